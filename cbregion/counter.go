@@ -12,13 +12,11 @@ import (
 // caller's; any number will do.
 type Owner uint64
 
-// A Counter holds the ranges that live on one core and who owns them, and says how
-// many bytes they cover. An owner may hold the same range several times; each has
-// to be removed.
+// A Counter holds the live ranges of one core with their owners, and counts the bytes that they
+// cover. An owner may hold the same range several times; each has to be removed.
 //
-// The zero Counter is empty and ready to use. It must not be copied; see Clone. It
-// is not safe for concurrent use, except that any number of goroutines may read it
-// while nobody changes it.
+// The zero Counter is empty and ready to use. It must not be copied; see Clone. Any number of
+// goroutines may read it at once; a change needs it alone.
 type Counter struct {
 	cloning sync.Mutex // of live: a copy writes to the original
 
@@ -112,8 +110,8 @@ func (c *Counter) Regions() iter.Seq[l1.Range] { return c.cover.Regions() }
 // r.Len() if r is covered throughout. O(log n).
 func (c *Counter) BytesIn(r l1.Range) uint64 { return c.cover.BytesIn(r) }
 
-// Clone returns an independent copy, in O(1): both share what they hold, and each copies
-// what it changes. Any number of goroutines may clone at once.
+// Clone returns an independent copy, in O(1): both share their nodes, and each copies a node before
+// it changes it. Any number of goroutines may clone at once.
 func (c *Counter) Clone() *Counter {
 	out := &Counter{n: c.n}
 	c.cover.copyTo(&out.cover)

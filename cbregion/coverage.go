@@ -8,13 +8,12 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// A Coverage counts ranges and says how many bytes they cover. It does not know
-// whose they are: whoever uses it keeps account of what was added, as [Counter]
-// does for one core and package device for classes of cores.
+// A Coverage counts ranges and the bytes that they cover. It does not know their owners: the caller
+// keeps account of the added ranges, as [Counter] does for one core and package device for classes
+// of cores.
 //
-// The zero Coverage is empty and ready to use. It must not be copied; see Clone.
-// It is not safe for concurrent use, except that any number of goroutines may read
-// it while nobody changes it.
+// The zero Coverage is empty and ready to use. It must not be copied; see Clone. Any number of
+// goroutines may read it at once; a change needs it alone.
 type Coverage struct {
 	_ [0]sync.Mutex // lets vet report copies
 
@@ -32,7 +31,7 @@ type Coverage struct {
 	boundaries int
 	bytes      uint64 // covered; what root.summarise() says, kept at hand
 
-	// Nodes are shared with copies of v: only those that it owns are changed in place.
+	// Nodes are shared with copies of v: only owned nodes are changed in place.
 	owner  *token
 	shared atomic.Bool // copied since the last change: v owns nothing any more
 
@@ -43,8 +42,7 @@ type Coverage struct {
 // became covered. An empty or inverted range is a no-op. O(log n) for n boundaries,
 // however many of them r spans.
 //
-// Ends up to 2^64-1 work, but what is legal is for the caller to say
-// ([l1.Range.Check]).
+// Ends up to 2^64-1 work; the caller checks that a range is legal ([l1.Range.Check]).
 func (v *Coverage) Add(r l1.Range) (grew uint64) {
 	if r.IsEmpty() {
 		return 0
@@ -90,8 +88,8 @@ func (v *Coverage) IsEmpty() bool { return v.boundaries == 0 }
 // changes; memory and time depend on it, not on the number of ranges. O(1).
 func (v *Coverage) Boundaries() int { return v.boundaries }
 
-// Clone returns an independent copy, in O(1): both share what they hold, and each copies
-// what it changes, a few nodes for a change. Any number of goroutines may clone at once.
+// Clone returns an independent copy, in O(1): both share their nodes, and each copies the few nodes
+// of a change. Any number of goroutines may clone at once.
 func (v *Coverage) Clone() *Coverage {
 	out := new(Coverage)
 	v.copyTo(out)

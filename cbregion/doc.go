@@ -3,23 +3,22 @@
 //
 // # Model
 //
-// Many programs place circular buffers on the same addresses of a core. Each brings
-// half-open ranges [start, end) and takes them away again, in any order; the bytes
-// that are taken are the union of the ranges that are left. A set of intervals
-// cannot say it, because subtracting one program's range would free what another
-// still holds. So ranges are counted:
+// Many programs place circular buffers on the same addresses of a core. Each adds half-open ranges
+// [start, end) and removes them again, in any order; the covered bytes are the union of the ranges
+// that are left. A set of intervals does not suffice, because subtracting one program's range would
+// free bytes that another still holds. So ranges are counted:
 //
 //	owner 1  |=========|                count   0 | 1 | 2 | 1 | 0 | 1 | 0
 //	owner 2      |=========|            bytes       a   b   c   d   e   f
 //	owner 3                    |===|    delta      +1  +1  -1  -1  +1  -1
 //	         a   b     c   d   e   f    regions     [a, d)          [e, f)
 //
-// A [Coverage] keeps the counts and nothing else. A [Counter] keeps beside it which
-// [Owner] has which range, so that it can refuse to remove what is not there, and tell who
-// holds a byte. [CoverageOf] counts many ranges at once.
+// A [Coverage] keeps the counts alone. A [Counter] also keeps the [Owner] of each range, so that it
+// can refuse to remove a missing range, and list the owners of a byte. [CoverageOf] counts many
+// ranges at once.
 //
-// Two ranges can lie in 13 ways to each other. The tests take both away again in both
-// orders for each of them:
+// Two ranges have one of 13 relations. The tests remove both ranges again in both orders for each
+// of them:
 //
 //	before         AAA                 after          BBB
 //	                     BBB                                AAA
@@ -45,25 +44,24 @@
 // there, with a delta in the thousands. The deltas add up to 0, no sum from the left
 // is negative, and bytes with sum 0 are free.
 //
-// The boundaries are the leaves' contents of a B+tree whose inner nodes hold for each
-// child a summary: first and last address, sum of the deltas, the least count inside
-// and the number of bytes that have it. Summaries of neighbours combine, so the root
-// knows the number of free bytes between the first and the last boundary, which is
-// what is not covered.
+// The boundaries are the leaves' contents of a B+tree whose inner nodes hold for each child a
+// summary: first and last address, sum of the deltas, the least count inside and the number of
+// bytes that have it. Summaries of neighbours combine, so the root knows the number of free bytes
+// between the first and the last boundary. All other bytes between them are covered.
 //
 // # Cost
 //
-// A change touches two boundaries and the summaries above them, O(log n), no matter
-// how many boundaries the range spans. The number of covered bytes is kept: O(1).
-// Regions and BytesIn pass by what is covered throughout. Few ranges are one sorted
-// block, as fast as a slice. Memory follows the number of boundaries up and down:
-// about 27 bytes for each, and about 50 more for each live range of a Counter. A copy is
-// O(1): nodes are shared, and who changes one copies it and those above it.
+// A change touches two boundaries and the summaries above them, O(log n), no matter how many
+// boundaries the range spans. The number of covered bytes is kept: O(1). Regions and BytesIn skip
+// subtrees that are covered throughout. Few ranges are one sorted block, as fast as a slice. Memory
+// follows the number of boundaries up and down: about 27 bytes for each, and about 50 more for each
+// live range of a Counter. A copy is O(1): nodes are shared, and a change copies its node and the
+// nodes above.
 //
 // # Errors
 //
-// What is refused changes nothing. Illegal ranges give a [*l1.RangeError]; removing
-// what is not there gives a [*NotFoundError], which matches [ErrNotFound].
+// A refused call changes nothing. Illegal ranges give a [*l1.RangeError]; removing a missing range
+// gives a [*NotFoundError], which matches [ErrNotFound].
 //
 // # Concurrency
 //

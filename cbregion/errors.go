@@ -7,8 +7,7 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// ErrNotFound is what errors of type *NotFoundError match: there is no such range of
-// such an owner to remove.
+// ErrNotFound matches every *NotFoundError: the owner holds no such range.
 var ErrNotFound = errors.New("no such range")
 
 // A NotFoundError says which range could not be removed because its owner does not

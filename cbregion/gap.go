@@ -35,13 +35,13 @@ type gapSearch struct {
 	in, found l1.Range
 }
 
-// segment takes in a segment with count 0 and reports whether it is what is sought.
+// segment visits a segment with count 0 and reports whether it meets the sought range.
 func (s *gapSearch) segment(from, to uint64) bool {
 	s.found = s.in.Intersect(l1.Range{Start: from, End: to})
 	return !s.found.IsEmpty()
 }
 
-// node searches below n, where count is what holds in front of its first boundary.
+// node searches below n; count is the count in front of its first boundary.
 func (s *gapSearch) node(n *node, count int64) bool {
 	for i, b := range n.block {
 		if count == 0 && i > 0 && s.segment(n.block[i-1].addr, b.addr) {

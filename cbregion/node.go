@@ -155,9 +155,8 @@ func find(kids []child, addr uint64) int {
 	return lo
 }
 
-// settle puts child i of n in order after a change below it: one that is empty
-// goes, one that is too large is split, one that is small joins a small neighbour,
-// and what is left has its summary brought up to date.
+// settle puts child i of n in order after a change below it. An empty child is removed, a large one
+// is split, a small one joins a small neighbour, and the summaries are updated.
 func (v *Coverage) settle(n *node, i int) {
 	kid := &n.kids[i]
 	limit, size := v.limit(&kid.node), kid.size()

@@ -30,10 +30,10 @@ func (h holding) all(yield func(Owner, l1.Range) bool) bool {
 	return true
 }
 
-// Overlapping returns the live ranges that share a byte with r, in the order of
-// Ranges. Those that start inside r cost O(1) each. To find those that cover its
-// first byte it looks at the different starts below r in turn, but no further down
-// than the last one found: O(log n) for each. The Counter must not change meanwhile.
+// Overlapping returns the live ranges that share a byte with r, in the order of Ranges. Ranges that
+// start inside r cost O(1) each. To find the ranges that cover its first byte it visits the
+// different starts below r in turn, down to the last one found: O(log n) for each. The Counter must
+// not change meanwhile.
 func (c *Counter) Overlapping(r l1.Range) iter.Seq2[Owner, l1.Range] {
 	return func(yield func(Owner, l1.Range) bool) {
 		if c.live == nil || r.IsEmpty() {
@@ -51,8 +51,8 @@ func (c *Counter) Overlapping(r l1.Range) iter.Seq2[Owner, l1.Range] {
 	}
 }
 
-// Owners returns who covers the byte at addr, each owner once, in ascending order.
-// The cost is that of Overlapping. The Counter must not change meanwhile.
+// Owners returns the owners of the byte at addr, each once, in ascending order. It costs as much as
+// Overlapping. The Counter must not change meanwhile.
 func (c *Counter) Owners(addr uint64) iter.Seq[Owner] {
 	return func(yield func(Owner) bool) {
 		var owners []Owner

@@ -6,9 +6,9 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// Regions returns the maximal runs of covered bytes in order. Ranges that overlap or
-// touch are one region. The walk passes by what is covered throughout, so it costs
-// O(regions * log n), not O(n). The Coverage must not change meanwhile.
+// Regions returns the maximal runs of covered bytes in order. Ranges that overlap or touch are one
+// region. The walk skips subtrees that are covered throughout, so it costs O(regions * log n), not
+// O(n). The Coverage must not change meanwhile.
 func (v *Coverage) Regions() iter.Seq[l1.Range] {
 	return func(yield func(l1.Range) bool) {
 		if v.IsEmpty() {
@@ -35,8 +35,8 @@ func (w *regionWalk) gap(from, to uint64) bool {
 	return w.yield(r)
 }
 
-// node walks below n, where count is what holds in front of its first boundary.
-// It returns false if the reader has had enough.
+// node walks below n; count is the count in front of its first boundary. It returns false if the
+// reader stops.
 func (w *regionWalk) node(n *node, count int64) bool {
 	for i, b := range n.block {
 		if count == 0 && i > 0 && !w.gap(n.block[i-1].addr, b.addr) {

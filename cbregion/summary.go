@@ -51,8 +51,7 @@ func (s *summary) ofBlock(block []boundary) {
 	s.last, s.sum, s.min, s.gap = at, count, least, gap
 }
 
-// ofKids sets s to the summary of neighbouring subtrees, of which there is at least
-// one.
+// ofKids sets s to the summary of neighbouring subtrees, at least one.
 func (s *summary) ofKids(kids []child) {
 	k := &kids[0]
 	last, sum, least, gap := k.last, k.sum, k.min, k.gap

@@ -9,7 +9,7 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// A Code names what is odd about an event of a log, or why there is no answer.
+// A Code names an oddity of an event of a log, or the reason why there is no answer.
 type Code string
 
 // What can be odd about an event log without making it unreadable: events that a fleet

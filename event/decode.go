@@ -59,8 +59,8 @@ func (d *decoder) header(raw []byte, pos Pos) (*Event, error) {
 	return e, nil
 }
 
-// event reads another line. What is wrong with the fields of a query is kept with it,
-// so that it can be the answer.
+// event reads another line. An error in the fields of a query is kept with the query, so that it
+// can be the answer.
 func (d *decoder) event(raw []byte, pos Pos) (*Event, error) {
 	d.pos = pos
 	o := d.in.Read(raw)
@@ -130,7 +130,7 @@ func (d *decoder) common(o jsonobject.Object, e *Event) {
 	}
 }
 
-// anomaly returns what was odd about the line at hand.
+// anomaly returns the anomaly of the present line.
 func (d *decoder) anomaly() Anomaly {
 	if d.in.Twice() {
 		return AnomalyDuplicateKey
@@ -138,8 +138,7 @@ func (d *decoder) anomaly() Anomaly {
 	return 0
 }
 
-// question reads the fields of a query. Which of them it needs is known to whoever
-// answers.
+// question reads the fields of a query. The answering side knows which of them it needs.
 func (d *decoder) question(o jsonobject.Object, e *Event) {
 	q := &e.Query
 	q.Name = text(o, "query")
@@ -159,7 +158,7 @@ func (d *decoder) question(o jsonobject.Object, e *Event) {
 	e.Devices = ids[device.ID](o, "devices")
 }
 
-// err returns what is wrong with the line at hand, if anything.
+// err returns the error of the present line, if there is one.
 func (d *decoder) err() error {
 	if err := d.inputError(); err != nil {
 		return err

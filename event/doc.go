@@ -1,56 +1,54 @@
-// Package event is the stream of everything that happens on a fleet, whoever tells it: its
+// Package event is the stream of everything that happens on a fleet, from any source: its
 // vocabulary, and the log in which it is written.
 //
 // # Model
 //
-// An [Event] is one thing that happened, or that a source says of itself; its [Kind] says
-// which of its fields count. A source is whoever tells events: a log ([Log]), the reader of
-// graph captures, a fleet that is watched ([Writer.Observe]). Whoever makes figures of them
-// reads an iter.Seq2[*Event, error] and need not know which it was.
+// An [Event] is one thing that happened, or a statement of a source about itself; its [Kind] lists
+// the fields that count. Sources of events are a log ([Log]), the reader of graph captures, and an
+// observed fleet ([Writer.Observe]). Consumers read an iter.Seq2[*Event, error] and need not know
+// the source.
 //
 //	event log ───────> Log ──────┐
 //	graph capture ───> capture ──┼─> *Event ──> replay, or Writer ──> event log
 //	device.Fleet ────> Observe ──┘
 //
-// Kinds are of three sorts. Those up to [KindOpEnd] are calls of a device.Fleet, and
-// operations. [KindRun] to [KindEnd] are told by sources that saw a run and not its plan.
-// [KindQuery], [KindTorn] and [KindAgain] are lines that ask ([Query]), a line that
-// is cut, and a source that begins again.
+// Kinds are of three sorts. The kinds up to [KindOpEnd] are calls of a device.Fleet, and
+// operations. [KindRun] to [KindEnd] come from sources that saw a run and not its plan.
+// [KindQuery], [KindTorn] and [KindAgain] are a query line ([Query]), a line that is cut, and a
+// source that begins again.
 //
-// A [Pos] is where the source has an event: the byte, the line, the index. Node is the
-// number that people know: of a capture's node, or of the line. [Opt] is a value that may
-// be absent, made by [Some]. [CB] is a buffer of a program that is defined, [Part] a place of
-// another buffer, [RunOn] a device that a program ran on; each may be synthesised, which
-// means that the source placed it. [Role], [From] and [Source] say what a device is in its
-// source, and who said so; [NoDevice] is the device of sources without ids. [Upstream],
-// [UpstreamCause] and [CauseCode] are ttnn's own figures. [Code] names what is odd about an
-// event of a log, [CodeOf] the code of an error, and [Anomaly] what was odd about its line. [UnplacedEarlier] and its like
-// are reasons why a buffer has no place. A [Window] is one of several files of a run.
+// A [Pos] is where the source has an event: the byte, the line, the index. Node is the number that
+// people know: of a capture's node, or of the line. [Opt] is a value that may be absent, made by
+// [Some]. [CB] is a buffer of a program that is defined, [Part] a place of another buffer, [RunOn]
+// a device that a program ran on; each may be synthesised, which means that the source placed it.
+// [Role] is the meaning of a device in its source; [From] and [Source] are the origins of its
+// properties; [NoDevice] is the device of sources without ids. [Upstream], [UpstreamCause] and
+// [CauseCode] are ttnn's own figures. [Code] names an oddity of an event of a log, [CodeOf] returns
+// the code of an error, and [Anomaly] names an oddity of a line. [UnplacedEarlier] and its like are
+// reasons why a buffer has no place. A [Window] is one of several files of a run.
 //
 // # Log
 //
 // The log is JSON Lines of version [LogVersion], described in docs/events.md and
-// cbl1.events-1.schema.json. [NewLog] reads one, plain or compressed; [Log.OfFile] reads a
-// file that is still being written. [IsLog] tells one by its first line. [NewWriter] writes
-// one. testdata has a log with the answers that any other implementation can be tested with.
+// cbl1.events-1.schema.json. [NewLog] reads one, plain or compressed; [Log.OfFile] reads a file
+// that is still being written. [IsLog] recognises one by its first line. [NewWriter] writes one.
+// testdata has a log with answers, to test other implementations.
 //
 // # Guarantees
 //
-// A Log yields the header first, and an event as soon as its line end has come. What it does
-// not know it passes on: fields are skipped, an event that is unknown keeps its Kind. What it
-// cannot read is an [InputError] with file, line, byte, field and value, which matches
-// [ErrNotCapture], [ErrTooLarge] (a line of more than [MaxNode] bytes), [ErrTooDeep],
-// [ErrExpands], [ErrChanged] or [ErrVersion] where it is one of these. No input makes it
-// panic.
+// A Log yields the header first, and an event as soon as its line end has come. It skips unknown
+// fields, and an unknown event keeps its Kind. An unreadable input is an [InputError] with file,
+// line, byte, field and value. It matches [ErrNotCapture], [ErrTooLarge] (a line of more than
+// [MaxNode] bytes), [ErrTooDeep], [ErrExpands], [ErrChanged] or [ErrVersion] where one of these
+// applies. No input makes it panic.
 //
-// What a Writer writes, a Log reads as an equal event, but for Pos. An event that no log can
-// tell is a [WriteError], and nothing is written. Numbers are never wrapped or rounded.
+// A Log reads an event of a Writer as an equal event, except for Pos. An event that no log can hold
+// is a [WriteError], and nothing is written. Numbers are never wrapped or rounded.
 //
 // # Cost
 //
-// Reading and writing take constant memory, whatever the length of the log, and time in
-// proportion to a line's length, whatever it says. A Writer that observes keeps a pointer to
-// each program that is registered.
+// Reading and writing take constant memory, whatever the length of the log, and time in proportion
+// to a line's length. A Writer that observes keeps a pointer to each registered program.
 //
 // # Concurrency
 //

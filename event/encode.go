@@ -199,8 +199,8 @@ func (l *line) bases(all []program.Base) {
 	l.end(']')
 }
 
-// cbRange writes a circular buffer by its range: only so can one be told whose end was
-// given below its start. Those that follow it in a log are ranges too.
+// cbRange writes a circular buffer by its range: a log has no other form for an end below the
+// start. The circular buffers after it in a log are ranges too.
 func (l *line) cbRange(cb CB) {
 	if !cb.Fixed || cb.Kind != program.CircularBuffer || cb.Indices != nil || cb.Global || cb.Alias != 0 || cb.Synthesised {
 		l.fail("cbs.size", "is above 2^63-1")

@@ -12,7 +12,7 @@ import (
 // What an *InputError may match with errors.Is, besides io.ErrUnexpectedEOF for
 // input that is cut and the error of whatever could not be read or parsed.
 var (
-	// ErrNotCapture: the input is something else; the error says what it looks like.
+	// ErrNotCapture: the input is something else; the error names the likely format.
 	ErrNotCapture = errors.New("not a graph capture")
 	// ErrTooLarge: a node or section is larger than MaxNode.
 	ErrTooLarge = errors.New("larger than 16 MiB")
@@ -31,8 +31,8 @@ var (
 // read, in bytes.
 const MaxNode = 16 << 20
 
-// An InputError says what in an input cannot be read, and where. All failures of the
-// readers of logs and captures are of this type.
+// An InputError names the unreadable part of an input, and its place. All failures of the readers
+// of logs and captures are of this type.
 type InputError struct {
 	File   string // as given; "#captured_graph" is added for a capture inside a JSON string
 	Offset int64  // bytes of (decompressed) input before the offending one
@@ -40,7 +40,7 @@ type InputError struct {
 	Node   int64  // counter of the node, -1 outside nodes
 	Field  string // the key of the value at fault, or ""
 	Value  string // that value as JSON text, cut to 128 bytes, or ""
-	Reason string // what is wrong with it
+	Reason string // the fault
 	Err    error  // the cause, or nil
 
 	// Of a report database. Offset, Line and Node are then those inside the cell.

@@ -50,8 +50,8 @@ const (
 	// KindExecuted: a chip of Devices executed Program; without one, the source does not
 	// know what.
 	KindExecuted Kind = "executed"
-	// KindHidden: something happened or lived that the source does not show. Nobody can
-	// say that everything fits. Code, Op, Devices, Detail, Count.
+	// KindHidden: something happened or lived that the source does not show. Whether everything
+	// fits is unknown then. Code, Op, Devices, Detail, Count.
 	KindHidden Kind = "hidden"
 	// KindAnomaly: something is odd and harmless. Code, Detail, Count.
 	KindAnomaly Kind = "anomaly"
@@ -66,10 +66,10 @@ const (
 // A line cannot spell them: {"event":"torn"} has the Kind "torn" with its quotes, which is
 // as unknown as any other.
 const (
-	KindQuery Kind = "query" // a line that asks; its Query says what
+	KindQuery Kind = "query" // a query line; see its Query
 	KindTorn  Kind = "torn"  // a last line that is cut
-	// KindAgain: the source has learnt at its end what it should have known at its
-	// start. What it told is void; it is told again, from a new header on. No log has it.
+	// KindAgain: the source learnt a fact at its end that belongs to its start. Its earlier events
+	// are void; they follow again, from a new header on. No log has it.
 	KindAgain Kind = "again"
 )
 
@@ -90,12 +90,12 @@ type Event struct {
 	Anomaly Anomaly
 
 	T            string      // the simulator's time, a number as it was written; "" = none
-	Process, Tag string      // those of the header unless the event has its own
+	Process, Tag string      // from the header unless the event has its own
 	ID           []byte      // JSON that answers repeat; nil = none
-	Op           Opt[string] // the functions that ran, outermost first, joined by " > "; absent: those of op_start
+	Op           Opt[string] // the functions that ran, outermost first, joined by " > "; absent: the functions of op_start
 
-	// Devices are those that the event names; absent means all there are or, for
-	// unregister and free, all that have it.
+	// Devices are the devices that the event names; absent means all there are or, for unregister
+	// and free, all that have it.
 	Devices Opt[[]device.ID]
 	Device  device.ID // device; mesh: the first
 	Spec    l1.Spec   // device, mesh, end
@@ -119,12 +119,12 @@ type Event struct {
 	Known     bool            // executed: Program is
 	On        []RunOn         // run: its devices, by id
 	Inferred  bool            // run: taken from an earlier run, since the program came from the cache
-	// Candidates, of a run: what else it may have been, with the inferred runs that follow it
-	// with its Node, on its devices and with their First. Each is a workload of one program or
-	// of several, in their order, and is judged as a whole.
+	// Candidates, of a run: its alternatives. They also stand for the inferred runs that follow it
+	// with its Node, on its devices and with their First. Each is a workload of one program or of
+	// several, in their order, and is judged as a whole.
 	Candidates [][]program.ID
-	// CandidatesUnsettled: some of them may be more programs than they list. That those do
-	// not fit says nothing.
+	// CandidatesUnsettled: some of them may be more programs than they list. A candidate that does
+	// not fit proves nothing then.
 	CandidatesUnsettled bool
 	Continues           bool // run: the same run as the last one of these devices, with more CBs
 	Unsettled           bool // run: it may be several programs; that they do not fit as one says nothing
@@ -161,10 +161,10 @@ type Event struct {
 	Fleet    string      // header: the name of a fleet that logs share, where somebody serves several; "" = one of its own
 	Upstream Upstream    // upstream
 
-	Query Query // query; what it asks about besides Devices
+	Query Query // query; its arguments besides Devices
 }
 
-// A Query is what a line asks. Which fields it needs is known to whoever answers.
+// A Query is the content of a query line. The answering side knows which fields it needs.
 type Query struct {
 	Name    string // "totals", "core", ...
 	Device  Opt[device.ID]
@@ -181,9 +181,8 @@ type CB struct {
 	Synthesised bool // the source placed it: its address is not recorded
 }
 
-// AddTo appends cb to b. A log may give a circular buffer by a range that ends before it
-// starts. Such a range is kept as a Size above 2^63-1, and appended as it was given: the
-// error of Build shows it.
+// AddTo appends cb to b. A log may give a circular buffer by a range that ends before it starts.
+// Such a range is kept as a Size above 2^63-1, and appended as given: the error of Build shows it.
 func (cb CB) AddTo(b *program.Builder) {
 	if cb.Fixed && cb.Size > math.MaxInt64 {
 		b.Range(cb.Cores, l1.Range{Start: cb.Address, End: cb.Address + cb.Size})
@@ -192,8 +191,9 @@ func (cb CB) AddTo(b *program.Builder) {
 	b.CB(cb.CB)
 }
 
-// A RunOn is a device on which a program ran, and where its source shows that: counters
-// of nodes of any kind, and of those of circular buffers (0 and 0 if it has none).
+// A RunOn is a device on which a program ran, with its place in the source: the counters of its
+// first and last node, and of its first and last node of a circular buffer (0 and 0 if it has
+// none).
 type RunOn struct {
 	Device          device.ID
 	First, Last     uint64
@@ -208,8 +208,7 @@ type Part struct {
 	Synthesised bool // the source placed it: its address is not recorded
 }
 
-// A Role says what the id of a device stands for in a source. The zero Role is a device
-// that a log declares.
+// A Role is the meaning of a device id in a source. The zero Role is a device that a log declares.
 type Role string
 
 // The roles.
@@ -233,7 +232,8 @@ type Window struct {
 type From struct {
 	Arch Source
 	Base Source // of base and alignment
-	// Small is that of L1_SMALL. FromFile: the size of a bank tells it. FromAssumed: there is none.
+	// Small is the source of the size of L1_SMALL. FromFile: the size of a bank gives it.
+	// FromAssumed: there is none.
 	Small Source
 	Grid  Source // FromAssumed: the largest of the architecture; nothing is refused because of it
 }
@@ -246,7 +246,7 @@ const (
 	FromOption  Source = "option"  // the caller said so
 	FromFile    Source = "file"    // the input says so
 	FromArch    Source = "arch"    // the architecture's default
-	FromAssumed Source = "assumed" // nobody said; Blackhole is assumed
+	FromAssumed Source = "assumed" // not stated; Blackhole is assumed
 )
 
 // Upstream has the figures of ttnn's own extract_resource_usage_per_core, bytes per

@@ -195,8 +195,7 @@ func board(o jsonobject.Object, name string, s l1.Spec) l1.Spec {
 	return board
 }
 
-// cbs reads the buffers of a program: those that are stated, then those with their
-// ranges given.
+// cbs reads the buffers of a program: first the stated ones, then the ones with given ranges.
 func (d *decoder) cbs(o jsonobject.Object, e *Event) {
 	for in := range o.Objects("cbs") {
 		cb := CB{Synthesised: flag(in, "synthesised"), CB: program.CB{

@@ -41,7 +41,7 @@ func (l *line) open(name string, bracket byte) {
 
 func (l *line) end(bracket byte) { l.b = append(l.b, bracket) }
 
-// text writes a text; half a surrogate pair and what is not UTF-8 become U+FFFD.
+// text writes a text; half a surrogate pair and bytes that are not UTF-8 become U+FFFD.
 func (l *line) text(name, s string) {
 	l.key(name)
 	l.b = asciijson.AppendString(l.b, s)
@@ -74,7 +74,7 @@ func (l *line) count(name string, v int64) {
 	l.id(name, uint64(v))
 }
 
-// times is count for what is read into 31 bits.
+// times is count for numbers that are read into 31 bits.
 func (l *line) times(name string, v int64) {
 	if v > jsonobject.MaxInt {
 		l.fail(name, strconv.FormatInt(v, 10)+" is above 2^31-1")

@@ -41,15 +41,14 @@ type Log struct {
 // name file is only shown in errors.
 func NewLog(r io.Reader, file string) *Log { return &Log{file: file, src: r} }
 
-// OfFile tells l that its reader stands at the start of a file, and returns l. The file may
-// be written to while it is read: only what was there when before was taken is read, up to
-// the last line end. The rest is not read, and is no torn line, unless the file has not
-// grown when the rest is reached: then it is the last line, as in any other log. stat is the
-// Stat of the open file. A file that has shrunk, is another one, or changed without growing
-// is refused at the end with ErrChanged.
+// OfFile declares that the reader of l is at the start of a file, and returns l. The file may grow
+// while it is read: l reads the bytes that were there when before was taken, up to the last line
+// end. The rest is left unread, and is no torn line. If the file has not grown by then, the rest is
+// the last line, as in any other log. stat is the Stat of the open file. A file that has shrunk, is
+// another one, or changed without growing is refused at the end with ErrChanged.
 //
-// Pipes and the like are read as they come; before tells them. A compressed file is read
-// to the end that it had, and one that still grows is cut.
+// Pipes and the like are read as they come; before identifies them. A compressed file is read to
+// the end that it had, and one that still grows is cut.
 func (l *Log) OfFile(before fs.FileInfo, stat func() (fs.FileInfo, error)) *Log {
 	if before.Mode().IsRegular() && before.Size() > 0 { // files that the kernel makes up have no size
 		l.before, l.stat = before, stat
@@ -57,14 +56,14 @@ func (l *Log) OfFile(before fs.FileInfo, stat func() (fs.FileInfo, error)) *Log 
 	return l
 }
 
-// Events returns the events and queries in file order; the first is the header. The last
-// pair has a nil event and an *InputError if the log cannot be read to its end. Events can
-// be called once. An event is valid until the next one is asked for: whoever keeps one copies
-// it. The lists and texts in it stay.
+// Events returns the events and queries in file order; the first is the header. The last pair has a
+// nil event and an *InputError if the log cannot be read to its end. Events can be called once. An
+// event is valid until the next one; copy it to keep it. The lists and texts in it stay.
 //
-// An event is yielded as soon as its line has come: nothing behind its line end is
-// waited for. Unknown fields are skipped. A line with an unknown event is yielded with its
-// Kind, and a last line that is cut with KindTorn, so that both may be counted. Memory does not depend on the length of the log.
+// An event is yielded as soon as its line has come: the Log does not wait for bytes behind its line
+// end. Unknown fields are skipped. A line with an unknown event is yielded with its Kind, and a
+// last line that is cut with KindTorn, so that both may be counted. Memory does not depend on the
+// length of the log.
 func (l *Log) Events() iter.Seq2[*Event, error] {
 	return func(yield func(*Event, error) bool) {
 		err := l.run(func(e *Event) bool { return yield(e, nil) })
@@ -128,14 +127,14 @@ func (l *Log) run(yield func(*Event) bool) error {
 	}
 }
 
-// open makes the input ready, and returns what is to be called when it is read.
+// open prepares the input, and returns a function to call after the last read.
 func (l *Log) open() (done func()) {
 	src := l.src
 	if l.before != nil {
 		src = io.LimitReader(src, l.before.Size())
 	}
 	l.in = bufio.NewReaderSize(src, 64<<10)
-	// No line starts like compressed data, and nobody has to wait for a second byte.
+	// No line starts like compressed data, so one byte suffices.
 	if start, _ := l.in.Peek(1); len(start) == 1 && (start[0] == 0x1f || start[0] == 0x28 || start[0]&0xf0 == 0x50) {
 		plain := packed.Open(l.in)
 		l.in = bufio.NewReaderSize(plain, 64<<10)
@@ -285,7 +284,7 @@ func scan(raw []byte) error {
 	if brackets <= jsonobject.MaxDepth && json.Valid(raw) {
 		return nil
 	}
-	s := jsonobject.New(bytes.NewReader(raw), min(len(raw)+1, 256<<10)) // which says what is wrong
+	s := jsonobject.New(bytes.NewReader(raw), min(len(raw)+1, 256<<10)) // to find the fault
 	if err := s.Skip(); err != nil {
 		return err
 	}

@@ -87,8 +87,8 @@ func (w *Writer) replace(e *Event, happened device.Event) {
 	}
 }
 
-// define writes the definition of a program, unless the log has it. CBs are written as
-// they were stated, so that whoever reads the log places them as they were placed.
+// define writes the definition of a program, unless the log has it. CBs are written as stated, so
+// that a reader of the log places them alike.
 func (w *Writer) define(p *program.Program) {
 	if w.defined[p.ID()] == p {
 		return

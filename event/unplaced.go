@@ -6,5 +6,5 @@ const (
 	UnplacedSize    = "size per core not known"  // the source gives its size in all banks alone
 	UnplacedBeyond  = "beyond any L1"            // its address and size end above 2^32-1
 	UnplacedFull    = "no gap"                   // it has no address, and nowhere is room
-	UnplacedSmall   = "L1_SMALL without a place" // it has no address, and nobody said where L1_SMALL is
+	UnplacedSmall   = "L1_SMALL without a place" // it has no address, and the place of L1_SMALL is unknown
 )

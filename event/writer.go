@@ -45,12 +45,11 @@ func NewWriter(w io.Writer) *Writer {
 // event that was observed cannot be told in a log.
 func (w *Writer) Err() error { return w.err }
 
-// Write writes an event. The error is a *WriteError if no log can tell it: nothing is
-// written then, and other events may be. Node is left out where it is the number of the
-// line. Where the header names no source, it is left out of an event without a place too.
+// Write writes an event. The error is a *WriteError if no log can hold it: nothing is written then,
+// and other events may follow. Node is left out where it equals the number of the line. Where the
+// header names no source, it is left out of an event without a place too.
 //
-// KindTorn and KindAgain stand for no line. Whoever copies a log tells a line that was cut
-// as an anomaly.
+// KindTorn and KindAgain stand for no line. A copy of a log has an anomaly for a line that was cut.
 func (w *Writer) Write(e *Event) error {
 	if w.err != nil {
 		return w.err

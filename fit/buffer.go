@@ -24,8 +24,8 @@ type Buffer struct {
 	ID   BufferID
 	Kind Kind // KindL1 to KindSystem
 
-	// Size is what the buffer counts for in the total of its kind: its bytes in all
-	// banks together. 0 means the bytes of its parts.
+	// Size is the share of the buffer in the total of its kind: its bytes in all banks together. 0
+	// means the bytes of its parts.
 	Size uint64
 
 	// Cores and Range say where a buffer of one part lies in L1: an interleaved buffer
@@ -38,9 +38,9 @@ type Buffer struct {
 	// them.
 	Parts []Part
 
-	// Unsized says that nobody knows how many bytes of a core the buffer has. Its ranges
-	// are empty, and start where it does: it stands in tt-metal's test, which compares with
-	// addresses alone, and counts no bytes.
+	// Unsized marks a buffer whose bytes on a core are unknown. Its ranges are empty, and start
+	// where it does. It takes part in tt-metal's test, which compares addresses alone, and counts
+	// no bytes.
 	Unsized bool
 
 	// Mode says how an L1 buffer got its address. One with several addresses counts as
@@ -51,10 +51,10 @@ type Buffer struct {
 	// is not known, and so not whether a program fits there. They count no bytes.
 	Hidden l1.CoreSet
 
-	// Backing marks the allocation that backs a mesh buffer on the mesh's reference
-	// device, where every device has an allocation of its own besides. Its bytes are
-	// those of the latter: nothing else counts them, and no check looks at them. So it is of a
-	// buffer that several processes have, for all but one of them.
+	// Backing marks the allocation that backs a mesh buffer on the mesh's reference device, where
+	// every device also has an allocation of its own. Its bytes are the bytes of that allocation:
+	// no total counts them again, and no check reads them. It also marks a buffer of several
+	// processes, for all but one of them.
 	Backing bool
 
 	Name string // whose it is, for people
@@ -66,8 +66,8 @@ type Part struct {
 	Range l1.Range
 }
 
-// All returns the parts of the buffer, however they are given: that of Cores and Range,
-// then Parts. A part without cores and without a range says nothing, and is left out.
+// All returns the parts of the buffer, however they are given: first Cores and Range, then Parts. A
+// part without cores and without a range is left out.
 func (b Buffer) All() iter.Seq[Part] {
 	return func(yield func(Part) bool) {
 		if first := (Part{b.Cores, b.Range}); first.says() && !yield(first) {

@@ -134,7 +134,7 @@ func (v *Verdict) shrink(c Clash) (text string, cured bool) {
 	if !known {
 		p, still = v.Program, ", while all others stay in their places"
 	}
-	var cbs []int // those that it is about come first
+	var cbs []int // the CBs concerned come first
 	for _, own := range append(v.Own(c), v.Own(Clash{Cores: p.Cores()})...) {
 		if !slices.Contains(cbs, own.CB) {
 			cbs = append(cbs, own.CB)

@@ -79,9 +79,10 @@ func PlaceBuffer(b Buffer, size uint64, places ...Place) (Buffer, error) {
 	return Buffer{}, ErrNoSpace
 }
 
-// Alignment returns the alignment of L1 buffers: in HYBRID mode it is the larger one of Spec.CBAlign, the
-// alignment of DRAM. Releases since 2025 align by DRAM in either mode (allocator/bank_manager.cpp gives
-// it to the lists of free blocks): a Spec whose L1Align is that of DRAM follows them.
+// Alignment returns the alignment of L1 buffers: in HYBRID mode it is the larger one of
+// Spec.CBAlign, the alignment of DRAM. Releases since 2025 align by DRAM in either mode
+// (allocator/bank_manager.cpp gives it to the lists of free blocks): a Spec with the L1Align of
+// DRAM follows them.
 func (at Place) Alignment() uint64 {
 	if at.Hybrid {
 		return max(at.Spec.L1Align, at.Spec.CBAlign, 1)

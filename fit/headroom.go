@@ -103,7 +103,7 @@ func (t *tile) headroom(at *site) Headroom {
 			}
 		}
 	}
-	h.Free = above - min(above, max(h.End, at.Spec.CBBase)) // what lies below the base is nobody's
+	h.Free = above - min(above, max(h.End, at.Spec.CBBase)) // bytes below the base are not free
 	for _, gap := range gaps {
 		if gap.Len() > h.Gap.Len() {
 			h.Gap = gap

@@ -6,8 +6,8 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// A Kind says what something that lives in a device's memory is. The kinds up to
-// KindReserved share the L1 of a core; those after it are counted per device.
+// A Kind is the kind of a resident of a device's memory. The kinds up to KindReserved share the L1
+// of a core; the others are counted per device.
 type Kind uint8
 
 // The kinds that programs bring. They are resident by a dispatch, all others by an
@@ -38,8 +38,8 @@ const (
 // InL1 reports whether things of this kind lie in the L1 of cores.
 func (k Kind) InL1() bool { return k < numL1 }
 
-// Below reports whether things of this kind lie below the circular buffers: kernels and
-// the reserved area. Totals of what is tracked leave them out.
+// Below reports whether things of this kind lie below the circular buffers: kernels and the
+// reserved area. Totals of tracked bytes leave them out.
 func (k Kind) Below() bool { return k == KindKernel || k == KindReserved }
 
 // tensor reports whether tt-metal's checks compare circular buffers with buffers of this kind.

@@ -64,7 +64,7 @@ func (b *Buffer) allocatedAs() Mode {
 
 // scattered reports whether the buffer has several addresses.
 func (b Buffer) scattered() bool {
-	b.Backing = false // it has addresses all the same
+	b.Backing = false // it has addresses of its own
 	first, some := uint64(0), false
 	for p := range b.standing {
 		if some && p.Range.Start != first {

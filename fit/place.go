@@ -19,8 +19,8 @@ type Place struct {
 	Buffers []Buffer // that live there, in the order in which a clash names equals; those outside L1 are not looked at
 
 	Programs []*program.Program // that are registered there, by id
-	// Held is what Programs hold, added up before. HeadroomOver adds them up if it is nil, and takes 2.7 times as
-	// long beside 300 programs.
+	// Held is the union of the ranges of Programs, worked out beforehand. HeadroomOver adds them up
+	// if it is nil, and takes 2.7 times as long beside 300 programs.
 	Held []Part
 }
 

@@ -11,14 +11,14 @@ type Room[W any] struct {
 	Cores l1.CoreSet
 	Range l1.Range // the largest, the highest of equals; it starts as L1 buffers are aligned; empty: there is none
 
-	// Below and Above are who takes the bytes right below Range and right above it. Where there is
-	// no room they are who takes the first and the last usable byte. RoomOn names a Buffer, or a
-	// Program up to the end of what tt-metal's test charges it, each without a Range. nil is the
-	// base of circular buffers, or the end of usable L1. Callers of Taken get their own numbers.
+	// Below and Above hold the bytes right below Range and right above it. Where there is no room
+	// they hold the first and the last usable byte. RoomOn names a Buffer, or a Program up to the
+	// end that tt-metal's test charges it, each without a Range. nil is the base of circular
+	// buffers, or the end of usable L1. Callers of Taken get their own numbers.
 	Below, Above W
 
-	// Place is where a buffer of the size that is asked about goes, as tt-metal's allocator
-	// places it: as high as it can be. It may lie outside of Range. Empty: nowhere.
+	// Place is the place of a buffer of the queried size. tt-metal's allocator puts it as high as
+	// possible. It may lie outside of Range. Empty: nowhere.
 	Place l1.Range
 }
 
@@ -27,9 +27,9 @@ type Room[W any] struct {
 const Nobody = 0
 
 // RoomOn returns the room for an L1 buffer that is on all of the cores of all places, at one
-// address: for the largest one, and for one of size bytes on each core. Size 0 asks about no size: it
-// has no Place. It is in lockstep, beside the Buffers of the places, and above their Programs.
-// No cores are all cores of the grids, and the cores on which something is taken where a grid is not known.
+// address: for the largest one, and for one of size bytes on each core. Size 0 is no size, and
+// gives no Place. It is in lockstep, beside the Buffers of the places, and above their Programs. An
+// empty set of cores means all cores of the grids, or the cores in use where a grid is unknown.
 // Without places there is no room. Cost: O(n log n) in the buffers and in the circular buffers.
 func RoomOn(cores l1.CoreSet, size uint64, places ...Place) Room[*Resident] {
 	if len(places) == 0 {
@@ -59,7 +59,7 @@ func RoomOn(cores l1.CoreSet, size uint64, places ...Place) Room[*Resident] {
 	return Room[*Resident]{cores, r.Range, limit(r.Below, places), limit(r.Above, places), r.Place}
 }
 
-// limit returns the program or the buffer with a number, nil for Nobody.
+// limit returns the program or the buffer with a number, nil for 0.
 func limit(n int, places []Place) *Resident {
 	for _, at := range places {
 		if n > 0 && n <= len(at.Programs) {
@@ -103,8 +103,8 @@ func RoomThroughout(cores l1.CoreSet, size uint64, devices ...*Taken) Room[int] 
 	return best
 }
 
-// onAll returns where a buffer may lie on all devices, its alignment, and what is taken on any of the
-// cores of any device, merged.
+// onAll returns the addresses that a buffer may use on all devices, its alignment, and the ranges
+// taken on any of the cores of any device, merged.
 func onAll(cores l1.CoreSet, devices []*Taken) (free l1.Range, align uint64, list []taking) {
 	free, align = l1.Range{End: l1.MaxAddr}, 1
 	var taken takenClass
@@ -122,8 +122,8 @@ func onAll(cores l1.CoreSet, devices []*Taken) (free l1.Range, align uint64, lis
 	return free, align, taken.list
 }
 
-// RoomsThroughout returns the room on each of some cores alone, on all of the devices, the cores with the
-// same room and place together, by first core. Cost: that of RoomOn for each set of cores on
+// RoomsThroughout returns the room on each of some cores alone, on all of the devices, the cores
+// with the same room and place together, by first core. Cost: one RoomOn for each set of cores on
 // which the same is taken.
 func RoomsThroughout(cores l1.CoreSet, size uint64, devices ...*Taken) (out []Room[int]) {
 	sets := []l1.CoreSet{cores}

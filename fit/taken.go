@@ -20,7 +20,7 @@ type Taken struct {
 	free    l1.Range     // where a buffer may lie
 	align   uint64       // of buffers
 	all     takenClass   // on every core
-	classes []takenClass // disjoint; other cores have what is in all
+	classes []takenClass // disjoint; other cores have the contents of all
 	cores   l1.CoreSet   // of the classes
 }
 

@@ -4,7 +4,7 @@ package fit
 // are sums of Buffer.Size, as an allocator counts them.
 type BufferTotals struct {
 	Count    int    // live buffers; backing ones are not among them
-	L1       uint64 // L1 buffers, those of GlobalCircularBuffers and service cores too
+	L1       uint64 // L1 buffers, including GlobalCircularBuffers and service cores
 	L1Small  uint64
 	DRAM     uint64
 	Trace    uint64

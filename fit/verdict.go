@@ -7,21 +7,20 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// A Verdict says whether a program fits beside what is in L1, by two judges: the checks
-// of tt-metal, which compare the end of what its bookkeeping charges with an address, and
-// our own, which compares bytes core by core. The zero Verdict is about no program and
-// has nothing against it.
+// A Verdict reports whether a program fits beside the content of L1, by two judges. tt-metal's
+// checks compare the end of the charged ranges with an address. Our own check compares bytes core
+// by core. The zero Verdict concerns no program, and fits.
 //
 // A Verdict does not change later. If the program does not fit, the Verdict keeps a copy of the
-// places with their buffers in L1: Difference and Advice look at the copy.
+// places with their buffers in L1: Difference and Advice read the copy.
 type Verdict struct {
 	Program *program.Program
 
-	// Refusals are what tt-metal would refuse the program with, in the order in which
-	// it looks; it stops at the first. Each device is asked in the mode of its allocator.
+	// Refusals are the refusals of tt-metal, in the order of its checks; it stops at the first. The
+	// mode of each device is the mode of its allocator.
 	Refusals []*Refusal
-	// Hybrid are the same with every allocator in HYBRID mode, where the L1 buffers of all
-	// places are looked at. The modes of the buffers stay.
+	// Hybrid are the same with every allocator in HYBRID mode, where the L1 buffers of all places
+	// count. The modes of the buffers stay.
 	Hybrid []*Refusal
 	// Clashes are the cores on which bytes of the program are beyond L1, or are held by
 	// something else; by device, then first core.

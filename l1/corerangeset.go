@@ -84,8 +84,8 @@ func (s CoreRangeSet) Overlap() (a, b CoreRange, found bool) {
 	return a, b, false
 }
 
-// Equal reports whether s and o list the same rectangles in the same order. To
-// compare what they cover, compare their Cores.
+// Equal reports whether s and o list the same rectangles in the same order. To compare the covered
+// cores, compare their Cores.
 func (s CoreRangeSet) Equal(o CoreRangeSet) bool { return slices.Equal(s.ranges, o.ranges) }
 
 // String returns "{[x-y - x-y], ...}", the spelling of tt-metal since June 2026.

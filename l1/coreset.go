@@ -22,7 +22,7 @@ type CoreSet struct {
 // CoreSetOf returns the set of the given cores.
 func CoreSetOf(cores ...Core) CoreSet {
 	var b coreSetBuilder
-	at := -1 // the block of the core before: most often it is that of the next
+	at := -1 // the block of the core before: usually the next core is in it too
 	for _, c := range cores {
 		if key := tileKey(c); at < 0 || b.tiles[at].key != key {
 			if at = b.seek(key); at == len(b.tiles) || b.tiles[at].key != key {
@@ -79,7 +79,7 @@ func (s CoreSet) First() (c Core, ok bool) {
 	if s.isRect {
 		return s.rect.Start, true
 	}
-	for i := range s.tiles { // those of the first block of columns
+	for i := range s.tiles { // the tiles of the first block of columns
 		t := &s.tiles[i]
 		if t.key>>4 != s.tiles[0].key>>4 {
 			break

@@ -72,8 +72,8 @@ func bitOf(c Core) (word int, mask uint64) {
 	return i >> 6, 1 << (i & 63)
 }
 
-// fewTiles is how many blocks a rectangle has at most that is kept as bits, which are faster
-// to combine: those of all real boards are fewer.
+// fewTiles is the largest number of blocks of a rectangle that is kept as bits, which are faster to
+// combine. Rectangles of real boards have fewer.
 const fewTiles = 4
 
 // newCoreSet returns the set of some tiles, sorted by key, none of them empty. It keeps them.

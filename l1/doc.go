@@ -1,14 +1,12 @@
-// Package l1 has the words that everything else is said in: byte ranges of a
-// core's L1 memory, cores, rectangles of cores, sets of cores, and the Spec of a
-// device (grid, L1 size, where circular buffers start, alignments).
+// Package l1 has the basic types: byte ranges of a core's L1 memory, cores, rectangles of cores,
+// sets of cores, and the Spec of a device (grid, L1 size, start of circular buffers, alignments).
 //
 // # Model
 //
-// A [Range] is half-open, [Start, End), in bytes. A [Core] has logical
-// coordinates from 0 to 255; cores are ordered by x, then y. A [CoreRange] is a
-// rectangle, inclusive at both ends. A [CoreRangeSet] is a list of rectangles as
-// a program states them, in order, possibly overlapping; a [CoreSet] is what the
-// list covers, each core once, with exact set algebra on bits.
+// A [Range] is half-open, [Start, End), in bytes. A [Core] has logical coordinates from 0 to 255;
+// cores are ordered by x, then y. A [CoreRange] is a rectangle, inclusive at both ends. A
+// [CoreRangeSet] is a list of rectangles as a program states them, in order, possibly overlapping;
+// a [CoreSet] holds each covered core once, with exact set algebra on bits.
 //
 // [RangeOf] makes a Range of an address and a size, [NewCoreRangeSet] a set of rectangles,
 // [Rect] one of a single rectangle, and [CoreSetOf] the set of some cores. [Tiles] cuts
@@ -18,10 +16,10 @@
 // [P100], [P150], [P150b], [E150] and [E75]. [ArchSpec] has what the boards of an [Arch]
 // share. [SmallBytes] is the size of L1_SMALL that follows from the figures of a report.
 //
-// [ParseCore], [ParseCoreRange], [ParseCoreRangeSet] and [ParseArch] read the texts of
-// tt-metal; [MustParseCoreRangeSet] is for tests. [Bytes] prints for people and [ParseBytes]
-// reads that. What is refused is a [RangeError], [CoreRangeError], [ParseError] or
-// [SpecError], which says what was given.
+// [ParseCore], [ParseCoreRange], [ParseCoreRangeSet] and [ParseArch] read the texts of tt-metal;
+// [MustParseCoreRangeSet] is for tests. [Bytes] prints for people and [ParseBytes] reads that. A
+// refusal is a [RangeError], [CoreRangeError], [ParseError] or [SpecError] with the offending
+// value.
 //
 // # Invariants and cost
 //

@@ -25,9 +25,9 @@ func (e *RangeError) Error() string {
 	return fmt.Sprintf("range [%d, %d): %s", e.Start, e.End, e.Reason)
 }
 
-// A ParseError says what in a text could not be read, and where.
+// A ParseError names the part of a text that could not be read, and its place.
 type ParseError struct {
-	What   string // what was to be read: "core", "core range", "core range set", "size", ...
+	What   string // the expected form: "core", "core range", "core range set", "size", ...
 	Text   string // the whole text
 	Pos    int    // byte offset in Text
 	Reason string

@@ -24,9 +24,8 @@ func ParseArch(text string) (Arch, error) {
 	return "", &ParseError{What: "architecture", Text: text, Reason: "known are grayskull, wormhole, blackhole"}
 }
 
-// A Spec says what a device is, as far as its L1 goes. Every number is free. Specs
-// compare with ==. The zero Spec knows nothing: any core, no end of L1, base 0, no
-// rounding.
+// A Spec describes a device, as far as its L1 goes. Every number is free. Specs compare with ==.
+// The zero Spec knows nothing: any core, no end of L1, base 0, no rounding.
 type Spec struct {
 	Name string // for people: "p150"; part of the identity
 	Arch Arch

@@ -22,7 +22,7 @@ func Tiles(sets []CoreSet) []Tile {
 	for i, set := range sets {
 		fresh := set.Minus(all)
 		left := set.Len() - fresh.Len() // cores of tiles that are there
-		for k := range out {            // those there are now: what is split off comes after them
+		for k := range out {            // the present tiles: the parts split off come after them
 			t := &out[k]
 			if left == 0 {
 				break

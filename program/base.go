@@ -19,10 +19,10 @@ type Base struct {
 // maxBases bounds the bases of a program: no board has so many cores.
 const maxBases = 256
 
-// Base makes Build place CBs on some cores at an address, in bytes, or above it, and returns
-// b. It counts for CBs of all kinds that are to be placed and name one of the cores, those
-// appended before it included. The highest base of a CB's cores counts, and is rounded up as
-// any address. Given addresses stay.
+// Base makes Build place CBs on some cores at an address, in bytes, or above it, and returns b. It
+// counts for CBs of all kinds that are to be placed and name one of the cores, including CBs
+// appended before it. The highest base of a CB's cores counts, and is rounded up as any address.
+// Given addresses stay.
 //
 //	bases  64 on 0-0, 128 on 1-0       CB X {[0-0 - 0-0]} starts at 64
 //	                                   CB Y {[0-0 - 1-0]} starts at 128 on both cores
@@ -31,9 +31,8 @@ const maxBases = 256
 // highest page on any of their cores: PersistentL1Arena::high_water_mark of
 // tt_metal/impl/allocator/persistent_l1_arena.cpp.
 //
-// Build refuses a base below that of the Spec or beyond its L1, on cores outside the grid, and
-// more than 256 of them, with an *Error. Cost: a base looks at each core range set that the
-// CBs name.
+// Build refuses a base below the Spec's or beyond its L1, a base on cores outside the grid, and
+// more than 256 bases, with an *Error. Cost: a base visits each core range set that the CBs name.
 func (b *Builder) Base(cores l1.CoreRangeSet, address uint64) *Builder {
 	b.bases = append(b.bases, Base{cores, address})
 	return b

@@ -10,11 +10,11 @@ import (
 // An ID names a program. Any number is an ordinary id, 0 included.
 type ID uint64
 
-// A Kind says what a CB is. The zero Kind is a circular buffer. Dataflow buffers and
-// scratchpads are placed with each other but not with circular buffers, and each
-// kind is counted on its own. A program may not have circular buffers and dataflow
-// buffers; one with circular buffers and scratchpads is placed as if each of the
-// two had the cores to itself, and what they share is an Overlap.
+// A Kind is the kind of a CB. The zero Kind is a circular buffer. Dataflow buffers and scratchpads
+// are placed with each other but not with circular buffers, and each kind is counted on its own. A
+// program may not have circular buffers and dataflow buffers; one with circular buffers and
+// scratchpads is placed as if each of the two had the cores to itself, and shared bytes are an
+// Overlap.
 type Kind uint8
 
 // Circular buffers, and what "Metal 2.0" programs use in their place.
@@ -100,14 +100,14 @@ func (b *Builder) Name(name string) *Builder {
 	return b
 }
 
-// AsWritten makes Build place by core ranges as the CBs state them, and returns b.
-// Without it, Build re-cuts each set of two or more rectangles by [l1.CoreRangeSet.Merge]
-// first. It counts for all CBs of the program, those appended before it included.
+// AsWritten makes Build place by core ranges as the CBs state them, and returns b. Without it,
+// Build re-cuts each set of two or more rectangles by [l1.CoreRangeSet.Merge] first. It counts for
+// all CBs of the program, including CBs appended before it.
 //
-// tt-metal does both. CreateCircularBuffer merges. A program made from a
-// ProgramDescriptor, as most newer ttnn operations are, keeps descriptor.core_ranges
-// as they are (tt_metal/impl/program/program.cpp), and graph captures show what it
-// keeps. The addresses differ where a CB names the ranges of others side by side:
+// tt-metal does both. CreateCircularBuffer merges. A program made from a ProgramDescriptor, as most
+// newer ttnn operations are, keeps descriptor.core_ranges as they are
+// (tt_metal/impl/program/program.cpp), and graph captures show these ranges. The addresses differ
+// where a CB names the ranges of others side by side:
 //
 //	CB 0 {[0-0 - 0-0]}   CB 1 {[1-0 - 1-0]}   CB 2 {[0-0 - 0-0], [1-0 - 1-0]}
 //

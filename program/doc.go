@@ -10,9 +10,9 @@
 // [ID]; its name is for people. [Program.CBs] are its [Placed] CBs; each has a [Kind] and,
 // by [Index], its pages. [Builder.Base] lifts CBs above pages that outlive programs.
 //
-// A [Footprint] says what the program takes: [Group]s of cores that hold identical
-// ranges. There are two of them, because upstream's bookkeeping and the truth
-// differ as soon as core ranges overlap without being equal:
+// A [Footprint] holds the ranges of a program: [Group]s of cores with identical ranges. A program
+// has two, because upstream's bookkeeping and the truth differ as soon as core ranges overlap
+// without being equal:
 //
 //	CBs:  X 4096 on 0-0..1-0, Y 6144 on 1-0..2-0
 //
@@ -20,17 +20,17 @@
 //	X        [0,4096)     [0,4096)
 //	Y                  [4096,10240) [4096,10240)
 //	occupied   4096         10240        6144     the union of the CBs on the core
-//	reserved  10240         10240       10240     what tt-metal charges: both ranges touch 1-0
+//	reserved  10240         10240       10240     charged by tt-metal: both ranges touch 1-0
 //
-// Physical bytes are the occupied ones. Logical bytes are the plain sum of the sizes
-// over the same cores. [FootprintOf] is the footprint of ranges that are no program. An [Entry] is a core range with the end of its last region, as
-// tt-metal compares it with L1. Global CBs, which live in a tensor or a GlobalCircularBuffer,
-// take no bytes.
+// Physical bytes are the occupied ones. Logical bytes are the plain sum of the sizes over the same
+// cores. [FootprintOf] returns the footprint of plain ranges. An [Entry] is a core range with the
+// end of its last region, as tt-metal compares it with L1. Global CBs, which live in a tensor or a
+// GlobalCircularBuffer, take no bytes.
 //
-// What cannot be counted is an error, all of them in one [BuildError]: a size or an end
-// beyond 2^63-1, an inverted range, a [Base] outside L1 or the grid, or sums
-// beyond 2^63-1, each an [Error]. What can be counted but is odd (CBs on the same
-// bytes, cores outside the grid, an end beyond L1) is a [Finding] with a [Code].
+// Build refuses values that it cannot count, with one [BuildError] that holds an [Error] for each:
+// a size or an end beyond 2^63-1, an inverted range, a [Base] outside L1 or the grid, or sums
+// beyond 2^63-1. Odd programs (CBs on the same bytes, cores outside the grid, an end beyond L1) are
+// counted, and each oddity is a [Finding] with a [Code].
 //
 // # Invariants
 //
@@ -39,10 +39,10 @@
 //
 // # Cost
 //
-// Most programs name one to three core range sets, however many CBs they have: what costs time
-// for each core is done once per set. A usual program is built in 29 allocations and takes 0.8
-// KiB. Beyond that, Build is linear in the CBs, but for the core ranges: a CB looks at each one
-// of the program. Readers copy nothing but buffer indices.
+// Most programs name one to three core range sets, however many CBs they have: work on each core is
+// done once per set. A usual program is built in 29 allocations and takes 0.8 KiB. Beyond that,
+// Build is linear in the CBs, but each CB visits every core range of the program. Readers copy
+// nothing but buffer indices.
 //
 // # Concurrency
 //
@@ -52,8 +52,7 @@
 // # Sources
 //
 // The rule is ProgramImpl::allocate_circular_buffers and CircularBufferAllocator of
-// tt_metal/impl/program/program.cpp; the merge of core ranges is CoreRangeSet's. Programs
-// made from a ProgramDescriptor are not merged: [Builder.AsWritten]. What upstream
-// leaves open is decided here: an address below the base of the Spec is counted like any
-// other, and an alias group is placed as one buffer.
+// tt_metal/impl/program/program.cpp; the merge of core ranges is CoreRangeSet's. Programs made from
+// a ProgramDescriptor are not merged: [Builder.AsWritten]. Two choices are our own: an address
+// below the base of the Spec is counted like any other, and an alias group is placed as one buffer.
 package program

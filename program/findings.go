@@ -78,7 +78,7 @@ func (p *Program) find(shapes []shape, tiles []l1.Tile) {
 	slices.SortStableFunc(p.findings, func(a, b Finding) int { return cmp.Compare(a.CB, b.CB) })
 }
 
-// findPairs adds the findings about two CBs. tiles are those of the shapes, which it orders.
+// findPairs adds the findings about two CBs. It reorders tiles, the tiles of the shapes.
 func (p *Program) findPairs(tiles []l1.Tile) {
 	pairs := pairs{index: map[[3]int]int{}}
 	on := make([][]int, len(p.sets))
@@ -103,8 +103,8 @@ func (p *Program) findPairs(tiles []l1.Tile) {
 	}
 }
 
-// reusesIndex reports whether a buffer index may be that of two CBs: it is named twice, or
-// too large to look at quickly.
+// reusesIndex reports whether two CBs may share a buffer index: one is named twice, or is too large
+// for the quick test.
 func (p *Program) reusesIndex() bool {
 	seen := uint64(0)
 	for i := range p.cbs {
@@ -118,8 +118,8 @@ func (p *Program) reusesIndex() bool {
 	return false
 }
 
-// apart reports whether no two CBs share a byte of a core: what they take is the sum of
-// their sizes. Kinds are counted apart, so that it is not known of a program with two.
+// apart reports whether no two CBs share a byte of a core: the occupied bytes are the sum of their
+// sizes. Kinds are counted separately, so apart is false for a program with two kinds.
 func (p *Program) apart() bool {
 	kinds := 0
 	for kind := range numKinds {
@@ -212,8 +212,8 @@ func (p *Program) findIndexReuse(cores l1.CoreSet, cbs []int, pairs *pairs) {
 // findOverlaps names, for each of the local CBs of the cores that shares bytes with
 // one that starts before it, the one that reaches farthest. It sorts local.
 //
-// Aliases of one group have the same range, so skipping such a pair hides nothing:
-// whoever overlaps one of them overlaps the first of them.
+// Aliases of one group have the same range, so skipping such a pair hides nothing: a range that
+// overlaps one of them overlaps the first of them.
 func (p *Program) findOverlaps(cores l1.CoreSet, local []int, pairs *pairs) {
 	slices.SortStableFunc(local, func(a, b int) int { return p.cbs[a].at().Compare(p.cbs[b].at()) })
 	for k, farthest := 1, 0; k < len(local); k++ {

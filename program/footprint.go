@@ -9,15 +9,15 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// A Footprint is what one program takes of L1, grouped by cores that hold the same.
-// The zero value takes nothing.
+// A Footprint holds the L1 ranges of one program, grouped by cores that hold the same. The zero
+// value is empty.
 type Footprint struct {
 	// Groups are disjoint, not empty, ordered by their first core, and no two are
 	// equal in ranges and sizes. So equal footprints have equal groups.
 	groups []Group
 	where  *where // core -> group; nil if there are few groups
 	bytes  uint64 // sum of bytes times cores, at most 2^63-1
-	sizes  uint64 // sum of sizes times cores, at most 2^63-1; if it is 0, those of the groups do not count
+	sizes  uint64 // sum of sizes times cores, at most 2^63-1; if it is 0, the sizes of the groups do not count
 }
 
 // A Group is a set of cores with identical ranges and the same logical bytes. (Cores
@@ -117,8 +117,8 @@ type layer struct {
 
 func (y layer) where() l1.CoreSet { return y.cores }
 
-// footprint unites what lies on the same core, and counts the sizes of the ranges if counted is true. tiles are those
-// of the layers. ok is false if a sum over all cores lies beyond 2^63-1.
+// footprint unites the ranges of each core, and counts their sizes if counted is true. tiles are
+// the tiles of the layers. ok is false if a sum over all cores lies beyond 2^63-1.
 func footprint(layers []layer, tiles []l1.Tile, ranges []l1.Range, counted bool) (f Footprint, ok bool) {
 	for i := range layers {
 		size := uint64(0) // also where there is no core
@@ -193,7 +193,7 @@ func join(groups []Group) []Group {
 	return one.groups[:]
 }
 
-// compare orders groups by what is on each core.
+// compare orders groups by their sizes and ranges on each core.
 func (g Group) compare(o Group) int {
 	return cmp.Or(cmp.Compare(g.sizes, o.sizes), slices.CompareFunc(g.ranges, o.ranges, l1.Range.Compare))
 }

@@ -15,10 +15,10 @@ import (
 //	[0-0 - 1-0]   [base, base+4096)   X marks every entry that it touches
 //	[1-0 - 2-0]   [base, base+4096)   the core range 1-0 is in both
 //
-// The entries of all CBs exist before the first address is computed. A CB goes
-// above what is marked on its own entries, those with exactly its ranges; other
-// entries that it touches are skipped if they are "already marked higher". So two
-// CBs can share bytes of a core, which tt-metal does not notice (finding Overlap).
+// The entries of all CBs exist before the first address is computed. A CB goes above the marks of
+// its own entries, which have exactly its ranges; other entries that it touches are skipped if they
+// are "already marked higher". So two CBs can share bytes of a core, which tt-metal does not notice
+// (finding Overlap).
 type ledger struct {
 	spec   *l1.Spec
 	rects  []l1.CoreRange // of each entry
@@ -78,8 +78,8 @@ func (l *ledger) touched(on *site) []int32 {
 	return l.near
 }
 
-// next returns the address that tt-metal gives to a CB above what is marked on some entries. ok is
-// false beyond l1.MaxAddr.
+// next returns the address that tt-metal gives to a CB above the marks of some entries. ok is false
+// beyond l1.MaxAddr.
 func (l *ledger) next(low uint64, entries []int32) (addr uint64, ok bool) {
 	for _, i := range entries {
 		low = max(low, l.ends[i])
@@ -87,10 +87,10 @@ func (l *ledger) next(low uint64, entries []int32) (addr uint64, ok bool) {
 	return l.spec.AlignCB(low)
 }
 
-// mark charges a CB that has its place to every entry that it touches, each once, and
-// reports whether the rule allows that: an address that the ledger gave always is;
-// one given from outside may lie below what is marked on the CB's own entries, and
-// is then added all the same. An entry without a mark takes any address.
+// mark charges a placed CB to every entry that it touches, each once, and reports whether the rule
+// allows that. It allows every address of the ledger. A given address may lie below the marks of
+// the CB's own entries, and is then added against the rule. An entry without a mark takes any
+// address.
 func (l *ledger) mark(cb int, on *site) (asRule bool) {
 	asRule = true
 	for _, i := range on.own {

@@ -6,13 +6,12 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// FootprintOf returns what ranges on sets of cores take together: the footprint of something
-// that is no program, as a buffer is. Its Logical is the plain sum of their bytes. A range
-// without bytes, or on no core, takes nothing. ok is false if a range is illegal, or if the
-// sum is beyond 2^63-1.
+// FootprintOf returns the footprint of ranges on sets of cores, for example of a buffer. Its
+// Logical is the plain sum of their bytes. A range without bytes, or on no core, takes nothing. ok
+// is false if a range is illegal, or if the sum is beyond 2^63-1.
 //
-// Cost: O(1) for one range. For several, that of [l1.Tiles] for their cores, and O(log n) for
-// each range of a tile.
+// Cost: O(1) for one range. For several, one [l1.Tiles] of their cores, and O(log n) for each range
+// of a tile.
 func FootprintOf(parts iter.Seq2[l1.CoreSet, l1.Range]) (f Footprint, ok bool) {
 	var groups []Group
 	for cores, r := range parts {

@@ -15,8 +15,8 @@ import (
 // and String may be called.
 type Program struct {
 	id       ID
-	spec     *l1.Spec         // never changed, and that of other programs too
-	kinds    [numKinds]*taken // nil where there are no CBs of the kind
+	spec     *l1.Spec         // never changed; shared with other programs
+	kinds    [numKinds]*usage // nil where there are no CBs of the kind
 	name     string
 	written  bool // placed by core ranges as stated
 	bases    []Base
@@ -27,8 +27,8 @@ type Program struct {
 	findings []Finding
 }
 
-// taken is what the CBs of one kind take.
-type taken struct {
+// usage holds the footprints of the CBs of one kind.
+type usage struct {
 	occupied, reserved Footprint
 	entries            []Entry
 }
@@ -52,15 +52,15 @@ func (cb *stored) at() l1.Range {
 	return l1.Range{Start: cb.addr, End: cb.addr + cb.size}
 }
 
-// taken returns what the CBs of a kind take.
-func (p *Program) taken(kind Kind) taken {
+// usage returns the footprints of the CBs of a kind.
+func (p *Program) usage(kind Kind) usage {
 	if kind < numKinds && p.kinds[kind] != nil {
 		return *p.kinds[kind]
 	}
-	return taken{}
+	return usage{}
 }
 
-// cb returns a CB as it was stated, with its address.
+// cb returns a CB as stated, with its address.
 func (p *Program) cb(i int) CB {
 	cb := &p.cbs[i]
 	return CB{
@@ -76,8 +76,8 @@ func (p *Program) indicesOf(i int) []Index {
 	return p.indices[i]
 }
 
-// An Entry is what tt-metal's placement keeps for one core range of a program: it
-// charges all cores of the range alike, and validates the end of the last region.
+// An Entry is the record of tt-metal's placement for one core range of a program. Placement charges
+// all cores of the range alike, and validates the end of the last region.
 // (ProgramImpl::validate_circular_buffer_region of tt_metal/impl/program/program.cpp.)
 type Entry struct {
 	Cores l1.CoreRange // as merged before placement, or as written
@@ -122,7 +122,7 @@ func (b *Builder) program(spec *l1.Spec) (*Program, []shape) {
 			p.indices[i] = cb.Indices // a copy, which the Builder does not write to
 		}
 		if p.kinds[cb.Kind] == nil {
-			p.kinds[cb.Kind] = &taken{}
+			p.kinds[cb.Kind] = &usage{}
 		}
 	}
 	return p, p.shapes(b.cbs)
@@ -227,7 +227,7 @@ func (p *Program) measure(shapes []shape, tiles []l1.Tile, l *ledger, kinds []Ki
 		if !ok {
 			return p.fail(&Error{Program: p.id, Name: p.name, Field: "Size", Err: fmt.Errorf("%ss sum to more than 2^63-1 bytes over all cores", kind)})
 		}
-		*p.kinds[kind] = taken{occupied, reserved, entries}
+		*p.kinds[kind] = usage{occupied, reserved, entries}
 	}
 	return nil
 }
@@ -279,36 +279,35 @@ func (p *Program) CB(i int) Placed {
 	return Placed{CB: p.cb(i), Range: p.cbs[i].at(), Known: p.cbs[i].known}
 }
 
-// Cores returns the cores that the CBs name, those of global CBs included.
+// Cores returns the cores that the CBs name, including global CBs.
 func (p *Program) Cores() l1.CoreSet { return p.cores }
 
-// Occupied returns the union of the local CBs of a kind on each core. This is what
-// "physical" means.
+// Occupied returns the union of the local CBs of a kind on each core. Its Bytes are the "physical"
+// bytes.
 func (p *Program) Occupied(kind Kind) Footprint {
-	return p.taken(kind).occupied
+	return p.usage(kind).occupied
 }
 
-// Reserved returns what tt-metal's placement charges each core for a kind: at least
-// Occupied, and more where core ranges overlap without being equal. Its Logical is
-// 0. Scratchpads and dataflow buffers share their bookkeeping: a program that has
-// both gives the same for both, which must not be added up. For CBs at given
-// addresses the same marks are made there, and where the rule would refuse one it
-// is added all the same (finding OutOfOrder).
+// Reserved returns the ranges that tt-metal's placement charges each core for a kind: at least
+// Occupied, and more where core ranges overlap without being equal. Its Logical is 0. Scratchpads
+// and dataflow buffers share their bookkeeping: a program that has both gives the same for both,
+// which must not be added up. CBs at given addresses make the same marks there. A mark that the
+// rule refuses is added too (finding OutOfOrder).
 func (p *Program) Reserved(kind Kind) Footprint {
-	return p.taken(kind).reserved
+	return p.usage(kind).reserved
 }
 
 // Entries returns the core ranges of the placement bookkeeping that a kind charges
 // anything to, in the order in which they were first named: that in which tt-metal
 // validates them. Scratchpads and dataflow buffers share their bookkeeping.
 func (p *Program) Entries(kind Kind) iter.Seq[Entry] {
-	return slices.Values(p.taken(kind).entries)
+	return slices.Values(p.usage(kind).entries)
 }
 
-// Findings returns what is odd about the program, by CB.
+// Findings returns the oddities of the program, by CB.
 //
-// Of CBs that share bytes of a core, each is named with one that it shares them
-// with, not with all: n CBs on one spot give n-1 findings.
+// A CB that shares bytes of a core with others is named with one of them, not with all: n CBs on
+// one spot give n-1 findings.
 func (p *Program) Findings() iter.Seq[Finding] { return slices.Values(p.findings) }
 
 // Equal reports whether p and o count the same: same Spec but for L1Small, same cores, and same
