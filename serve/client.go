@@ -78,8 +78,8 @@ func (c *client) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// hungUp reports whether an error says that the client has closed its end. What it has sent
-// before can still be read.
+// hungUp reports whether an error means that the client has closed its end. Its earlier bytes can
+// still be read.
 func hungUp(err error) bool {
 	return errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.ErrClosedPipe)
 }
@@ -103,14 +103,14 @@ func (c *client) follow() error {
 			}
 		}
 		if _, err := c.conn.Write(answer); hungUp(err) {
-			c.gone = true // it does not wait for answers, and what else it said counts
+			c.gone = true // it does not wait for answers, and its other records count
 		} else if err != nil {
 			return fmt.Errorf("it does not take its answers: %w", err)
 		}
 	}
 }
 
-// torn takes in the device of half a record. It reports false if the record ends before its device.
+// torn records the device of half a record. It reports false if the record ends before its device.
 func (c *client) torn() bool {
 	half, known := c.in.Torn()
 	if known && half.Type.Names() && c.s.ledger.Knows(half.Device) {
@@ -119,7 +119,7 @@ func (c *client) torn() bool {
 	return known
 }
 
-// take takes in a record and returns the bytes of its answer.
+// take applies a record and returns the bytes of its answer.
 func (c *client) take(r *wire.Record) ([]byte, error) {
 	s := c.s
 	s.mu.Lock()
@@ -190,8 +190,8 @@ func (s *Server) figures(id int32) wire.Record {
 	}
 }
 
-// deviceInfo is what is known of a device that was declared, to the server or by an event
-// log. What nobody said is zero.
+// deviceInfo returns the properties of a device that was declared, to the server or by an event
+// log. Unknown fields are zero.
 func (s *Server) deviceInfo(id int32) wire.Record {
 	r := wire.Record{Type: wire.TypeDeviceInfo, Device: id}
 	told := s.machine()

@@ -90,8 +90,8 @@ func (s *Server) fleet(name string) *fleet {
 	return nil
 }
 
-// leaveFleet takes in that a log of a fleet has ended. What it did stays; a fleet without
-// logs and devices is forgotten.
+// leaveFleet ends a log of a fleet. Its changes stay; a fleet without logs and devices is
+// forgotten.
 func (s *Server) leaveFleet(f *fleet) {
 	if f.logs--; f.logs == 0 && f.Fleet().Set().Len() == 0 {
 		s.fleets = slices.DeleteFunc(s.fleets, func(other *fleet) bool { return other == f })

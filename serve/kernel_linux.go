@@ -93,8 +93,8 @@ func identify(conn net.Conn) (Peer, error) {
 	}, nil
 }
 
-// readable reports whether a descriptor can be read now, as that of a process can when it
-// has ended, waited for or not.
+// readable reports whether a descriptor can be read now. A pidfd can once its process has ended,
+// waited for or not.
 func readable(fd int) bool {
 	poll := struct {
 		fd            int32

@@ -10,13 +10,14 @@ import (
 // maxLatest is how much of each kind a latest has.
 const maxLatest = 3
 
-// A latest is the last of what was refused, in words, and of what dead processes had.
+// latest keeps the most recent refused records, as text, and the leaks of the most recent dead
+// processes.
 type latest struct {
 	refused []string
 	leaks   []watch.Leak
 }
 
-// refuses takes in a record that changed nothing.
+// refuses adds a record that changed nothing.
 func (l *latest) refuses(e *wire.Effect) {
 	if e.What != wire.Unknown && e.What != wire.Refused {
 		return
@@ -24,12 +25,12 @@ func (l *latest) refuses(e *wire.Effect) {
 	l.refused = last(append(l.refused, fmt.Sprintf("process %d, device %d: %v of 0x%x, %d bytes: %s", e.PID, e.Device, e.Type, e.ID, e.Bytes, e.Odd)))
 }
 
-// closes takes in that a client was closed.
+// closes adds a closed client.
 func (l *latest) closes(pid int32, reason string) {
 	l.refused = last(append(l.refused, fmt.Sprintf("process %d was closed: %s", pid, reason)))
 }
 
-// leaked takes in what a dead process had.
+// leaked adds the allocations of a dead process.
 func (l *latest) leaked(pid int32, effects []wire.Effect) {
 	of := watch.Leak{PID: pid}
 	for i := range effects {

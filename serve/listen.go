@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// What is wrong about a path to listen on, or about where this runs.
+// Faults of a path to listen on, or of the platform.
 var (
 	ErrServed    = errors.New("another server listens there")
 	ErrNotSocket = errors.New("is there and no socket")
@@ -28,17 +28,16 @@ type Listener struct {
 	made fs.FileInfo
 }
 
-// Listen listens on a path. The socket is made in a private folder beside it, with its mode,
-// and then takes its place: at no moment is it there with another mode. Such folders that killed
-// processes of this user left there are taken away. A socket that nobody
-// listens on is replaced if it is ours. The error is ErrServed where somebody listens,
-// ErrNotSocket or ErrNotOurs where something else is in the way, which stays, ErrPlatform, or
-// one of the system.
+// Listen listens on a path. The socket is made in a private folder beside it, with its mode, and
+// then moved into place: it never has another mode there. Private folders that killed processes of
+// this user left there are removed. A dead socket is replaced if it is ours. The error is ErrServed
+// if a process listens there, ErrNotSocket or ErrNotOurs for another obstacle, which stays,
+// ErrPlatform, or an error of the system.
 func Listen(path string, mode fs.FileMode) (*Listener, error) {
 	if !supported {
 		return nil, ErrPlatform
 	}
-	// A path that no address can hold could be linked to, and nobody could connect.
+	// A socket could be linked to a path that no address can hold, but no client could connect.
 	if len(path) > maxPath {
 		return nil, fmt.Errorf("%s: %w", path, syscall.ENAMETOOLONG)
 	}
@@ -55,7 +54,7 @@ func Listen(path string, mode fs.FileMode) (*Listener, error) {
 	l.SetUnlinkOnClose(false)
 	made, err := place(own, path, private.file(socketOld), mode)
 	if err != nil {
-		_ = l.Close() // nobody knows it
+		_ = l.Close() // no client knows it
 		return nil, err
 	}
 	return &Listener{l, path, made}, nil

@@ -8,16 +8,16 @@ import (
 	"syscall"
 )
 
-// An outlet writes lines to somebody who may read slowly. Nobody waits for that, if it has room for
-// some bytes: lines beyond are left out, and a line in their place says how many.
+// An outlet writes lines to a reader that may be slow. With room for some bytes its callers never
+// wait: further lines are left out, and a line in their place counts them.
 type outlet struct {
 	to   io.Writer // nil: nothing is written
-	room int       // bytes that may wait; 0: everybody waits
+	room int       // bytes that may wait; 0: callers wait
 	note func(lines int64, full error) []byte
 
 	mu   sync.Mutex // all below
 	wait []byte
-	left int64 // lines that were left out behind those that wait
+	left int64 // lines left out behind the waiting ones
 	all  int64 // lines that were left out
 	over bool  // nothing more comes
 	full error // why lines were left out that had room: there was none on a disk
@@ -25,7 +25,7 @@ type outlet struct {
 	more chan struct{} // something waits, or nothing more comes
 }
 
-// write takes in some whole lines. What is larger than the room is taken where nothing else waits.
+// write takes some whole lines. Lines larger than the room are taken if no others wait.
 func (o *outlet) write(b []byte) error {
 	switch {
 	case o.to == nil || len(b) == 0:
@@ -81,7 +81,7 @@ func (o *outlet) run() {
 	}
 }
 
-// wrote takes in what a Write returned. On a full disk the lines that it did not take are left out, and so are
+// wrote handles the result of a Write. On a full disk the unwritten lines are left out, and so are
 // lines that came meanwhile: their place is behind the note. It reports whether to try again later.
 func (o *outlet) wrote(rest []byte, left int64, err error) (again bool) {
 	o.mu.Lock()

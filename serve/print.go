@@ -32,7 +32,7 @@ func (s *Server) open() {
 	}()
 }
 
-// warn says what is wrong with the server itself.
+// warn prints a fault of the server itself.
 func (s *Server) warn(format string, args ...any) {
 	text := shown.Visible(shown.Clip(fmt.Sprintf(format, args...), 300))
 	s.fail(s.prints[1].write([]byte("cbl1: " + text + "\n")))
@@ -123,7 +123,7 @@ func (s *Server) showRow(e *wire.Effect) {
 		r.Kind = wire.KernelKind(e.Kind)
 	}
 	if brings := e.Type == wire.TypeAlloc || e.Type == wire.TypeKernelLoad; e.What == wire.Unknown || e.What == wire.Refused && !brings {
-		r.Kind = "" // nobody knows
+		r.Kind = "" // unknown
 	}
 	b, err := json.Marshal(r)
 	s.fail(err)
@@ -170,7 +170,7 @@ func (s *Server) Statistics() {
 // in their place.
 func (s *Server) showLive(types ...wire.Type) bool {
 	if s.c.Quiet || s.c.Out == nil {
-		return true // nobody reads
+		return true // no reader
 	}
 	if s.c.Format != FormatJSON {
 		return false
@@ -181,7 +181,7 @@ func (s *Server) showLive(types ...wire.Type) bool {
 	return true
 }
 
-// dumpRemaining lists what is live but kernels.
+// dumpRemaining lists the live allocations without kernels.
 func (s *Server) dumpRemaining() {
 	if s.showLive(wire.TypeAlloc, wire.TypeCBAlloc) {
 		return

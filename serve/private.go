@@ -35,7 +35,7 @@ func newPrivate(in string) (*private, error) {
 		if err != nil {
 			return nil, err
 		}
-		// Whoever clears may be quicker than the lock.
+		// A clearing process may be quicker than the lock.
 		if lock, err := hold(path); err == nil {
 			return &private{path, lock}, nil
 		} else if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errHeld) {

@@ -13,9 +13,9 @@ import (
 // Peer is not known.
 type Peer struct {
 	PID int32 // 0: not known, perhaps of another namespace
-	// Dead reports whether the process has ended, whoever has its id now.
+	// Dead reports whether the process has ended, even if another one has its id now.
 	Dead func() bool
-	// Close gives back what Dead needs.
+	// Close releases the resources of Dead.
 	Close func()
 }
 
@@ -28,13 +28,12 @@ func (p *Peer) close() {
 	p.Close, p.Dead = nil, nil
 }
 
-// Identify asks the kernel which process made a connection to a Unix socket: its id is
-// that of SO_PEERCRED, and a pidfd says whether it has ended. The error is ErrPlatform where
-// this is not Linux, or one of the system; nobody is known then, as where the process is one
-// of another namespace.
+// Identify queries the kernel for the process that made a connection to a Unix socket: SO_PEERCRED
+// gives its id, and a pidfd reports its end. The error is ErrPlatform where this is not Linux, or
+// an error of the system; the process is unknown then, as is a process of another namespace.
 func Identify(conn net.Conn) (Peer, error) { return identify(conn) }
 
-// A process is who owns what is live.
+// A process owns live allocations.
 type process struct {
 	owner   wire.Owner
 	peer    Peer
@@ -42,7 +41,7 @@ type process struct {
 	conns   map[net.Conn]struct{}
 	devices map[int32]struct{} // that its records named
 	since   time.Time          // when it was found dead; zero: it was not
-	over    bool               // what it had is released
+	over    bool               // its allocations are released
 }
 
 // pid returns the id under which the process is shown.
@@ -62,7 +61,7 @@ func (s *Server) processOf(conn net.Conn) *process {
 	var peer Peer
 	var err error
 	if s.c.Identify != nil {
-		peer, err = s.c.Identify(conn) // whom nobody knows lives as long as the connection
+		peer, err = s.c.Identify(conn) // an unknown process lives as long as the connection
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -91,7 +90,7 @@ func (s *Server) processOf(conn net.Conn) *process {
 	return p
 }
 
-// leave takes in that a connection of a process has ended. A process with nothing is forgotten then, and may
+// leave ends a connection of a process. A process without allocations is forgotten then, and may
 // come again.
 func (s *Server) leave(p *process, conn net.Conn) {
 	delete(p.conns, conn)
@@ -104,11 +103,10 @@ func (s *Server) leave(p *process, conn net.Conn) {
 	}
 }
 
-// Sweep notices processes that have died, and releases what they had when they have been
-// dead for the time of Config.Delay and all that they said has been read. It writes the
-// event log, and tries again what failed: listeners without a descriptor to give, a log or lines on a full disk.
-// The caller calls it now and then: a process keeps what it had beyond the delay
-// for up to two of the times between calls.
+// Sweep finds dead processes. It releases their allocations when they have been dead for
+// Config.Delay and all their records have been read. It writes the event log, and retries failures:
+// listeners without a free descriptor, a log or lines on a full disk. Call it regularly: a dead
+// process keeps its allocations beyond the delay for up to two intervals between calls.
 func (s *Server) Sweep() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -151,7 +149,7 @@ func (s *Server) release(over []*process) {
 			s.idle--
 		}
 		for conn := range p.conns {
-			_ = conn.Close() // whoever reads from it ends
+			_ = conn.Close() // its reader ends
 		}
 		delete(s.all, p.owner)
 		if s.byPID[p.peer.PID] == p {

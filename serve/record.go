@@ -13,8 +13,8 @@ import (
 	"github.com/cbl1/cbl1/wire"
 )
 
-// A Record says where the event log of a server goes. Each log can be read alone: it begins
-// with the devices and with what is live.
+// A Record is the destination of the event log of a server. Each log can be read alone: it begins
+// with the devices and the live allocations.
 type Record struct {
 	// Open opens the next log, where the one before is closed. A log that can be cut, as an *os.File, ends
 	// with a whole line where a Write fails, and is empty where it could not be begun.
@@ -35,7 +35,7 @@ type recording struct {
 	wait   []byte // lines that are not written yet
 	there  int64  // bytes that are
 	bytes  int64  // of both
-	least  int64  // after what is live
+	least  int64  // after the live allocations
 	failed error  // why nothing is written; nil: it is
 	lost   int64  // events that are in no log
 	told   bool   // that nothing is written
@@ -48,7 +48,7 @@ func (r *recording) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// write takes an event. The error is that of an event that no log can tell.
+// write takes an event. The error is a *event.WriteError.
 func (r *recording) write(e *event.Event) error {
 	if r.failed != nil {
 		r.lost++
@@ -63,8 +63,8 @@ func (r *recording) write(e *event.Event) error {
 	return nil
 }
 
-// full reports whether the next log is to begin. One that has little more than what is
-// live goes on, however large that is.
+// full reports whether the next log is to begin. A log with little more than the live allocations
+// continues, however large they are.
 func (r *recording) full() bool {
 	return r.to.Most > 0 && r.failed == nil && r.bytes > r.to.Most && r.bytes > 2*r.least
 }
@@ -104,7 +104,7 @@ func (r *recording) flush() {
 // cut shortens a log, if that can be.
 func (r *recording) cut(size int64) {
 	if f, ok := r.file.(interface{ Truncate(size int64) error }); ok {
-		_ = f.Truncate(size) // the first failure is told
+		_ = f.Truncate(size) // the first failure is reported
 	}
 }
 
@@ -142,7 +142,8 @@ func (s *Server) begin() error {
 		}))
 	}
 	r.least = r.bytes
-	// A log says what it is from the start, also if this is killed before the next Sweep.
+	// The header of a log is on disk from the start, even if this process is killed before the next
+	// Sweep.
 	r.flush()
 	if r.failed != nil {
 		r.cut(0)

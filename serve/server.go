@@ -23,7 +23,7 @@ type Format string
 
 // The formats. The zero Format is FormatText.
 const (
-	FormatText  Format = "text"  // the allocation server's lines; those of CBs end with the process and the bound of a core
+	FormatText  Format = "text"  // the allocation server's lines; lines of CBs end with the process and the bound of a core
 	FormatSeeds Format = "seeds" // the allocation server's lines alone
 	FormatJSON  Format = "json"  // one object a line, with exact bytes
 )
@@ -37,25 +37,25 @@ type Limits struct {
 	Fleets    int // fleets with names at once, which event logs share
 }
 
-// A Config says what a Server does, and on whose clock. Now must be given.
+// A Config configures a Server. Now, its clock, must be given.
 type Config struct {
 	Now func() time.Time
-	// Identify says which process a connection belongs to. Without it, or where it gives no
-	// PID, a process lives as long as its connection.
+	// Identify returns the process of a connection. Without it, or where it gives no PID, a process
+	// lives as long as its connection.
 	Identify func(net.Conn) (Peer, error)
 
-	Out, Err io.Writer // what is printed; nil: nothing
-	Quiet    bool      // nothing is printed but what is wrong with the server itself, to Err
+	Out, Err io.Writer // destinations of lines; nil: none
+	Quiet    bool      // only faults of the server itself are printed, to Err
 	// Waiting is how many bytes of lines may wait for Out, and for Err. A goroutine writes them; lines
 	// beyond are left out, and counted in a line of their own. 0: clients wait for who reads.
 	Waiting int
 	Format  Format
 
 	Dialect wire.Dialect  // of all clients; zero: recognised, for each
-	Devices []wire.Device // those that are declared
+	Devices []wire.Device // the declared ones
 	Grace   time.Duration // silence for so long ends a first record, where the dialect is not known
 	Stall   time.Duration // inside a record, for an answer to be taken, and for a connection to end after its process; 0: for ever
-	Delay   time.Duration // for so long a dead process keeps what it had
+	Delay   time.Duration // how long a dead process keeps its allocations
 	Limits  Limits
 	Record  *Record // the event log that is written; nil: none
 }
@@ -104,15 +104,15 @@ type loss struct {
 	reason  string
 }
 
-// maxLost is how many losses are told apart. One more is about any device.
+// maxLost is how many losses are kept by device. Further losses count for every device.
 const maxLost = 1000
 
-// Counts are how often what happened since the server began.
+// Counts count occurrences since the server began.
 type Counts struct {
 	Clients int64 // connections of AllocMessage clients
 	Refused int64 // connections for which there was no room: they were closed, or had to wait
 	Records int64
-	Closed  int64 // clients that were closed, for what they sent or did
+	Closed  int64 // clients that the server closed
 	Torn    int64 // of them: the connection ended inside a record
 	Leaked  int64 // what dead processes had
 	Logs    int64 // connections with event logs
@@ -131,8 +131,8 @@ func (e *LimitError) Error() string {
 	return "more than " + strconv.Itoa(e.Most) + " " + e.Limit
 }
 
-// New returns a server that knows its declared devices and serves nobody yet. The error is
-// one of declaring a device, or of Record.
+// New returns a server with its declared devices and no clients yet. The error concerns a declared
+// device, or Record.
 func New(c Config) (*Server, error) {
 	s := &Server{
 		c: c, known: map[int32]wire.Device{}, byPID: map[int32]*process{}, all: map[wire.Owner]*process{}, conns: map[net.Conn]struct{}{},
@@ -209,8 +209,8 @@ func Lacking(err error) error {
 	return nil
 }
 
-// noRoom takes in that a listener failed. If it is to be asked again, the channel is closed when there may be
-// room. A connection that waits already is not counted again.
+// noRoom handles the failure of a listener. If it is to be tried again, the channel is closed when
+// there may be room. A connection that waits already is not counted again.
 func (s *Server) noRoom(err error, waits bool) (<-chan struct{}, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -342,7 +342,7 @@ func (s *Server) core(id int32) (now, peak uint64) {
 	return t.Core, t.Peak.Core
 }
 
-// devices are those of which something is known, ascending.
+// devices returns the known devices, ascending.
 func (s *Server) devices() []int32 {
 	ids := map[int32]bool{}
 	for id := range s.known {
@@ -370,8 +370,8 @@ func (s *Server) tell(e *wire.Effect) {
 	}
 }
 
-// turn begins the next log where this one is full. It begins with what the ledger has, all of
-// whose effects are told.
+// turn begins the next log if this one is full. It begins with the lots of the ledger, all of whose
+// effects are in earlier logs.
 func (s *Server) turn() {
 	if s.log == nil || !s.log.full() {
 		return
@@ -409,7 +409,7 @@ func (s *Server) lose(c *client, reason error) {
 	s.unheard = s.unheard || len(lost.devices) == 0
 	switch {
 	case len(s.lost) > maxLost:
-		return // that there are more is told
+		return // a line reports that there are more
 	case len(s.lost) == maxLost:
 		lost = loss{reason: "more clients were closed"}
 	}

@@ -17,9 +17,9 @@ import (
 // maxRows is how many devices have a row in a Snapshot before there is none for devices of fleets.
 const maxRows = 4096
 
-// Snapshot returns what stands now: of the devices that processes tell of, and behind them those of
-// fleets with names, by these. Processes that are shown under one id are one row for each
-// device. Cost: O(devices, and processes times the devices that they named).
+// Snapshot returns the present figures: of the devices in the records of processes, and behind them
+// of the devices of named fleets, by name. Processes that are shown under one id are one row for
+// each device. Cost: O(devices, and processes times the devices that they named).
 func (s *Server) Snapshot() watch.Snapshot {
 	out, fleets := s.told()
 	for _, f := range fleets { // which have locks of their own
@@ -28,7 +28,7 @@ func (s *Server) Snapshot() watch.Snapshot {
 	return out
 }
 
-// told is what processes tell, and the fleets with names.
+// told returns the snapshot of the records of processes, and the named fleets.
 func (s *Server) told() (watch.Snapshot, []*fleet) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -48,14 +48,14 @@ func (s *Server) told() (watch.Snapshot, []*fleet) {
 	return out, slices.SortedFunc(slices.Values(s.fleets), func(a, b *fleet) int { return cmp.Compare(a.name, b.name) })
 }
 
-// served is what the server itself took in and lost.
+// served counts the server's own intake and losses.
 func (s *Server) served() *watch.Server {
 	c := s.count()
 	return &watch.Server{Clients: c.Clients, Records: c.Records, Refused: c.Refused, Closed: c.Closed, NotRecorded: c.NotRecorded, Unprinted: c.Left}
 }
 
-// Row returns the row of one device, as Snapshot does: of the fleet with a name or, where that is
-// "", of what processes tell. ok is false if nobody has said anything about the device.
+// Row returns the row of one device, as Snapshot does: of the named fleet or, with the name "", of
+// the records of processes. ok is false if the device is unknown there.
 func (s *Server) Row(fleet string, id uint64) (row watch.Device, ok bool) {
 	if fleet != "" {
 		f := s.named(fleet)
@@ -81,9 +81,9 @@ func (s *Server) Row(fleet string, id uint64) (row watch.Device, ok bool) {
 	return row, ok
 }
 
-// row is what the ledger says of a device, with what the session makes of it: bytes of cores,
-// as a bound. Records tell of no dispatch, nor how many bytes of a core a buffer has. Of a
-// device that is not declared one core stands for all.
+// row returns the ledger's figures of a device, with the session's bytes of cores, as a bound.
+// Records show neither dispatches nor the bytes of a buffer on a core. One core stands for all of
+// an undeclared device.
 func (s *Server) row(id int32) watch.Device {
 	followed := watch.Device{Core: new(uint64), Peak: &watch.Peak{}} // nothing has lived there
 	if d, err := s.live.Fleet().Device(device.ID(id)); err == nil {
@@ -133,8 +133,8 @@ func (s *Server) rows() []watch.Process {
 	return out
 }
 
-// Detail returns what lies on the cores of a device, as Row finds it; where processes tell of it
-// each CB is on all of them. It is nil if nothing was said about the device. Cost: that of
+// Detail returns the contents of the cores of a device, which it finds as Row does. In records of
+// processes each CB is on all cores. It returns nil for an unknown device. Cost: a
 // Device.UsageGroups, without the lock of the server.
 func (s *Server) Detail(fleet string, id uint64) *watch.Detail {
 	from := s.live.Fleet()
@@ -154,9 +154,10 @@ func (s *Server) Detail(fleet string, id uint64) *watch.Detail {
 	return detail
 }
 
-// WriteMoment writes an event log that begins now: its header, the devices, what lives, and what is
-// not shown. It is of the fleet with a name or, where that is "", of what processes tell. The error is
-// ErrNoFleet, or that of w. Cost: O(n log n) in what lives; clients wait meanwhile.
+// WriteMoment writes an event log that begins now: its header, the devices, the live allocations,
+// and the hidden facts. It concerns the named fleet or, with the name "", the records of processes.
+// The error is ErrNoFleet, or the error of w. Cost: O(n log n) in the live allocations; clients
+// wait meanwhile.
 func (s *Server) WriteMoment(fleet string, w io.Writer) error {
 	if fleet != "" {
 		f := s.named(fleet)

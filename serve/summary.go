@@ -9,7 +9,7 @@ import (
 	"github.com/cbl1/cbl1/wire"
 )
 
-// A summary is what a server says at its end. As JSON it is the last row, which
+// A summary is the final report of a server. As JSON it is the last row, which
 // cbl1.serve-1.schema.json describes.
 type summary struct {
 	T       int64                  `json:"t"` // nanoseconds since 1970
@@ -45,8 +45,8 @@ type summed struct {
 	Incomplete bool   `json:"incomplete"` // a client that may have more there was lost
 }
 
-// AppendSummary appends what a server says at its end, with its line end: each device, what was
-// odd, and what happened to clients. It is one row as FormatJSON, else lines.
+// AppendSummary appends the final report of a server, with its line end: each device, the
+// anomalies, and the fates of clients. It is one row as FormatJSON, else lines.
 func (s *Server) AppendSummary(b []byte) []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()

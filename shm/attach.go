@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// Terms are what a process attaches to a region on. All but Name must be given.
+// Terms are the arguments of Attach. All but Name must be given.
 type Terms struct {
 	Version uint32 // Version3 or Version4
 	ASIC    uint64 // of the chip
@@ -72,7 +72,7 @@ func (p *Publisher) attach() error {
 // held names a live process, other than this one, in the first slots.
 func (p *Publisher) held(slots int) error {
 	if v := p.r.u32(atVersion).Load(); v < Version2 || v > Version4 {
-		return nil // what it has in place of slots is not known
+		return nil // its layout in place of slots is unknown
 	}
 	for i := range slots {
 		if pid := p.r.pid(i).Load(); pid > 0 && pid != p.t.PID && p.t.Alive(pid) {
@@ -82,7 +82,7 @@ func (p *Publisher) held(slots int) error {
 	return nil
 }
 
-// reclaimable reports whether nobody has the region.
+// reclaimable reports whether no live process has the region.
 func (p *Publisher) reclaimable() bool {
 	switch v := p.r.u32(atVersion).Load(); v {
 	case 0:
@@ -117,7 +117,7 @@ func (p *Publisher) takeOver() error {
 			return nil
 		}
 	}
-	// Whoever began has died over it.
+	// The process that began has died meanwhile.
 	if p.reclaimable() && state.CompareAndSwap(stateProgress, stateNone) && state.CompareAndSwap(stateNone, stateProgress) {
 		p.setUp()
 		return nil
@@ -157,7 +157,7 @@ func (p *Publisher) reap() {
 	}
 }
 
-// idle begins all sums anew where nobody is attached.
+// idle clears all sums of a region without attached processes.
 func (p *Publisher) idle() {
 	r := p.r
 	if r.u32(atReferences).Load() != 0 {
@@ -192,8 +192,8 @@ func (p *Publisher) claim() error {
 	return ErrFull
 }
 
-// release gives a slot back, if it is still that of a process. Whoever else tries at
-// the same time does nothing.
+// release gives a slot back, if a process still owns it. Of several callers at the same time, one
+// does so.
 func (p *Publisher) release(slot int, owner int32) {
 	r := p.r
 	if !r.pid(slot).CompareAndSwap(owner, -1) {

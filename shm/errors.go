@@ -7,7 +7,7 @@ import (
 	"github.com/cbl1/cbl1/internal/shown"
 )
 
-// What is wrong about a region.
+// Faults of a region.
 var (
 	ErrNotReady = errors.New("the region is not set up")
 	ErrFault    = errors.New("the memory of the region is gone, or may not be written")
@@ -26,7 +26,7 @@ func (e *VersionError) Error() string {
 	return fmt.Sprintf("a region of version %d: want 2, 3 or 4", e.Version)
 }
 
-// A SizeError is a region whose size is not that of its layout.
+// A SizeError is a region with another size than its layout's.
 type SizeError struct {
 	Size, Want int64 // bytes
 }

@@ -51,9 +51,9 @@ func List(folder string) ([]Found, error) {
 // of the system; links are not followed.
 func Open(path string) (*Region, error) { return open(path) }
 
-// Create maps the region of a chip in a folder, to be written. A file that is not there is
-// made, with permissions for its owner alone; one of another size than Size is not touched.
-// Nobody removes it afterwards, as tt-metal does not. The error is as that of Open.
+// Create maps the region of a chip in a folder, to be written. A missing file is made, with
+// permissions for its owner alone; a file of another size than Size is not touched. The file stays
+// for good, as tt-metal's does. Errors are the same as Open's.
 func Create(folder string, asic uint64) (*Region, error) {
 	return create(filepath.Join(folder, Name(asic)))
 }

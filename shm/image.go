@@ -8,8 +8,8 @@ import (
 // The versions of the layout.
 const (
 	Version2 = 2
-	Version3 = 3 // CB bytes are those of programs that are registered
-	Version4 = 4 // CB bytes are those that dispatches left; a word says that the region is set up
+	Version3 = 3 // CB bytes of registered programs
+	Version4 = 4 // CB bytes left by dispatches; a word marks the region as ready
 )
 
 // Size is the size of a region, in bytes.
@@ -90,7 +90,7 @@ type Process struct {
 	Name    string // at most 63 bytes
 }
 
-// An Image is what a region says.
+// An Image is the content of a region.
 type Image struct {
 	Version    uint32
 	Active     uint32 // processes
@@ -110,9 +110,8 @@ func (im *Image) Free(i int) bool {
 	return c.ID == NoChip || im.Version == Version2 && i > 0 && c == Chip{}
 }
 
-// Total returns what is allocated on the device: its totals. Before version 4 the CB bytes
-// there are those of the last writer alone, so that the sum of the slots takes their place
-// where two processes or more are alive.
+// Total returns the totals of the device. Before version 4 its CB bytes come from the last writer
+// alone, so the sum of the slots replaces them if two processes or more are alive.
 func (im *Image) Total(alive func(pid int32) bool) Usage {
 	total := im.Totals
 	if im.Version >= Version4 {
@@ -131,8 +130,8 @@ func (im *Image) Total(alive func(pid int32) bool) Usage {
 	return total
 }
 
-// Append appends the region that says what an image says, and is set up. A longer name of a
-// process is cut to 63 bytes.
+// Append appends the region of an image, marked as ready. A longer name of a process is cut to 63
+// bytes.
 func (im *Image) Append(b []byte) []byte {
 	start := len(b)
 	b = append(b, make([]byte, Size)...)

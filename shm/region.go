@@ -15,9 +15,9 @@ type Region struct {
 	size  func() (int64, error) // of the file
 }
 
-// Over returns the region in some bytes, which begin at a multiple of 8; what is behind Size of
-// them is not looked at. Integers there are in the order of the machine, which is that of
-// the layouts wherever tt-metal runs. The error is ErrAlign, or a *SizeError.
+// Over returns the region in some bytes, which begin at a multiple of 8; bytes after Size are not
+// read. Integers are in the byte order of the machine, which equals the order of the layouts
+// wherever tt-metal runs. The error is ErrAlign, or a *SizeError.
 func Over(b []byte) (*Region, error) {
 	if len(b) < least(Version3) {
 		return nil, &SizeError{Size: int64(len(b)), Want: int64(least(Version3))}

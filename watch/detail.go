@@ -12,7 +12,7 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// A Detail is what lies on the cores of one device, and on the one that holds most.
+// A Detail holds the contents of the cores of one device, and of its fullest core.
 type Detail struct {
 	Fleet  string  `json:"fleet,omitempty"` // as in Device
 	Device uint64  `json:"device"`
@@ -46,8 +46,8 @@ type Block struct {
 // maxDetail is how many groups and blocks a Detail has.
 const maxDetail = 1000
 
-// DetailOf returns what lies on the cores of a device: what dispatches left there and buffers
-// or, where nothing was dispatched, what is registered. Cost: that of Device.UsageGroups.
+// DetailOf returns the contents of the cores of a device: the residents or, where nothing was
+// dispatched, the registered programs and buffers. Cost: a Device.UsageGroups.
 func DetailOf(d device.Device) *Detail {
 	s := d.Spec()
 	out := &Detail{

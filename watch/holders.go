@@ -14,17 +14,17 @@ import (
 // maxLeaks is how many of the last leaks are kept.
 const maxLeaks = 3
 
-// Holders are the processes that a recording tells of: whose each thing is that lives, and what
-// those had that died. The zero holders know nobody.
+// holders are the processes of a recording: the owners of live things, and the leaks of dead
+// processes. The zero holders are empty.
 type holders struct {
 	on     map[device.ID]*holding
-	sizes  map[uint64]uint64 // of the CBs of a program, as it was defined last
+	sizes  map[uint64]uint64 // of the CBs of a program, by its last definition
 	leaked int64
 	leaks  []Leak
 	dying  bool // the last event was one of the process that leaked last
 }
 
-// A holding is what lives on one device, and what each process has of it.
+// A holding holds the live things of one device, and the share of each process.
 type holding struct {
 	things map[thing]stake
 	rows   map[int32]*heldRow
@@ -49,7 +49,7 @@ type heldRow struct {
 	things int
 }
 
-// take takes in an event that happened. A process whose name is no number has no row.
+// take applies an event that happened. A process whose name is no number has no row.
 func (h *holders) take(e *event.Event) {
 	buffer := thing{false, uint64(e.Buffer.ID)}
 	switch e.Kind {
@@ -91,8 +91,7 @@ func (h *holders) devices(e *event.Event) []device.ID {
 	return slices.Collect(maps.Keys(h.on))
 }
 
-// comes takes in that a process has a thing. What is there already stays whose it is, unless the
-// event says better.
+// comes gives a thing to a process. A known thing keeps its owner, unless the event corrects it.
 func (h *holders) comes(e *event.Event, t thing, kind fit.Kind, bytes uint64) {
 	pid, err := strconv.ParseInt(e.Process, 10, 32)
 	h.dying = h.dying && e.Corrects
@@ -115,9 +114,9 @@ func (h *holders) comes(e *event.Event, t thing, kind fit.Kind, bytes uint64) {
 	}
 }
 
-// goes takes in that nobody has a thing any more.
+// goes removes a thing.
 func (h *holders) goes(e *event.Event, t thing) {
-	kind := fit.KindL1 // of a buffer that nobody knows
+	kind := fit.KindL1 // of an unknown buffer
 	if t.program {
 		kind = fit.KindCB
 	}

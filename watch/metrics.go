@@ -73,9 +73,9 @@ func processGauges() []struct {
 	}
 }
 
-// AppendMetrics appends a Snapshot in the text format of Prometheus 0.0.4: a dozen gauges for
-// each device, and some for each process if that is asked for. What is not there any more
-// has no series.
+// AppendMetrics appends a Snapshot in the text format of Prometheus 0.0.4: a dozen gauges for each
+// device, and some for each process if processes is set. A device or process that is gone has no
+// series.
 func (s *Snapshot) AppendMetrics(b []byte, processes bool) []byte {
 	for _, g := range gauges() {
 		headed := false

@@ -23,7 +23,7 @@ const (
 	ViewHelp    View = 4 // the key ?
 )
 
-// A Place is a device of a source: that of a fleet with a name, if it has one.
+// A Place is a device of a source: of the named fleet, if it has a name.
 type Place struct {
 	Fleet  string
 	Device uint64
@@ -32,14 +32,14 @@ type Place struct {
 // Place returns where the device stands.
 func (d *Device) Place() Place { return Place{d.Fleet, d.Device} }
 
-// A sample is how full a device was, in shares of what is usable.
+// A sample is the fullness of a device at a time, in shares of its usable bytes.
 type sample struct {
 	time       int64
 	cbs, total float64
 }
 
-// A Model is what a screen shows: the last Snapshot, and what came before it. The zero Model
-// shows the devices, and knows nothing yet.
+// A Model is the content of a screen: the last Snapshot, and samples of earlier ones. The zero
+// Model shows the devices, and has no snapshot yet.
 type Model struct {
 	ASCII bool // no sign beyond ASCII
 
@@ -99,7 +99,7 @@ func (m *Model) Take(s Snapshot) {
 // Fail says that no Snapshot came, and why. The last one stays.
 func (m *Model) Fail(why string) { m.failure = why }
 
-// share is how full a device is; 0 where nobody knows.
+// share returns the fullness of a device; 0 if it is unknown.
 func share(d *Device) float64 {
 	bytes, of, _ := d.Fullness()
 	if of == 0 {

@@ -12,16 +12,16 @@ import (
 	"github.com/cbl1/cbl1/wire"
 )
 
-// What Notes keep: so many refusals in words, and so many devices of which something is hidden.
-// With more of these something is hidden of all.
+// The limits of Notes: refusals kept as text, and devices with something hidden. With more of
+// these, all devices count as such.
 const (
 	maxRefused = 3
 	maxTold    = 8 // refusals of all fleets
 	maxHidden  = 1 << 16
 )
 
-// Notes are what the event logs of one fleet say of themselves, and what was refused of them.
-// The zero Notes are empty and ready to use. Their methods may be called at the same time.
+// Notes hold the statements of the event logs of one fleet about themselves, and their refused
+// events. The zero Notes are empty and ready to use. Their methods may be called at the same time.
 type Notes struct {
 	mu      sync.Mutex // all below
 	odd     map[event.Code]int64
@@ -30,10 +30,10 @@ type Notes struct {
 	hidden  map[device.ID]bool   // devices with something that is not shown
 	unseen  bool                 // something of any device is not shown
 	held    holders              // of a log that is bound
-	dram    map[device.ID]uint64 // of devices of which it is told
+	dram    map[device.ID]uint64 // of devices with a known size
 }
 
-// Take takes in an event, and the error of Session.Apply for it.
+// Take records an event, and the error of Session.Apply for it.
 func (n *Notes) Take(e *event.Event, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -64,7 +64,7 @@ func (n *Notes) Take(e *event.Event, err error) {
 	}
 }
 
-// happened takes in an event that changed the fleet.
+// happened records an event that changed the fleet.
 func (n *Notes) happened(e *event.Event) {
 	switch {
 	case e.DRAM > 0:
@@ -103,9 +103,9 @@ func (n *Notes) Row(d device.Device) Device {
 	return row
 }
 
-// Add adds the rows of the devices of the fleet, and what was refused, under a name that the
-// fleet may have. With so many rows as are given there are no more: Snapshot.Left counts on. Of a
-// fleet without a name it adds the processes, and what had leaked, that its log tells of.
+// Add adds the rows of the devices of the fleet, and its refusals, under the name of the fleet. It
+// adds devices up to most rows in all; Snapshot.Left counts the others. For a fleet without a name
+// it adds the processes and leaks of its log.
 func (n *Notes) Add(to *Snapshot, name string, f *device.Fleet, most int) {
 	devices := f.Set().Len()
 	if room := max(0, most-len(to.Devices)); devices > room {

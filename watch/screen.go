@@ -22,7 +22,7 @@ const (
 	Head
 	Good // there is room
 	Warn // from 75 %
-	Bad  // from 90 %, and what is wrong
+	Bad  // from 90 %, and faults
 )
 
 // A Line is one line of a screen. Its text has no control characters.
@@ -271,8 +271,8 @@ func (m *Model) breakdown() []Line {
 	return out
 }
 
-// inDRAM is what lies in DRAM, and its shares of that; where nobody knows how much there is, the
-// share that trace buffers are of both.
+// inDRAM is the bytes in DRAM, and their shares of it; without its size, the share of trace buffers
+// in both.
 func (d *Device) inDRAM() string {
 	switch {
 	case d.DRAMSize != nil && *d.DRAMSize > 0:

@@ -24,7 +24,7 @@ const (
 	SourceRegions Source = "shared memory" // sums that processes publish
 )
 
-// A Snapshot is what stands at a moment.
+// A Snapshot holds the figures of a moment.
 type Snapshot struct {
 	Schema    string    `json:"schema"`
 	Source    Source    `json:"source"`
@@ -36,17 +36,17 @@ type Snapshot struct {
 	Leaked    int64     `json:"leaked"`            // what processes had when they died
 	Leaks     []Leak    `json:"leaks,omitempty"`   // the last of them
 	Behind    int64     `json:"behind_bytes"`      // of a log, which are written and not read yet
-	Refused   []string  `json:"refused,omitempty"` // the last of what was refused, in words
+	Refused   []string  `json:"refused,omitempty"` // the last refusals, as text
 	Detail    *Detail   `json:"detail,omitempty"`  // of one device, if it was asked for
 	Server    *Server   `json:"server,omitempty"`  // that says all this, if there is one
 }
 
-// A Server counts what an allocation server took in, and what it lost, since it began.
+// A Server counts the intake and the losses of an allocation server since it began.
 type Server struct {
 	Clients     int64 `json:"clients"`      // connections
 	Records     int64 `json:"records"`      // of them
 	Refused     int64 `json:"refused"`      // connections for which there was no room
-	Closed      int64 `json:"closed"`       // clients that were closed, for what they sent or did
+	Closed      int64 `json:"closed"`       // clients that the server closed
 	NotRecorded int64 `json:"not_recorded"` // events that no log has
 	Unprinted   int64 `json:"unprinted"`    // lines that were left out
 }
@@ -69,7 +69,7 @@ type Peak struct {
 	TrackedCore *uint64 `json:"tracked_core_peak_bytes"`
 }
 
-// A Device is what stands on one device.
+// A Device holds the figures of one device.
 type Device struct {
 	Fleet      string `json:"fleet,omitempty"` // whose event logs tell of the device, if it has a name
 	Device     uint64 `json:"device"`
@@ -99,13 +99,13 @@ type Device struct {
 	DRAMSize *uint64 `json:"dram_size_bytes"` // of all DRAM of the device
 }
 
-// A Process is what one process has, on all devices, or on one where that is known. What
-// several have counts for each of them.
+// A Process holds the figures of one process, on all devices, or on one where that is known. Bytes
+// shared by several processes count for each of them.
 type Process struct {
 	PID     int32   `json:"pid"`
 	Name    string  `json:"name,omitempty"`
 	Device  *uint64 `json:"device"`
-	Dead    bool    `json:"dead"` // and what it had is not given back yet
+	Dead    bool    `json:"dead"` // and its allocations are not released yet
 	CB      uint64  `json:"cb_bytes"`
 	L1      uint64  `json:"l1_buffer_bytes"`
 	L1Small uint64  `json:"l1_small_buffer_bytes"`
@@ -114,7 +114,7 @@ type Process struct {
 	Kernels uint64  `json:"kernel_bytes"`
 }
 
-// A Leak is what a process had when it died.
+// A Leak holds the allocations of a process at its death.
 type Leak struct {
 	PID     int32 `json:"pid"`
 	CBs     int   `json:"cbs"`
@@ -129,9 +129,8 @@ type Odd struct {
 	Count int64  `json:"count"`
 }
 
-// Fullness returns how full the device is: what its fullest core holds of its usable L1 or, where
-// nobody knows of cores, what its CBs are of the L1 of all. what names the figure; of is 0
-// where nobody knows the L1.
+// Fullness returns the share of usable L1 in use: on the fullest core or, if cores are unknown, by
+// the CBs of all cores. what names the figure; of is 0 if the size of L1 is unknown.
 func (d *Device) Fullness() (bytes, of uint64, what string) {
 	switch {
 	case d.TrackedCore != nil && (d.Core == nil || *d.TrackedCore >= *d.Core) && *d.TrackedCore > 0:
@@ -146,8 +145,8 @@ func (d *Device) Fullness() (bytes, of uint64, what string) {
 	return 0, 0, ""
 }
 
-// CBs returns the bytes of CBs: those that are resident, or registered where nothing was
-// dispatched; nil where nobody knows.
+// CBs returns the bytes of CBs: the resident ones, or the registered ones where nothing was
+// dispatched; nil if both are unknown.
 func (d *Device) CBs() *uint64 {
 	if d.Dispatched != nil && (d.Registered == nil || d.Peak != nil && d.Peak.Dispatched != nil && *d.Peak.Dispatched > 0) {
 		return d.Dispatched
@@ -164,10 +163,10 @@ func (d *Device) Physical() uint64 {
 	return low
 }
 
-// Accounting names a figure that is more than the device has L1, so that it counts bytes more
-// than once: a sum of sizes or, where nobody knows of cores, what processes have published. It
-// is "" if there is none. The union of what is registered counts no byte twice: where it is more
-// than there is, a program does not fit.
+// Accounting names a figure larger than the L1 of the device, which must count bytes more than
+// once: a sum of sizes or, if cores are unknown, the published bytes of processes. It is "" if
+// there is none. The union of registered ranges counts no byte twice: if it exceeds the L1, a
+// program does not fit.
 func (d *Device) Accounting() string {
 	type figure struct {
 		name  string
@@ -218,9 +217,8 @@ func (d *Device) SetDRAM(bytes uint64) {
 	}
 }
 
-// Usage returns what a region of shared memory says of the device: the other way of Region. CB
-// bytes are those that are registered or, in version 4, resident; those that are registered stand
-// there too where nobody tells of dispatches.
+// Usage returns the figures for a region of shared memory: the inverse of Region. CB bytes are the
+// registered ones or, in version 4, the resident ones if dispatches are known.
 func (d *Device) Usage(version uint32) shm.Usage {
 	u := shm.Usage{DRAM: d.DRAM, L1: d.L1, L1Small: d.L1Small, Trace: d.Trace}
 	cbs := d.Registered
@@ -233,9 +231,9 @@ func (d *Device) Usage(version uint32) shm.Usage {
 	return u
 }
 
-// Region returns the row of a device as a region of shared memory tells it, and a row for each of
-// its processes. alive says which of them live. The L1 of the device is that of a Spec; the zero
-// Spec if nobody knows.
+// Region returns the row of a device from a region of shared memory, and a row for each of its
+// processes. alive reports which of them live. s gives the L1 of the device; it is the zero Spec if
+// that is unknown.
 func Region(im *shm.Image, s l1.Spec, alive func(pid int32) bool) (Device, []Process) {
 	u := im.Total(alive)
 	row := Device{

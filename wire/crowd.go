@@ -13,7 +13,7 @@ type spot struct {
 	device int32
 }
 
-// A like is what tells such things apart.
+// A like is the part of such a thing that a line shows: equal likes are interchangeable.
 type like struct {
 	size  uint64
 	owner Owner
@@ -26,7 +26,7 @@ type nameless struct {
 	wide uint64 // how much larger or smaller it may be
 }
 
-// A crowd is what lives at one spot.
+// A crowd holds the nameless things of one spot.
 type crowd struct {
 	live map[like][]nameless // never empty
 	end  uint64              // of the addresses that were made up
@@ -70,11 +70,11 @@ func (s wideSum) less(than wideSum) bool {
 	return s.high < than.high || s.high == than.high && s.low < than.low
 }
 
-// Crowds are what lives without an id, everywhere.
+// Crowds hold all live things without an id, by spot.
 type crowds struct {
 	at      map[spot]*crowd
 	off     map[spot]gap
-	nobodys map[Type]heap // what no line gives to a process
+	nobodys map[Type]heap // things that no line gives to a process
 	serial  uint64
 }
 
@@ -106,14 +106,14 @@ func (cs *crowds) id(at spot, size uint64) uint64 {
 	return c.end - room
 }
 
-// roomOf returns how much an address that is made up may hold: at most an eighth and 32 bytes
-// more than is asked for, so that few addresses serve many sizes.
+// roomOf returns how many bytes a made-up address may hold: at most an eighth and 32 bytes more
+// than size, so that few addresses serve many sizes.
 func roomOf(size uint64) uint64 {
 	step := uint64(1) << max(bits.Len64(size)-4, 5)
 	return (size + step - 1) &^ (step - 1)
 }
 
-// push takes in what has come, under an id from id.
+// push adds a thing, under an id from id.
 func (cs *crowds) push(at spot, alike like, n nameless) {
 	c := cs.at[at]
 	c.live[alike] = append(c.live[alike], n)
@@ -130,7 +130,7 @@ func (cs *crowds) forget(at spot) {
 	}
 }
 
-// pop takes away the last that came of those that are alike.
+// pop removes the newest of the things that are alike.
 func (cs *crowds) pop(at spot, alike like) (n nameless, ok bool) {
 	c := cs.at[at]
 	if c == nil || len(c.live[alike]) == 0 {
@@ -162,7 +162,7 @@ func (cs *crowds) move(brings Type, by func(*heap)) {
 	cs.nobodys[brings] = h
 }
 
-// spots returns those of a type where something lives, by device.
+// spots returns the occupied spots of a type, by device.
 func (cs *crowds) spots(brings Type) (out []spot) {
 	for at := range cs.at {
 		if at.brings == brings {
@@ -173,7 +173,7 @@ func (cs *crowds) spots(brings Type) (out []spot) {
 	return out
 }
 
-// kinds returns what is told apart at a spot, in a fixed order.
+// kinds returns the likes of a spot, in a fixed order.
 func (cs *crowds) kinds(at spot) []like {
 	if cs.at[at] == nil {
 		return nil

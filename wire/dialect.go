@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// A Dialect is what a client was built with: the size of its records in bytes, and how
-// many types it knows. The zero Dialect is none: a Reader recognises it.
+// A Dialect is the record format of a client's build: the size of its records in bytes, and how
+// many types it knows. With the zero Dialect a Reader recognises the format.
 type Dialect struct {
 	Size  int // 72, 112, 128 or 144
 	Types int // types 1 to Types
@@ -48,7 +48,7 @@ func (d Dialect) String() string {
 // Knows reports whether records of a type are in the dialect.
 func (d Dialect) Knows(t Type) bool { return t >= 1 && int(t) <= d.Types }
 
-// check refuses what is no dialect.
+// check refuses unknown dialects.
 func (d Dialect) check() error {
 	switch d {
 	case Dialect{72, 4}, Dialect{72, 5}, Dialect{112, 7}, Dialect{128, 11}, Dialect{144, 11}, Dialect{144, 12}:

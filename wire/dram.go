@@ -1,16 +1,16 @@
 package wire
 
-// A DRAM is the memory that all cores of a device share, as tt-metal counts it: without what it
-// leaves to the firmware. The zero DRAM is not known.
+// A DRAM is the memory that all cores of a device share, as tt-metal counts it: without the
+// firmware's part. The zero DRAM is not known.
 type DRAM struct {
 	Bytes      uint64
 	Channels   uint32 // 0: not known
 	PerChannel uint32 // bytes; 0: not known
 }
 
-// DRAMOf returns the DRAM of a device. bytes is what somebody said of it; 0 stands for nothing, and
-// then it is that of the ready-made board with the given name, by tt-metal's description of its
-// chip. It is zero where nobody knows.
+// DRAMOf returns the DRAM of a device. bytes is its declared size. 0 is none: then DRAMOf takes the
+// size of the ready-made board with the given name, from tt-metal's description of its chip. It
+// returns zero for unknown boards.
 func DRAMOf(board string, bytes uint64) DRAM {
 	const gib = 1 << 30
 	d := DRAM{Bytes: bytes}
@@ -26,7 +26,7 @@ func DRAMOf(board string, bytes uint64) DRAM {
 	}
 	all := uint64(d.Channels) * uint64(d.PerChannel)
 	if bytes != 0 && bytes != all {
-		return DRAM{Bytes: bytes} // in channels that nobody told
+		return DRAM{Bytes: bytes} // in an unknown number of channels
 	}
 	d.Bytes = all
 	return d

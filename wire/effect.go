@@ -1,20 +1,20 @@
 package wire
 
-// A What says what became of a record.
+// What is the fate of a record.
 type What string
 
-// What became of a record.
+// The fates of a record.
 const (
 	Asked     What = "asked"   // it changes nothing
 	Came      What = "came"    // something is live that was not
 	CameAgain What = "again"   // a buffer that was live has one reference more
 	Left      What = "left"    // a buffer has one reference less
 	Gone      What = "gone"    // something is not live any more
-	Unknown   What = "unknown" // it frees what is not live, and changed nothing
-	Refused   What = "refused" // it says what cannot be, and changed nothing
+	Unknown   What = "unknown" // a free of something that is not live; it changed nothing
+	Refused   What = "refused" // an impossible record; it changed nothing
 )
 
-// An Anomaly names what is odd about a record.
+// An Anomaly names an oddity of a record.
 type Anomaly string
 
 // The anomalies. Where nothing else stands, the record changed nothing.
@@ -23,12 +23,12 @@ const (
 	AnomalySize        Anomaly = "size"         // an ALLOC of no bytes, or of more than MaxBuffer
 	AnomalyKind        Anomaly = "kind"         // an ALLOC of a buffer type above 4
 	AnomalyOverflow    Anomaly = "overflow"     // a total would exceed 2^63-1
-	AnomalyUnknownFree Anomaly = "unknown-free" // a free of what was never seen
-	AnomalyDoubleFree  Anomaly = "double-free"  // a free of what was freed, and did not come again
+	AnomalyUnknownFree Anomaly = "unknown-free" // a free of something never seen
+	AnomalyDoubleFree  Anomaly = "double-free"  // a second free without an allocation between
 	AnomalyTooLarge    Anomaly = "free-larger"  // a free of more bytes than what lives there has
 	AnomalyFreeSize    Anomaly = "free-size"    // a free of fewer bytes; all of it goes
 	AnomalyDiffers     Anomaly = "differs"      // a repeated ALLOC with another size or type; it is a reference more
-	AnomalyWrapped     Anomaly = "wrapped"      // a CB_FREE with which the newest server's total would run below zero; counted beside what else is odd
+	AnomalyWrapped     Anomaly = "wrapped"      // a CB_FREE with which the newest server's total would run below zero; counted beside other anomalies
 )
 
 // Anomalies returns all of them, in a fixed order.
@@ -39,7 +39,7 @@ func Anomalies() []Anomaly {
 	}
 }
 
-// An Effect says what became of a record.
+// An Effect is the result of a record.
 type Effect struct {
 	What    What
 	Type    Type
@@ -47,7 +47,7 @@ type Effect struct {
 	ID      uint64
 	PID     int32  // to be shown: of the sender or, where something went, of who has it
 	Owner   Owner  // the sender; of Release, whose it was
-	Bytes   uint64 // that came or went: a free has those of its allocation
+	Bytes   uint64 // that came or went: a free has the bytes of its allocation
 	Kind    uint8  // of the buffer or kernel
 	Refs    int    // to the buffer, afterwards
 	Total   uint64 // afterwards: the sum over CBs, kernels or buffers of the device

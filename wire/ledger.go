@@ -15,15 +15,15 @@ const MaxDevice = 255
 // MaxBuffer is the largest buffer that an ALLOC may have, 100 GiB, in bytes.
 const MaxBuffer = 100 << 30
 
-// maxFreed is how many ids of what was freed are remembered, so that a second free is told
-// from a free of what was never seen. With more all are forgotten.
+// maxFreed is how many freed ids are remembered, so that a second free differs from a free of an
+// unknown id. Beyond it all are forgotten.
 const maxFreed = 1 << 16
 
-// An Owner names a process, as whoever runs a server tells processes apart. What a record
-// claims is not asked.
+// An Owner names a process. The caller distinguishes processes; the claim of a record does not
+// count.
 type Owner uint64
 
-// A Lot is what one record brought and no other has taken away.
+// A Lot is the live allocation of one record.
 type Lot struct {
 	Serial uint64 // unique in its Ledger, in the order of the records, from 1
 	Type   Type   // TypeAlloc, TypeCBAlloc or TypeKernelLoad
@@ -34,16 +34,16 @@ type Lot struct {
 	Owner  Owner
 	PID    int32
 	Time   uint64 // of the record
-	// Backing marks what one process allocated at an address while it had a buffer there: the
-	// allocation that backs a mesh buffer on the mesh's reference device, or one on a device
-	// that was declared a mesh. Its bytes are those of others.
+	// Backing marks an allocation of one process at an address where it already had a buffer: it
+	// backs a mesh buffer on the mesh's reference device, or lies on a device that was declared a
+	// mesh. Other lots have its bytes.
 	Backing bool
-	// Shared marks what another process allocated at an address where a buffer lives: bytes
-	// are counted once.
+	// Shared marks an allocation at an address where a buffer of another process lives: bytes are
+	// counted once.
 	Shared bool
 }
 
-// A key names what a record is about; the protocol's three maps are told apart by the type.
+// A key names the subject of a record; the type selects one of the protocol's three maps.
 type key struct {
 	brings Type
 	device int32
@@ -59,9 +59,9 @@ type ownerOn struct {
 // A Ledger follows records by the rules of the allocation server. The zero Ledger is empty
 // and ready to use.
 type Ledger struct {
-	live      map[Type]map[key]*pile // by what brings it; of a buffer the first is the one that counts
+	live      map[Type]map[key]*pile // by the type that brings it; the first lot of a buffer is the one that counts
 	of        map[Owner]map[uint64]*Lot
-	sums      map[ownerOn]*Totals // of what each has on a device, as if it had it alone
+	sums      map[ownerOn]*Totals // of each owner on a device, as if it were alone
 	freed     map[key]struct{}
 	devices   map[int32]*Totals
 	declared  map[int32]bool // and whether it is a mesh
@@ -70,8 +70,8 @@ type Ledger struct {
 	lots      int
 }
 
-// Declare makes a device id legal that is none of 0 to MaxDevice, or says that what is
-// allocated under an id backs buffers of a mesh.
+// Declare makes a device id beyond 0 to MaxDevice legal, or declares that allocations under an id
+// back buffers of a mesh.
 func (l *Ledger) Declare(device int32, mesh bool) {
 	if l.declared == nil {
 		l.declared = map[int32]bool{}
@@ -85,7 +85,7 @@ func (l *Ledger) Knows(device int32) bool {
 	return declared || device >= 0 && device <= MaxDevice
 }
 
-// Totals returns the figures of a device; zero for one of which nothing was said.
+// Totals returns the figures of a device; zero for a device without records.
 func (l *Ledger) Totals(device int32) Totals {
 	if t := l.devices[device]; t != nil {
 		return *t
@@ -102,8 +102,8 @@ func (l *Ledger) Len() int { return l.lots }
 // LenOf returns the number of live lots of one owner.
 func (l *Ledger) LenOf(o Owner) int { return len(l.of[o]) }
 
-// TotalsOf returns the sums over what one owner has on a device. What is shared, or backs other
-// buffers, counts as any.
+// TotalsOf returns the sums over the lots of one owner on a device. Shared and backing lots count
+// like others.
 func (l *Ledger) TotalsOf(o Owner, device int32) Totals {
 	if t := l.sums[ownerOn{o, device}]; t != nil {
 		return *t
@@ -114,8 +114,8 @@ func (l *Ledger) TotalsOf(o Owner, device int32) Totals {
 // Anomalies returns how often each thing was odd.
 func (l *Ledger) Anomalies() map[Anomaly]int64 { return maps.Clone(l.anomalies) }
 
-// Live returns the live lots in the order in which they came: those of the given types, or all.
-// Cost: O(n log n) in the lots that it returns.
+// Live returns the live lots of the given types, or all without types, in the order in which they
+// came. Cost: O(n log n) in the lots that it returns.
 func (l *Ledger) Live(types ...Type) iter.Seq[Lot] {
 	if len(types) == 0 {
 		types = []Type{TypeAlloc, TypeCBAlloc, TypeKernelLoad}
@@ -151,9 +151,9 @@ func values(lots []*Lot) iter.Seq[Lot] {
 	}
 }
 
-// Apply takes in a record of an owner, whose process is shown as pid. Records that ask
-// change nothing. The error is a *DeviceError for a device id that cannot be one: nothing
-// has changed then, and the Effect says what the server's line says. Cost: O(log n).
+// Apply applies a record of an owner, whose process is shown as pid. Queries change nothing. The
+// error is a *DeviceError for an impossible device id: nothing has changed then, and the Effect
+// holds the content of the server's line. Cost: O(log n).
 func (l *Ledger) Apply(o Owner, pid int32, r *Record) (Effect, error) {
 	e := Effect{Type: r.Type, Device: r.Device, ID: r.ID, PID: pid, Bytes: r.Size, Kind: r.Kind, Owner: o}
 	if !r.Type.Names() {
@@ -218,7 +218,7 @@ func (l *Ledger) totals(device int32) *Totals {
 	return t
 }
 
-// odd counts an anomaly; what it is about is refused.
+// odd counts an anomaly and refuses its record.
 func (l *Ledger) odd(e *Effect, a Anomaly) {
 	e.What, e.Odd = Refused, a
 	l.note(a)
@@ -305,9 +305,8 @@ func (l *Ledger) take(e *Effect, k key, o Owner, r *Record) {
 	l.drop(e, k, lot)
 }
 
-// chosen returns which of the lots at one address a free is about: one of the sender before
-// those of others and, where frees carry a size, one of that size before others; the last
-// of them.
+// chosen returns the lot that a free removes among the lots of one address. It prefers a lot of the
+// sender. Where frees carry a size, it prefers a lot of that size next. Then it takes the last.
 func chosen(there *pile, o Owner, r *Record) (lot *Lot) {
 	like := Lot{Owner: o, Size: r.Size}
 	sized := r.Type != TypeFree && r.Size != 0
@@ -361,7 +360,7 @@ func (l *Ledger) own(lot *Lot) {
 	l.count(lot, true)
 }
 
-// count adds what an owner has to its sums, whoever has it as well.
+// count adds a lot to the sums of its owner, or subtracts it. Lots of other owners do not matter.
 func (l *Ledger) count(lot *Lot, comes bool) {
 	if l.sums == nil {
 		l.sums = map[ownerOn]*Totals{}

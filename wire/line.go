@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// A said is what one line of a server says.
-type said struct {
-	what   What // Refused: the server took no notice of a record
+// A statement is the content of one line of a server.
+type statement struct {
+	what   What // Refused: the server ignored a record
 	typ    Type // of the record that brings what the line is about
 	device int32
 	pid    int32 // 0: the line names none
@@ -21,7 +21,7 @@ type said struct {
 	dead, removed bool // of a process
 	lost          bool // a client was closed
 	left          bool // lines are not printed
-	idle          bool // it says nothing that others do not
+	idle          bool // it repeats other lines
 }
 
 // An amount is a number of bytes as a line spells it: bytes is the roundest of least to most,
@@ -30,60 +30,60 @@ type amount struct{ least, bytes, most uint64 }
 
 func exactly(n uint64) amount { return amount{n, n, n} }
 
-// A template is a line of the server: % stands for what is taken out of it.
+// A template is a line of the server: each % stands for a part that is read.
 type template struct {
 	text string
-	read func(*said, *taken) bool
+	read func(*statement, *parts) bool
 }
 
-// taken are the parts of a line that stand where its template has %.
-type taken [6]string
+// parts are the parts of a line at each % of its template.
+type parts [6]string
 
 // readLine reads a line of a server, of ours or of the protocol's, and reports whether it is one.
-func readLine(text string) (s said, ok bool) {
+func readLine(text string) (s statement, ok bool) {
 	for _, t := range [...]template{
-		{"✓ [CB_ALLOC] Device %: +% MB (Total: % MB) [PID %] at most % bytes of a core", (*said).cbCame},
-		{"✓ [CB_ALLOC] Device %: +% MB (Total: % MB)", (*said).cbCame},
-		{"✗ [CB_FREE] Device %: -% MB (Total: % MB) [PID %] at most % bytes of a core", (*said).cbGone},
-		{"✗ [CB_FREE] Device %: -% MB (Total: % MB)", (*said).cbGone},
-		{"✓ [KERNEL_LOAD] % kernel on Device %: +% MB (Total: % MB)", (*said).kernelCame},
-		{"✗ [KERNEL_UNLOAD] % kernel on Device %: -% MB (Total: % MB)", (*said).kernelGone},
-		{"✓ [PID %] Allocated % bytes of % on device % (buffer_id=%, ref_count=%)", (*said).bufferCame},
-		{"✓ [PID %] Allocated % bytes of % on device % (buffer_id=%)", (*said).bufferCame},
-		{"✗ [PID %] Freed buffer % on device % (% bytes, ref_count=% remaining)", (*said).bufferLeft},
-		{"✗ [PID %] Freed buffer % on device % (% bytes, FINAL)", (*said).bufferLeft},
-		{"⚠ [PID %] Deallocation for unknown buffer % on device % (allocated before tracking started)", (*said).bufferUnknown},
-		{"⚠ [%] Device %: unknown % 0x% (Total: % MB)%", (*said).unknown},
-		{"⚠ [%] Device %: % bytes of 0x% are more than live there - ignoring message", (*said).ignored},
-		{"⚠️  Invalid device_id % - ignoring message", (*said).ignored},
-		{"⚠️  Invalid size % - ignoring message", (*said).ignored},
-		{"⚠️  Invalid buffer_type % for buffer % on device %", (*said).ignored},
-		{"⚠ [PID %] Invalid buffer_type %", (*said).ignored},
-		{"Unknown message type: %", (*said).ignored},
-		{"⚠️  Too many consecutive errors (%) - closing connection (likely protocol mismatch)", (*said).closed},
-		{"cbl1: client of process % closed after % record%, its devices are incomplete: %", (*said).closed},
-		{"   PID % is dead, removing its buffers...", (*said).died},
-		{"   ✓ Removed % % (% MB) from PID %", (*said).gone},
-		{strings.TrimSuffix(DeadLine, "\n"), (*said).nothing},
-		{"📊 Current Statistics:", (*said).nothing},
-		{"  Device %", (*said).nothing},
-		{"    Buffers:", (*said).nothing},
-		{"    %: % bytes (% KB)", (*said).nothing},
-		{"    Total: % bytes", (*said).nothing},
-		{"  Active allocations: %", (*said).nothing},
-		{"Remaining allocations:", (*said).nothing},
-		{"Loaded kernels:", (*said).nothing},
-		{"  none", (*said).nothing},
-		{"device %: CBs %; incomplete", (*said).closed},
-		{"device %: CBs % bytes in sum, %", (*said).nothing},
-		{"odd: % %", (*said).nothing},
-		{"% record% of % client%; closed %", (*said).nothing},
-		{"cbl1: left out, as it is read too slowly: %", (*said).unprinted},
-		{"cbl1: left out, as it could not be written: %", (*said).unprinted},
-		{"left out: %", (*said).unprinted},
-		{"not recorded: %", (*said).nothing},
-		{"cbl1: listening on %", (*said).nothing},
-		{"", (*said).nothing},
+		{"✓ [CB_ALLOC] Device %: +% MB (Total: % MB) [PID %] at most % bytes of a core", (*statement).cbCame},
+		{"✓ [CB_ALLOC] Device %: +% MB (Total: % MB)", (*statement).cbCame},
+		{"✗ [CB_FREE] Device %: -% MB (Total: % MB) [PID %] at most % bytes of a core", (*statement).cbGone},
+		{"✗ [CB_FREE] Device %: -% MB (Total: % MB)", (*statement).cbGone},
+		{"✓ [KERNEL_LOAD] % kernel on Device %: +% MB (Total: % MB)", (*statement).kernelCame},
+		{"✗ [KERNEL_UNLOAD] % kernel on Device %: -% MB (Total: % MB)", (*statement).kernelGone},
+		{"✓ [PID %] Allocated % bytes of % on device % (buffer_id=%, ref_count=%)", (*statement).bufferCame},
+		{"✓ [PID %] Allocated % bytes of % on device % (buffer_id=%)", (*statement).bufferCame},
+		{"✗ [PID %] Freed buffer % on device % (% bytes, ref_count=% remaining)", (*statement).bufferLeft},
+		{"✗ [PID %] Freed buffer % on device % (% bytes, FINAL)", (*statement).bufferLeft},
+		{"⚠ [PID %] Deallocation for unknown buffer % on device % (allocated before tracking started)", (*statement).bufferUnknown},
+		{"⚠ [%] Device %: unknown % 0x% (Total: % MB)%", (*statement).unknown},
+		{"⚠ [%] Device %: % bytes of 0x% are more than live there - ignoring message", (*statement).ignored},
+		{"⚠️  Invalid device_id % - ignoring message", (*statement).ignored},
+		{"⚠️  Invalid size % - ignoring message", (*statement).ignored},
+		{"⚠️  Invalid buffer_type % for buffer % on device %", (*statement).ignored},
+		{"⚠ [PID %] Invalid buffer_type %", (*statement).ignored},
+		{"Unknown message type: %", (*statement).ignored},
+		{"⚠️  Too many consecutive errors (%) - closing connection (likely protocol mismatch)", (*statement).closed},
+		{"cbl1: client of process % closed after % record%, its devices are incomplete: %", (*statement).closed},
+		{"   PID % is dead, removing its buffers...", (*statement).died},
+		{"   ✓ Removed % % (% MB) from PID %", (*statement).gone},
+		{strings.TrimSuffix(DeadLine, "\n"), (*statement).nothing},
+		{"📊 Current Statistics:", (*statement).nothing},
+		{"  Device %", (*statement).nothing},
+		{"    Buffers:", (*statement).nothing},
+		{"    %: % bytes (% KB)", (*statement).nothing},
+		{"    Total: % bytes", (*statement).nothing},
+		{"  Active allocations: %", (*statement).nothing},
+		{"Remaining allocations:", (*statement).nothing},
+		{"Loaded kernels:", (*statement).nothing},
+		{"  none", (*statement).nothing},
+		{"device %: CBs %; incomplete", (*statement).closed},
+		{"device %: CBs % bytes in sum, %", (*statement).nothing},
+		{"odd: % %", (*statement).nothing},
+		{"% record% of % client%; closed %", (*statement).nothing},
+		{"cbl1: left out, as it is read too slowly: %", (*statement).unprinted},
+		{"cbl1: left out, as it could not be written: %", (*statement).unprinted},
+		{"left out: %", (*statement).unprinted},
+		{"not recorded: %", (*statement).nothing},
+		{"cbl1: listening on %", (*statement).nothing},
+		{"", (*statement).nothing},
 	} {
 		if got, ok := take(text, t.text); ok {
 			return s, t.read(&s, &got)
@@ -94,7 +94,7 @@ func readLine(text string) (s said, ok bool) {
 
 // take cuts a line along a template. Each part ends where what follows it in the template
 // comes first, and the last one at the end.
-func take(text, template string) (got taken, ok bool) {
+func take(text, template string) (got parts, ok bool) {
 	literal, rest, more := strings.Cut(template, "%")
 	text, ok = strings.CutPrefix(text, literal)
 	for i := 0; ok && more; i++ {
@@ -112,18 +112,18 @@ func take(text, template string) (got taken, ok bool) {
 	return got, ok && text == ""
 }
 
-func (s *said) nothing(*taken) bool   { s.idle = true; return true }
-func (s *said) ignored(*taken) bool   { s.what = Refused; return true }
-func (s *said) closed(*taken) bool    { s.lost = true; return true }
-func (s *said) unprinted(*taken) bool { s.left = true; return true }
+func (s *statement) nothing(*parts) bool   { s.idle = true; return true }
+func (s *statement) ignored(*parts) bool   { s.what = Refused; return true }
+func (s *statement) closed(*parts) bool    { s.lost = true; return true }
+func (s *statement) unprinted(*parts) bool { s.left = true; return true }
 
-func (s *said) cbCame(got *taken) bool { return s.sum(Came, TypeCBAlloc, got[:]) }
-func (s *said) cbGone(got *taken) bool { return s.sum(Gone, TypeCBAlloc, got[:]) }
+func (s *statement) cbCame(got *parts) bool { return s.sum(Came, TypeCBAlloc, got[:]) }
+func (s *statement) cbGone(got *parts) bool { return s.sum(Gone, TypeCBAlloc, got[:]) }
 
-func (s *said) kernelCame(got *taken) bool { return s.kernel(Came, got) }
-func (s *said) kernelGone(got *taken) bool { return s.kernel(Gone, got) }
+func (s *statement) kernelCame(got *parts) bool { return s.kernel(Came, got) }
+func (s *statement) kernelGone(got *parts) bool { return s.kernel(Gone, got) }
 
-func (s *said) kernel(what What, got *taken) bool {
+func (s *statement) kernel(what What, got *parts) bool {
 	for KernelKind(s.kind) != got[0] {
 		if s.kind++; s.kind == KernelKinds {
 			return false
@@ -133,7 +133,7 @@ func (s *said) kernel(what What, got *taken) bool {
 }
 
 // sum reads a device, a size, a total and perhaps a process.
-func (s *said) sum(what What, brings Type, got []string) bool {
+func (s *statement) sum(what What, brings Type, got []string) bool {
 	s.what, s.typ = what, brings
 	s.size = megabytesOf(got[1])
 	s.total = megabytesOf(got[2])
@@ -143,7 +143,7 @@ func (s *said) sum(what What, brings Type, got []string) bool {
 	return s.on(got[0]) && (got[3] == "" || s.by(got[3]))
 }
 
-func (s *said) bufferCame(got *taken) bool {
+func (s *statement) bufferCame(got *parts) bool {
 	s.what, s.typ, s.refs = Came, TypeAlloc, 1
 	if got[5] != "" {
 		n, err := strconv.ParseUint(got[5], 10, 31)
@@ -159,7 +159,7 @@ func (s *said) bufferCame(got *taken) bool {
 	return s.by(got[0]) && s.exact(got[1]) && s.on(got[3]) && s.named(got[4])
 }
 
-func (s *said) bufferLeft(got *taken) bool {
+func (s *statement) bufferLeft(got *parts) bool {
 	s.what, s.typ = Gone, TypeAlloc
 	if got[4] != "" {
 		n, err := strconv.ParseUint(got[4], 10, 31)
@@ -170,13 +170,13 @@ func (s *said) bufferLeft(got *taken) bool {
 	return s.by(got[0]) && s.named(got[1]) && s.on(got[2]) && s.exact(got[3])
 }
 
-func (s *said) bufferUnknown(got *taken) bool {
+func (s *statement) bufferUnknown(got *parts) bool {
 	s.what, s.typ = Unknown, TypeAlloc
 	return s.by(got[0]) && s.named(got[1]) && s.on(got[2])
 }
 
 // unknown reads that a CB or a kernel was freed that is not known.
-func (s *said) unknown(got *taken) bool {
+func (s *statement) unknown(got *parts) bool {
 	s.what, s.typ = Unknown, TypeCBAlloc
 	if got[2] == "kernel" {
 		s.typ = TypeKernelLoad
@@ -184,10 +184,10 @@ func (s *said) unknown(got *taken) bool {
 	return s.on(got[1])
 }
 
-func (s *said) died(got *taken) bool { s.dead = true; return s.by(got[0]) }
+func (s *statement) died(got *parts) bool { s.dead = true; return s.by(got[0]) }
 
 // gone reads how much of a dead process went.
-func (s *said) gone(got *taken) bool {
+func (s *statement) gone(got *parts) bool {
 	s.removed = true
 	switch got[1] {
 	case "buffers":
@@ -204,26 +204,26 @@ func (s *said) gone(got *taken) bool {
 	return err == nil && s.size.known() && s.by(got[3])
 }
 
-func (s *said) on(text string) bool {
+func (s *statement) on(text string) bool {
 	n, err := strconv.ParseUint(text, 10, 31)
 	s.device = int32(n)
 	return err == nil
 }
 
-func (s *said) by(text string) bool {
+func (s *statement) by(text string) bool {
 	n, err := strconv.ParseInt(text, 10, 32)
 	s.pid = int32(n)
 	return err == nil
 }
 
-func (s *said) exact(text string) bool {
+func (s *statement) exact(text string) bool {
 	n, err := strconv.ParseUint(text, 10, 64)
 	s.size = exactly(n)
 	return err == nil
 }
 
 // named reads an id: older servers print it in decimal.
-func (s *said) named(text string) (ok bool) {
+func (s *statement) named(text string) (ok bool) {
 	hex, is := strings.CutPrefix(text, "0x")
 	base := 10
 	if is {
@@ -234,7 +234,7 @@ func (s *said) named(text string) (ok bool) {
 	return err == nil
 }
 
-// noAmount stands for what is no number of bytes, like a total that has wrapped.
+// noAmount stands for an impossible number of bytes, like a total that has wrapped.
 func noAmount() amount { return amount{least: 1} }
 
 func (a amount) known() bool { return a.least <= a.most }

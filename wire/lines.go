@@ -13,7 +13,7 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// The codes of what lines leave out, beside those of a Teller.
+// The codes of facts that lines leave out. A Teller has more codes.
 const (
 	CodeNoAddresses  = "no-addresses"  // an anomaly: lines of CBs name none, and each counts as if it lay alone
 	CodeRounded      = "rounded"       // an anomaly: a size of six digits, which stands for several
@@ -21,11 +21,11 @@ const (
 	CodeLinesMissing = "lines-missing" // something hidden: a line says that others are not there, or that the server took no notice of a record
 )
 
-// maxLine is the longest line that is looked at, in bytes. Those of a server are shorter.
+// maxLine is the longest line that is read, in bytes. Lines of a server are shorter.
 const maxLine = 64 << 10
 
-// IsLines reports whether an input that starts like this is what an allocation server has
-// printed: one of its first lines, which must be there as a whole, is one of a server.
+// IsLines reports whether an input that starts like this is the output of an allocation server: one
+// of its whole first lines is a line of a server.
 func IsLines(start []byte) bool {
 	for line := range bytes.Lines(start) {
 		whole := bytes.HasSuffix(line, []byte("\n"))
@@ -40,8 +40,8 @@ func lineText(raw []byte) string {
 	return string(bytes.TrimPrefix(bytes.TrimRight(raw, "\r\n"), []byte("\xef\xbb\xbf")))
 }
 
-// Lines are what an allocation server has printed: the protocol's or ours, as text or as
-// seeds. They must be made by NewLines, and belong to one goroutine.
+// Lines read the output of an allocation server: the protocol's or ours, as text or as seeds. They
+// must be made by NewLines, and belong to one goroutine.
 type Lines struct {
 	in   *bufio.Reader
 	file string
@@ -53,7 +53,7 @@ type Lines struct {
 	teller  Teller
 	crowds  crowds
 	died    map[Type]int // what the dead process at hand had
-	bare    bool         // that CBs have no addresses is told
+	bare    bool         // the event about CBs without addresses was yielded
 	rounded count
 	others  count
 }
@@ -73,14 +73,15 @@ func NewLines(r io.Reader, file string) *Lines {
 	return &Lines{in: bufio.NewReaderSize(r, maxLine), file: file, crowds: crowds{at: map[spot]*crowd{}, off: map[spot]gap{}}}
 }
 
-// Events returns what the lines say, in their order; the first event is the header. The last
-// pair has a nil event and an *event.InputError if they cannot be read to their end. Events
-// can be called once. An event is valid until the next one is asked for.
+// Events returns the events of the lines, in their order; the first event is the header. The last
+// pair has a nil event and an *event.InputError if they cannot be read to their end. Events can be
+// called once. An event is valid until the next one.
 //
-// A line has what it has: a CB has no address, and counts as if it lay alone on every core,
-// which is the most that it can take; a size may be rounded; which of several alike is freed
-// makes no difference to a figure. Where a total, a count of references or a free tells that
-// lines are missing, that is an event of something hidden. Cost: O(1) a line and what it takes away.
+// A line leaves facts out. A CB has no address, and counts as if it lay alone on every core, the
+// most that it can take. A size may be rounded. Among several things that are alike, the choice of
+// the freed one changes no figure. A total, a count of references or a free may show that lines are
+// missing: then an event marks something hidden. Cost: O(1) a line, and O(log n) for each lot that
+// it removes.
 func (l *Lines) Events() iter.Seq2[*event.Event, error] {
 	return func(yield func(*event.Event, error) bool) {
 		for _, e := range l.teller.Header() {
@@ -137,7 +138,7 @@ func (l *Lines) line() ([]byte, error) {
 	}
 }
 
-// finish tells what was counted.
+// finish yields the counted anomalies.
 func (l *Lines) finish() {
 	for _, c := range []struct {
 		code string
@@ -149,7 +150,7 @@ func (l *Lines) finish() {
 	}
 }
 
-// tell takes in an event to be yielded.
+// tell queues an event to be yielded.
 func (l *Lines) tell(e event.Event) {
 	if e.Pos == (event.Pos{}) {
 		e.Pos, e.Node = l.pos, uint64(l.pos.Node)
@@ -170,7 +171,7 @@ func (l *Lines) flush(yield func(*event.Event, error) bool) bool {
 }
 
 // missing tells that a line says more than the lines before it.
-func (l *Lines) missing(s *said, format string, args ...any) {
+func (l *Lines) missing(s *statement, format string, args ...any) {
 	e := event.Event{Kind: event.KindHidden, Code: CodeLinesMissing, Count: 1, Detail: fmt.Sprintf(format, args...)}
 	if s.typ != 0 && !s.removed {
 		e.Devices = on(&Lot{Device: s.device})
@@ -178,8 +179,8 @@ func (l *Lines) missing(s *said, format string, args ...any) {
 	l.tell(e)
 }
 
-// take takes in a line.
-func (l *Lines) take(s *said) {
+// take applies a line.
+func (l *Lines) take(s *statement) {
 	switch {
 	case s.idle:
 	case s.lost:
@@ -199,8 +200,8 @@ func (l *Lines) take(s *said) {
 	}
 }
 
-// apply takes in what a line stands for, and tells it.
-func (l *Lines) apply(s *said, typ Type, id uint64) Effect {
+// apply applies the record that a line stands for, and queues its events.
+func (l *Lines) apply(s *statement, typ Type, id uint64) Effect {
 	if s.device > MaxDevice {
 		l.ledger.Declare(s.device, false)
 	}
@@ -234,11 +235,11 @@ func (l *Lines) told(e *Effect) {
 
 func ownerOf(pid int32) Owner { return Owner(uint32(pid)) }
 
-// release takes in that a process is dead.
-func (l *Lines) release(s *said) {
+// release releases the lots of a dead process.
+func (l *Lines) release(s *statement) {
 	l.died = map[Type]int{}
 	if s.pid == 0 {
-		return // whom lines do not name is not one process
+		return // 0 stands for several processes
 	}
 	for _, e := range l.ledger.Release(ownerOf(s.pid)) {
 		l.died[e.Type]++
@@ -249,9 +250,9 @@ func (l *Lines) release(s *said) {
 	}
 }
 
-// removed takes in how much of a dead process went. What no line gives to a process is gone
-// if it is all there is.
-func (l *Lines) removed(s *said) {
+// removed applies the number of lots that went with a dead process. If the count equals the lots of
+// the process and all lots without one, the latter are gone too.
+func (l *Lines) removed(s *statement) {
 	mine, all := l.died[s.typ], l.crowds.nobodys[s.typ]
 	switch {
 	case s.typ != TypeAlloc && all.n > 0 && s.refs == mine+all.n && (mine > 0 || all.near(s.size)):
@@ -263,8 +264,8 @@ func (l *Lines) removed(s *said) {
 	}
 }
 
-// buffer takes in a line of a buffer, which has its id.
-func (l *Lines) buffer(s *said) {
+// buffer applies a line of a buffer, which has its id.
+func (l *Lines) buffer(s *statement) {
 	k := key{TypeAlloc, s.device, s.id}
 	there := l.ledger.pile(k)
 	was := there.len()
@@ -294,15 +295,15 @@ func (l *Lines) buffer(s *said) {
 }
 
 // freeAll takes away all references that are left to a buffer.
-func (l *Lines) freeAll(s *said, k key) {
+func (l *Lines) freeAll(s *statement, k key) {
 	for there := l.ledger.pile(k); there.len() > 0; {
 		last := there.last(bySerial, Lot{})
-		l.apply(&said{typ: TypeAlloc, device: s.device, pid: last.PID}, TypeFree, s.id)
+		l.apply(&statement{typ: TypeAlloc, device: s.device, pid: last.PID}, TypeFree, s.id)
 	}
 }
 
-// sum takes in a line of a CB or kernel, which has a total in the place of an id.
-func (l *Lines) sum(s *said) {
+// sum applies a line of a CB or kernel, which has a total in place of an id.
+func (l *Lines) sum(s *statement) {
 	at := spot{s.typ, s.device}
 	alike := like{s.size.bytes, ownerOf(s.pid), s.kind}
 	switch {
@@ -325,14 +326,14 @@ func (l *Lines) sum(s *said) {
 // spells reports whether two amounts may be the same.
 func (a amount) spells(b amount) bool { return a.least <= b.most && b.least <= a.most }
 
-// begins takes in that nothing else lives than what a line brings.
-func (l *Lines) begins(s *said, at spot) {
+// begins empties a spot when a total shows that only the lot of its line lives there.
+func (l *Lines) begins(s *statement, at spot) {
 	l.missing(s, "the total says that nothing else lives")
 	l.empty(at, false)
 	delete(l.crowds.off, at)
 }
 
-func (l *Lines) came(s *said, at spot, alike like) {
+func (l *Lines) came(s *statement, at spot, alike like) {
 	if s.size.most > s.size.least {
 		l.rounded.add(l.pos.Node)
 	}
@@ -347,8 +348,8 @@ func (l *Lines) came(s *said, at spot, alike like) {
 	l.crowds.forget(at) // where it was refused
 }
 
-// gone takes away one of those that are alike, and reports whether there was one.
-func (l *Lines) gone(s *said, at spot, alike like) bool {
+// gone removes one of several that are alike, and reports whether there was one.
+func (l *Lines) gone(s *statement, at spot, alike like) bool {
 	n, ok := l.crowds.pop(at, alike)
 	if ok {
 		l.apply(s, s.typ+1, n.id) // the type of its free
@@ -360,14 +361,14 @@ func (l *Lines) gone(s *said, at spot, alike like) bool {
 func (l *Lines) empty(at spot, nobodys bool) {
 	for _, alike := range l.crowds.kinds(at) {
 		pid := int32(uint32(alike.owner))
-		s := said{typ: at.brings, device: at.device, pid: pid, size: exactly(alike.size), kind: alike.kind, dead: nobodys}
+		s := statement{typ: at.brings, device: at.device, pid: pid, size: exactly(alike.size), kind: alike.kind, dead: nobodys}
 		for (!nobodys || pid == 0) && l.gone(&s, at, alike) {
 		}
 	}
 }
 
 // accounts reports whether the lines account for the total of one, which brings more.
-func (l *Lines) accounts(s *said, at spot, more, wide uint64) bool {
+func (l *Lines) accounts(s *statement, at spot, more, wide uint64) bool {
 	off, sum := l.crowds.off[at], l.ledger.Totals(s.device).sum(s.typ)
 	wide += l.crowds.wide(at)
 	least, most := sumOf(s.total.least, off.below), sumOf(s.total.most, off.below, wide)
@@ -376,7 +377,7 @@ func (l *Lines) accounts(s *said, at spot, more, wide uint64) bool {
 }
 
 // account says where lines do not account for the total of one, once for all that follow.
-func (l *Lines) account(s *said, at spot) {
+func (l *Lines) account(s *statement, at spot) {
 	sum := l.ledger.Totals(s.device).sum(s.typ)
 	switch {
 	case l.accounts(s, at, 0, 0), !s.total.known() && l.crowds.off[at].wrapped:

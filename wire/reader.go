@@ -12,9 +12,9 @@ import (
 // A Reader reads the records of one client. It must be made by NewReader, and belongs to
 // one goroutine.
 type Reader struct {
-	// Hurry, if it is not nil, is called with true before a read in which silence would say
-	// what the dialect is: that read is to fail with os.ErrDeadlineExceeded after a while. It
-	// is called with false when the read is over. Without it the read waits.
+	// Hurry, if it is not nil, is called with true before a read in which silence would decide the
+	// dialect: that read is to fail with os.ErrDeadlineExceeded after a while. It is called with
+	// false when the read is over. Without it the read waits.
 	Hurry func(bool)
 
 	in      *bufio.Reader

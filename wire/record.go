@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// A Type says what a record is about: its first byte.
+// A Type is the type of a record: its first byte.
 type Type uint8
 
 // The types. Clients send all but TypeResponse and TypeDeviceInfo.

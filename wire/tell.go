@@ -13,16 +13,16 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// A Device is what a server knows of a device besides its records.
+// A Device holds the properties of a device that its records leave out.
 type Device struct {
 	ID    int32
 	Spec  l1.Spec
 	Chips []int32 // of a mesh, under whose id its backing allocations stand
-	DRAM  uint64  // bytes; 0: those of its board, as DRAMOf has them
+	DRAM  uint64  // bytes; 0: the size of its board, by DRAMOf
 }
 
-// A Teller makes events of what becomes of records. The zero Teller knows no device; one
-// that is not declared has one core, which stands for all.
+// A Teller turns effects of records into events. The zero Teller knows no device. An undeclared
+// device has one core, which stands for all.
 type Teller struct {
 	T string // the time of the events, a number as a log has it; "" = none
 
@@ -31,8 +31,8 @@ type Teller struct {
 	free  []program.ID          // that were given and are no one's now
 }
 
-// program returns the id under which a CB is registered. Those of CBs that are gone are given
-// again, so that whoever follows for months remembers as many programs as lived at once.
+// program returns the id under which a CB is registered. Ids of CBs that are gone are used again,
+// so that a long run needs no more ids than CBs that lived at once.
 func (t *Teller) program(lot *Lot) program.ID {
 	if id, ok := t.ids[lot.Serial]; ok {
 		return id
@@ -57,15 +57,15 @@ func (t *Teller) Header() []event.Event {
 	}
 }
 
-// The codes of what a log of live records says of itself.
+// The codes of statements of a log of live records about itself.
 const (
 	CodeEveryCore   = "every-core"      // an anomaly: figures of CBs are a bound, as if each were on every core
 	CodeUnplaced    = "buffer-unplaced" // something hidden: a CB that ends beyond any L1, and is in no figure of a core
 	CodeNotRecorded = "not-recorded"    // something hidden: a server could not write its log, so that events before this log are in none
-	CodeLost        = "client-lost"     // something hidden: a client was closed, so that what it holds is not known any more
+	CodeLost        = "client-lost"     // something hidden: a client was closed, so its holdings are not known any more
 )
 
-// meshName is what a device is called that stands for the chips of a mesh.
+// meshName is the name of a device that stands for the chips of a mesh.
 const meshName = "mesh"
 
 // Declare returns the event that declares a device, and remembers its grid. The name of a mesh
@@ -81,7 +81,7 @@ func (t *Teller) Declare(d Device) event.Event {
 	return event.Event{Kind: event.KindDevice, T: t.T, Device: device.ID(d.ID), Spec: d.Spec, DRAM: d.DRAM}
 }
 
-// known declares a device that nobody has declared.
+// known declares a device that is not declared yet.
 func (t *Teller) known(out []event.Event, id int32) []event.Event {
 	if _, ok := t.specs[id]; ok {
 		return out
@@ -125,7 +125,7 @@ func (t *Teller) Came(lot *Lot) []event.Event {
 	return append(out, e)
 }
 
-// place says where a buffer in L1 lies. Nobody says how many bytes of a core it has.
+// place sets the address of a buffer in L1. Its bytes on a core are unknown.
 func place(e *event.Event, lot *Lot) {
 	switch kind := e.Buffer.Kind; {
 	case kind == fit.KindDRAM, kind == fit.KindTrace, kind == fit.KindSystem, kind == fit.KindKernel:
@@ -139,8 +139,8 @@ func place(e *event.Event, lot *Lot) {
 	}
 }
 
-// went returns the events of a lot that is not live any more. What counted for several is told
-// again where it is another process's now.
+// went returns the events of a lot that is not live any more. If several processes shared its
+// bytes, an event gives them to the next one.
 func (t *Teller) went(of *Effect) []event.Event {
 	lot := &of.Lot
 	e := event.Event{T: t.T, Process: strconv.Itoa(int(lot.PID)), Devices: on(lot), Leaked: of.Leaked}
@@ -165,7 +165,7 @@ func (t *Teller) went(of *Effect) []event.Event {
 
 func on(lot *Lot) event.Opt[[]device.ID] { return event.Some([]device.ID{device.ID(lot.Device)}) }
 
-// placed reports whether the bytes of a lot can be those of an L1: addresses there fit in 32 bits.
+// placed reports whether a lot can lie in an L1: addresses there fit in 32 bits.
 func placed(lot *Lot) bool {
 	r, err := l1.RangeOf(lot.ID, lot.Size)
 	return err == nil && r.Start <= math.MaxUint32 && (lot.Type != TypeCBAlloc || r.End <= math.MaxUint32)

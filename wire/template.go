@@ -28,10 +28,10 @@ func KernelKind(kind uint8) string {
 	return [KernelKinds]string{"Application", "Fabric", "Dispatch", "Unknown"}[min(kind, KernelKinds-1)]
 }
 
-// AppendLine appends what the server prints about an effect, with its line end, and reports
-// whether it belongs to standard error. Nothing is appended for what is only asked. The
-// lines are those of the newest server, but that a free has the size of its allocation, and
-// that a free of a CB or kernel that is not known says so.
+// AppendLine appends what the server prints about an effect, with its line end, and reports whether
+// it belongs to standard error. Nothing is appended for a query. The lines equal the newest
+// server's, except that a free has the size of its allocation, and that the free of an unknown CB
+// or kernel is reported.
 func (e *Effect) AppendLine(b []byte) (line []byte, toErr bool) {
 	switch {
 	case e.What == Asked:
@@ -126,7 +126,7 @@ func AppendReleased(b []byte, pid int32, effects []Effect) []byte {
 	return b
 }
 
-// DeadLine is what the server prints before what it removes of dead processes, after a blank line.
+// DeadLine is the server's line before the removals of dead processes, after a blank line.
 const DeadLine = "⚠️  Detected dead processes, cleaning up orphaned buffers...\n"
 
 // AppendStatistics appends the block of statistics: buffers of each device that has some.

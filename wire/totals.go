@@ -1,14 +1,13 @@
 package wire
 
-// KernelKinds is the number of kinds of kernels that are told apart: application, fabric,
-// dispatch, and all that is none of them.
+// KernelKinds is the number of kinds of kernels: application, fabric, dispatch, and all others.
 const KernelKinds = 4
 
-// Totals are the figures of one device, in bytes: sums over what is live. Those of CBs are
-// what the protocol means by a total: sizes, whatever lies under each other. They never
-// wrap: a record that would take their sum beyond 2^63-1 is refused.
+// Totals are the figures of one device, in bytes: sums over its live lots. The figures of CBs are
+// the totals of the protocol: sums of sizes, even if CBs share bytes. They never wrap: a record
+// that would raise their sum beyond 2^63-1 is refused.
 type Totals struct {
-	Buffers                          int // without those that back others or are shared
+	Buffers                          int // without backing and shared ones
 	DRAM, L1, System, L1Small, Trace uint64
 
 	Backings int // allocations that back buffers of a mesh
@@ -34,7 +33,7 @@ func (t Totals) BufferBytes() uint64 { return t.DRAM + t.L1 + t.System + t.L1Sma
 // all bounds every sum of the device.
 func (t Totals) all() uint64 { return t.BufferBytes() + t.Backing + t.CB + t.KernelBytes() }
 
-// sum returns the total of what records of a type bring.
+// sum returns the total of the lots that records of a type bring.
 func (t Totals) sum(brings Type) uint64 {
 	switch brings {
 	case TypeCBAlloc:
