@@ -163,7 +163,7 @@ func TestL1TwoCores(t *testing.T) {
 			require.True(t, d.Peak.Cores.Equal(cores.Cores()))
 			if name == "one MiB" {
 				require.Equal(t, uint64(1_253_376), d.Peak.Bytes)
-				require.Equal(t, uint64(1_253_376+972_800), d.Total.Peak)
+				require.Equal(t, uint64(1_253_376+972_800), d.TotalPeak)
 				require.Equal(t, []event.UpstreamCause{{
 					Code: event.CauseCores, Figure: "peak_cb", Upstream: 1750*kib + 24*kib, Exact: mib, Count: 2,
 				}}, r.Upstream.Causes)
@@ -197,7 +197,7 @@ func TestL1MeshOfEight(t *testing.T) {
 	for _, d := range r.L1 {
 		require.Equal(t, uint64(4096+2048+1000), d.Peak.Bytes, "the global CB lies in the tensor")
 		require.Equal(t, map[fit.Kind]uint64{fit.KindCB: 6144, fit.KindL1: 1000}, d.Peak.Kinds)
-		require.Equal(t, uint64(64000), d.L1.Peak)
+		require.Equal(t, uint64(64000), d.L1Peak)
 	}
 	require.Equal(t, uint64(8*6144), r.Upstream.PeakCB.V)
 	require.Equal(t, []event.UpstreamCause{
@@ -364,8 +364,8 @@ func TestL1FreesFromBefore(t *testing.T) {
 	require.Equal(t, int64(1), codes(r)[replay.CodeFreeAgain])
 	d := l1Row(t, r, 0)
 	require.Equal(t, uint64(2048+4096), d.Peak.Bytes)
-	require.Equal(t, replay.HighLow{Peak: 4096 * 64}, d.L1)
-	require.Equal(t, replay.HighLow{Peak: 1}, d.Buffers)
+	require.Equal(t, [2]uint64{4096 * 64, 0}, [2]uint64{d.L1Peak, d.L1Final})
+	require.Equal(t, [2]uint64{1, 0}, [2]uint64{d.BuffersPeak, d.BuffersFinal})
 	require.Zero(t, r.Live.Buffers)
 }
 
@@ -419,12 +419,12 @@ func TestL1CoresThatComeLate(t *testing.T) {
 		d := l1Row(t, build(late).replay(t, Options{}), 0)
 		require.Equal(t, uint64(1000), d.Peak.Bytes, "the tensor lies elsewhere")
 		require.Zero(t, d.Assumed)
-		require.Equal(t, uint64(1000+17*100), d.Total.Peak)
+		require.Equal(t, uint64(1000+17*100), d.TotalPeak)
 	}
 	r, err := replay.Run("stdin", NewReader(strings.NewReader(build(true).text(t)), "stdin").Events(Options{}), replay.Options{})
 	require.NoError(t, err)
 	require.Equal(t, int64(1), codes(r)[replay.CodeMeshLate])
-	require.Equal(t, uint64(1000+17*100), l1Row(t, r, 0).Total.Final, "the end is right in any case")
+	require.Equal(t, uint64(1000+17*100), l1Row(t, r, 0).TotalFinal, "the end is right in any case")
 }
 
 // Chips that show after the first buffers of their mesh have them, and their history.
@@ -441,8 +441,8 @@ func TestL1LateChips(t *testing.T) {
 	require.Zero(t, codes(r)[replay.CodeMeshLate], "nothing came too late")
 	d := l1Row(t, r, 0)
 	require.Equal(t, uint64(4000), d.Peak.Bytes)
-	require.Equal(t, replay.HighLow{Peak: 256_000, Final: 64_000}, d.L1)
-	require.Equal(t, uint64(130*1000+64), d.Total.Final)
+	require.Equal(t, [2]uint64{256_000, 64_000}, [2]uint64{d.L1Peak, d.L1Final})
+	require.Equal(t, uint64(130*1000+64), d.TotalFinal)
 
 	// A chip that had its row before anybody said whose it is.
 	s = script{}
@@ -464,7 +464,7 @@ func TestL1Grid(t *testing.T) {
 		d := l1Row(t, replayFile(t, text, Options{}), 0)
 		require.Equal(t, 110, d.NumCores)
 		require.Equal(t, event.FromFile, d.CoresFrom)
-		require.Equal(t, uint64(110*1000+64), d.Total.Peak)
+		require.Equal(t, uint64(110*1000+64), d.TotalPeak)
 	}
 	d := l1Row(t, s.replay(t, Options{}), 0)
 	require.Equal(t, []any{130, event.FromAssumed}, []any{d.NumCores, d.CoresFrom})
@@ -474,7 +474,7 @@ func TestL1Grid(t *testing.T) {
 	s.cb(0, "{[15-0 - 15-0]}", 111616, 64)
 	d = l1Row(t, s.replay(t, Options{}), 0)
 	require.Equal(t, []any{160, event.FromAssumed}, []any{d.NumCores, d.CoresFrom})
-	require.Equal(t, uint64(160*1000+128), d.Total.Final)
+	require.Equal(t, uint64(160*1000+128), d.TotalFinal)
 }
 
 // Executions dispatch the last run of their chip.
@@ -519,8 +519,8 @@ func TestL1Backing(t *testing.T) {
 	r := s.replay(t, Options{})
 	d := l1Row(t, r, 0)
 	require.Equal(t, int64(1), d.Backings)
-	require.Equal(t, replay.HighLow{Peak: 1}, d.Buffers)
-	require.Equal(t, replay.HighLow{Peak: 64_000}, d.L1)
+	require.Equal(t, [2]uint64{1, 0}, [2]uint64{d.BuffersPeak, d.BuffersFinal})
+	require.Equal(t, [2]uint64{64_000, 0}, [2]uint64{d.L1Peak, d.L1Final})
 	require.Zero(t, codes(r)[replay.CodeFreeUnknown])
 }
 
@@ -557,7 +557,7 @@ func TestL1BackingWithoutNodes(t *testing.T) {
 	r := s.replay(t, Options{})
 	d := l1Row(t, r, 0)
 	require.Equal(t, int64(1), d.Backings)
-	require.Equal(t, replay.HighLow{Peak: 64_000}, d.L1)
+	require.Equal(t, [2]uint64{64_000, 0}, [2]uint64{d.L1Peak, d.L1Final})
 	require.Equal(t, int64(1), codes(r)[replay.CodeFreeUnknown])
 	require.Equal(t, uint64(1064), d.Peak.Bytes)
 	require.Equal(t, 5, at)

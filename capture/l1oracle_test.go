@@ -142,9 +142,10 @@ func requireLives(t require.TestingT, want *oracle.Memory, got *replay.Result) {
 		w := want.Devices[name]
 		require.NotNil(t, w, name)
 		have := &oracle.MemoryDevice{
-			TotalPeak: d.Total.Peak, Total: d.Total.Final, Addresses: string(d.Addresses),
+			TotalPeak: d.TotalPeak, Total: d.TotalFinal, Addresses: string(d.Addresses),
 			Small: got.SpecOf(d.ID).L1Small,
-			L1:    pair(d.L1), L1Small: pair(d.L1Small), DRAM: pair(d.DRAM), Buffers: pair(d.Buffers),
+			L1:    [2]uint64{d.L1Peak, d.L1Final}, L1Small: [2]uint64{d.SmallPeak, d.SmallFinal},
+			DRAM: [2]uint64{d.DRAMPeak, d.DRAMFinal}, Buffers: [2]uint64{d.BuffersPeak, d.BuffersFinal},
 			Unplaced: int(d.Unplaced), Assumed: int(d.Assumed),
 		}
 		if p := d.Peak; p != nil {
@@ -224,8 +225,6 @@ func requireRoom(t require.TestingT, want *oracle.Memory, got *replay.Result) {
 		}
 	}
 }
-
-func pair(h replay.HighLow) [2]uint64 { return [2]uint64{h.Peak, h.Final} }
 
 // An l1Drawer draws a capture in which everything that lives in L1 comes and goes.
 type l1Drawer struct {

@@ -38,9 +38,9 @@ func TestTraceMatmul(t *testing.T) {
 	require.Equal(t, uint64(8), d.Peak.Residents[3].Buffer.At)
 	require.Equal(t, 0, d.Peak.Residents[0].Program.Row)
 	// The tensor lies on 130 assumed cores, the CBs on four of them.
-	require.Equal(t, replay.HighLow{Peak: 130*20_480 + 4*786_432, Final: 4 * 786_432}, d.Total)
-	require.Equal(t, replay.HighLow{Peak: 2_097_152}, d.L1)
-	require.Equal(t, replay.HighLow{Peak: 22_528, Final: 22_528}, d.DRAM, "the program's binary")
+	require.Equal(t, [2]uint64{130*20_480 + 4*786_432, 4 * 786_432}, [2]uint64{d.TotalPeak, d.TotalFinal})
+	require.Equal(t, [2]uint64{2_097_152, 0}, [2]uint64{d.L1Peak, d.L1Final})
+	require.Equal(t, [2]uint64{22_528, 22_528}, [2]uint64{d.DRAMPeak, d.DRAMFinal}, "the program's binary")
 	require.Equal(t, replay.AddressesRecorded, d.Addresses)
 	require.Equal(t, []int64{1, 0}, []int64{r.Checks.Runs, r.Checks.Failed})
 	require.Equal(t, uint64(1_552_384-898_048), r.Checks.Tightest.Headroom.Free)
@@ -60,12 +60,12 @@ func TestTraceConv2d(t *testing.T) {
 	require.Equal(t, "{[0-0 - 10-8], [0-9 - 3-9]}", d.Peak.Cores.String(), "the tensor lies on 103 of the 110 cores of the CBs")
 	require.Equal(t, replay.AddressesSynthesised, d.Addresses)
 	require.Equal(t, int64(5), d.Unplaced)
-	require.Equal(t, replay.HighLow{Peak: 2_795_008 + 2_097_152}, d.L1)
+	require.Equal(t, [2]uint64{2_795_008 + 2_097_152, 0}, [2]uint64{d.L1Peak, d.L1Final})
 	// Two of 1,236 and two of 4,120; later one of 2,060.
-	require.Equal(t, replay.HighLow{Peak: 2*1_236 + 2*4_120}, d.L1Small)
+	require.Equal(t, [2]uint64{2*1_236 + 2*4_120, 0}, [2]uint64{d.SmallPeak, d.SmallFinal})
 	require.Equal(t, []l1.Range{{Start: 1_525_248, End: 1_545_728}, {Start: 1_545_728, End: 1_572_864}},
 		[]l1.Range{d.Peak.Residents[6].Range(), d.Peak.Residents[7].Range()})
-	require.Equal(t, uint64(110*77_888), d.Total.Final, "what the last program left")
+	require.Equal(t, uint64(110*77_888), d.TotalFinal, "what the last program left")
 	require.Empty(t, r.Untold())
 
 	d = l1Row(t, replayTrace(t, "conv2d.json", Options{L1Small: event.Some(uint64(4096))}), 1)
@@ -80,8 +80,8 @@ func TestTraceShardedAdd(t *testing.T) {
 	d := l1Row(t, r, 3)
 	require.Equal(t, uint64(3*32_768), d.Peak.Bytes)
 	require.Equal(t, "{[0-0 - 7-7]}", d.Peak.Cores.String())
-	require.Equal(t, uint64(64*3*32_768), d.Total.Peak)
-	require.Equal(t, replay.HighLow{Peak: 64 * 32_768}, d.L1, "of which the capture allocates one")
+	require.Equal(t, uint64(64*3*32_768), d.TotalPeak)
+	require.Equal(t, [2]uint64{64 * 32_768, 0}, [2]uint64{d.L1Peak, d.L1Final}, "of which the capture allocates one")
 	require.Zero(t, r.Earlier)
 	require.Nil(t, r.Checks.Tightest)
 	require.Zero(t, r.Checks.Failed)
@@ -94,14 +94,14 @@ func TestTraceConcat(t *testing.T) {
 	require.Len(t, r.L1, 1)
 	d := r.L1[0]
 	// 8 MiB, 8 MiB and 16 MiB; the first two are freed in the end.
-	require.Equal(t, replay.HighLow{Peak: 32 << 20, Final: 16 << 20}, d.L1)
-	require.Equal(t, replay.HighLow{Peak: 16_384}, d.DRAM)
-	require.Equal(t, replay.HighLow{Peak: 4, Final: 1}, d.Buffers)
+	require.Equal(t, [2]uint64{32 << 20, 16 << 20}, [2]uint64{d.L1Peak, d.L1Final})
+	require.Equal(t, [2]uint64{16_384, 0}, [2]uint64{d.DRAMPeak, d.DRAMFinal})
+	require.Equal(t, [2]uint64{4, 1}, [2]uint64{d.BuffersPeak, d.BuffersFinal})
 	require.Zero(t, d.Unplaced)
 	require.Equal(t, int64(3), codes(r)[replay.CodeBufferUnsized])
 	require.Equal(t, uint64(32_768), d.Peak.Bytes, "CBs of one core")
 	// 4,096 on 64 cores, and beyond them on one core what the tilize left: nothing, it is written over.
-	require.Equal(t, replay.HighLow{Peak: 64 * 4_096, Final: 64 * 4_096}, d.Total)
+	require.Equal(t, [2]uint64{64 * 4_096, 64 * 4_096}, [2]uint64{d.TotalPeak, d.TotalFinal})
 	require.Equal(t, int64(3), r.Checks.Runs)
 	require.Zero(t, codes(r)[replay.CodeFreeUnknown])
 	require.Empty(t, r.Untold())

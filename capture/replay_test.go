@@ -36,8 +36,9 @@ func member(chip int) string {
 // chips these are, programs run into each other: that must not pass in silence.
 func TestFreeOfUnknownMesh(t *testing.T) {
 	for name, c := range map[string]struct {
-		text        string
-		count, node int64 // 0: no anomaly
+		text  string
+		count int64 // 0: no anomaly
+		node  replay.NodeAt
 	}{
 		"unknown":             {graph(placeOn(0), freeOf(9), placeOn(0), freeOf(9)), 2, 1},
 		"two unknown":         {graph(placeOn(0), freeOf(9), placeOn(0), freeOf(8)), 2, 1},

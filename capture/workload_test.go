@@ -194,7 +194,7 @@ func TestAbortedLate(t *testing.T) {
 	require.Zero(t, file.Hits.Inferred)
 	require.Contains(t, file.Untold(), replay.CodeNotShown)
 	require.Equal(t, uint64(4096), file.Devices[0].Registered)
-	require.Equal(t, replay.HighLow{Peak: 1024 * 130, Final: 1024 * 130}, file.L1[0].Total)
+	require.Equal(t, [2]uint64{1024 * 130, 1024 * 130}, [2]uint64{file.L1[0].TotalPeak, file.L1[0].TotalFinal})
 	require.Contains(t, pipe.Untold(), replay.CodeAbortedLate, "it ran as far as anybody knew")
 	require.NotContains(t, pipe.Untold(), replay.CodeMeshLate)
 	require.NotContains(t, file.Untold(), replay.CodeAbortedLate)

@@ -126,8 +126,8 @@ func Of(r *replay.Result) *Run {
 		row := out.device(optional(d.ID.V, d.ID.OK))
 		row.kind, row.chips, row.listed = d.Kind, d.Chips, true
 		row.grid = Grid{Cols: d.Cols, Rows: d.Rows, Cores: d.NumCores, From: string(d.CoresFrom)}
-		row.figures[figureTracked], row.figures[figureL1], row.figures[figureL1End] = d.Total.Peak, d.L1.Peak, d.L1.Final
-		row.figures[figureSmall], row.figures[figureSmallEnd] = d.L1Small.Peak, d.L1Small.Final
+		row.figures[figureTracked], row.figures[figureL1], row.figures[figureL1End] = d.TotalPeak, d.L1Peak, d.L1Final
+		row.figures[figureSmall], row.figures[figureSmallEnd] = d.SmallPeak, d.SmallFinal
 		row.setPeak(d.Peak, composed)
 	}
 	for _, b := range r.Live.List {

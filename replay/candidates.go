@@ -108,7 +108,7 @@ func (r *replay) clear(group []launch) bool {
 		detail = "some fit and some do not"
 	}
 	if note := r.notes[CodeAmbiguous]; !note.Hidden {
-		note.Hidden, note.First, note.Detail = true, int64(group[0].run.At), detail
+		note.Hidden, note.First, note.Detail = true, NodeAt(group[0].run.At), detail
 	}
 	return false
 }

@@ -51,7 +51,7 @@ func (r *Result) Check(j Judgement) CheckDocument {
 	}
 	for _, a := range r.Anomalies {
 		if a.Code == CodeAborted {
-			doc.Aborted = &Aborted{a.Count, a.First, a.Detail}
+			doc.Aborted = &Aborted{a.Count, int64(a.First), a.Detail}
 		}
 	}
 	for _, f := range k.List {

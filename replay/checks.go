@@ -164,7 +164,7 @@ func (r *replay) judge(next *event.Event) {
 	all = r.settled(all)
 	for _, group := range groupsOf(all, launch.key) {
 		first, n := group[0], devices(group)
-		why := AnomalyCount{Count: n, First: int64(first.run.At), Detail: string(first.run.Op), Hidden: true}
+		why := AnomalyCount{Count: n, First: NodeAt(first.run.At), Detail: string(first.run.Op), Hidden: true}
 		switch k.check(group) {
 		case untold:
 			why.Code = CodeUnsettled
@@ -185,7 +185,7 @@ func (r *replay) judge(next *event.Event) {
 func (r *replay) noteSmall(all []launch) {
 	for _, l := range all {
 		if spec := l.spec; spec.L1Small > 0 && l.content.end > spec.Usable().End {
-			r.notes.add(AnomalyCount{Code: CodeSmallReached, Count: int64(l.on.members.len()), First: int64(l.run.At), Detail: string(l.run.Op)})
+			r.notes.add(AnomalyCount{Code: CodeSmallReached, Count: int64(l.on.members.len()), First: NodeAt(l.run.At), Detail: string(l.run.Op)})
 		}
 	}
 }

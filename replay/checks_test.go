@@ -121,8 +121,8 @@ func TestBuffersThatCameAndWent(t *testing.T) {
 {"event":"allocate","buffer":2,"kind":"l1_small","size":1024,"devices":[0]}
 {"event":"free","buffer":1,"devices":[0]}
 `, replay.Options{})
-	require.Equal(t, replay.HighLow{Peak: 5120, Final: 1024}, r.L1[0].L1Small)
-	require.Equal(t, replay.HighLow{Peak: 2, Final: 1}, r.L1[0].Buffers)
+	require.Equal(t, [2]uint64{5120, 1024}, [2]uint64{r.L1[0].SmallPeak, r.L1[0].SmallFinal})
+	require.Equal(t, [2]uint64{2, 1}, [2]uint64{r.L1[0].BuffersPeak, r.L1[0].BuffersFinal})
 }
 
 // High-water marks that are reset start at what is there, which may be freed next.
@@ -131,8 +131,8 @@ func TestBuffersThatGoAfterAReset(t *testing.T) {
 {"event":"reset_peaks"}
 {"event":"free","buffer":1,"devices":[0]}
 `, replay.Options{})
-	require.Equal(t, replay.HighLow{Peak: 4096}, r.L1[0].L1Small)
-	require.Equal(t, replay.HighLow{Peak: 1}, r.L1[0].Buffers)
+	require.Equal(t, [2]uint64{4096, 0}, [2]uint64{r.L1[0].SmallPeak, r.L1[0].SmallFinal})
+	require.Equal(t, [2]uint64{1, 0}, [2]uint64{r.L1[0].BuffersPeak, r.L1[0].BuffersFinal})
 }
 
 // A program that is enqueued on devices of several Specs is refused as such, also where it

@@ -74,7 +74,8 @@ func (s *lastState) divide(registered, alive *device.DeviceSnapshot, alone *core
 		add := func(cores l1.CoreSet, peak uint64) {
 			if !cores.IsEmpty() {
 				out = append(out, CoreGroup{
-					Cores: cores, Registered: g.Registered, AlivePeak: peak, Regions: slices.Collect(g.Regions()), Programs: g.Programs,
+					Cores: cores, Count: cores.Len(), Registered: g.Registered, AlivePeak: peak,
+					Regions: List(slices.Collect(g.Regions())), Programs: g.Programs,
 				})
 			}
 		}

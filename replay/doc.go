@@ -17,9 +17,9 @@
 //	        a program that is enqueued ──> fit ──────────────> Checks
 //
 // A Result has, by device, what is registered and alive ([Device], [DeviceKind],
-// [KindFigures], [Programs], [ProgramDetail], [ProgramBuffer], [CoreGroup], [Fullest], [Mesh],
+// [Dataflow], [Scratchpad], [Programs], [ProgramDetail], [ProgramBuffer], [CoreGroup], [Fullest], [Mesh],
 // [MeshLayout]) and what lived in the
-// whole L1 ([DeviceL1], [HighLow], [Dispatched], [L1Peak], [Laid], [LaidGroup], [L1Resident],
+// whole L1 ([DeviceL1], [Dispatched], [L1Peak], [Laid], [LaidGroup], [L1Resident],
 // [ProgramRun], [BufferInfo], [Spike], and the [ScarceMoment] of each [Scarcity]). [Checks] judge what was enqueued ([FailedCheck],
 // [Tightest], [Growth]; [NoDevice], [CaptureID]). [Hits], [Live] and [Earlier] say what was taken from
 // elsewhere, left over, or there before. An [AnomalyCount] counts what is odd by [Code] ([Codes]).
@@ -43,7 +43,9 @@
 // [RoomDocument] ([RoomSchema]), and [Result.Who] a [WhoDocument] ([WhoSchema]). [Result.Map]
 // returns a [MapDocument] ([MapSchema]): a [MapDevice] with [Sizes] for each device, and a [MapClash]. [Result.Check]
 // makes a [CheckDocument] ([CheckSchema]) of a Judgement: [Aborted] runs, the failed ones, a [BudgetJudged], and the
-// [OverProgram] of an operation. A [Name] is cut where JSON has it, and a [List] is never null there. [NewHeadroomRow]
+// [OverProgram] of an operation. [Result.Report] returns a [ReportDocument] ([ReportSchema]): a [ReportHead] with a
+// [ReportBasis] and the [Layout] of placed buffers, a [DeviceL1] for each device, and a [Device] for each [DeviceKey].
+// A [NodeAt] is null where it has no node, and [CodesOf] leaves the texts of reasons away. A [Name] is cut where JSON has it, and a [List] is never null there. [NewHeadroomRow]
 // makes a [HeadroomRow].
 //
 // # Invariants

@@ -125,3 +125,15 @@ func ExampleResult_Check() {
 	}
 	// Output: does_not_fit matmul by 5120 bytes on 64 cores
 }
+
+// What "cbl1 report --format json run.jsonl" prints, as values.
+func ExampleResult_Report() {
+	r, err := replay.Run("run.jsonl", event.NewLog(strings.NewReader(exampleLog), "run.jsonl").Events(), replay.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	doc := r.Report()
+	fmt.Println(doc.Checks.Answer, doc.L1[0].Peak.Bytes, "bytes,", doc.L1[0].BuffersPeak, "buffer")
+	// Output: does_not_fit 1204224 bytes, 1 buffer
+}

@@ -108,7 +108,7 @@ func (f Filter) groups(all []CoreGroup) []CoreGroup {
 	}
 	for _, g := range all {
 		if g.Cores.Has(f.Core.V) {
-			g.Cores = l1.CoreSetOf(f.Core.V)
+			g.Cores, g.Count = l1.CoreSetOf(f.Core.V), 1
 			return []CoreGroup{g}
 		}
 	}

@@ -212,8 +212,8 @@ func (r *replay) finishL1(d *row) {
 	on.Kind, on.Chips = d.kind()
 	t := d.dev.Totals()
 	made := d.made(t.Buffers)
-	on.Total.Final, on.L1.Final, on.L1Small.Final, on.DRAM.Final = t.Tracked, made.L1, made.L1Small, made.DRAM
-	on.Buffers.Final = uint64(made.Count)
+	on.TotalFinal, on.L1Final, on.SmallFinal, on.DRAMFinal = t.Tracked, made.L1, made.L1Small, made.DRAM
+	on.BuffersFinal = uint64(made.Count)
 	on.NumCores, on.Cols, on.Rows, on.CoresFrom = d.spec.NumCores(), d.spec.Cols, d.spec.Rows, d.grid
 	on.Spec = r.ownSpec(d)
 	if d.executed.Executions > 0 {

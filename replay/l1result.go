@@ -26,53 +26,57 @@ import (
 // lies where its lists, tensors and frees say, and is in figures of bytes on cores, not in
 // those of buffers; what they do not say is in Result.Earlier.
 type DeviceL1 struct {
-	ID    event.Opt[uint64]
-	Kind  DeviceKind
-	Chips []uint64 // of a mesh, ascending
+	ID    event.Opt[uint64] `json:"device"`
+	Kind  DeviceKind        `json:"kind"`
+	Chips []uint64          `json:"chips"` // of a mesh, ascending
 
 	// NumCores is the number of cores on which interleaved buffers lie, and CoresFrom
 	// says who says so: FromAssumed is the architecture's largest grid, or what the
 	// capture shows beyond it. Sums over cores depend on it, figures per core do not.
-	NumCores   int
-	Cols, Rows int // the grid; 0x0 = not known
-	CoresFrom  event.Source
+	Cols      int          `json:"cols"` // the grid; 0x0 = not known
+	Rows      int          `json:"rows"`
+	NumCores  int          `json:"cores"`
+	CoresFrom event.Source `json:"cores_from"`
 
 	// Spec is the device's own, where it is another one than Result.Spec; see
 	// [Result.SpecOf].
-	Spec *Spec
+	Spec *Spec `json:"-"`
 
 	// Addresses says where the addresses of L1 buffers come from: those with address 0
 	// are placed top-down below L1_SMALL.
-	Addresses Addresses
+	Addresses Addresses `json:"l1_addresses"`
 	// Unplaced are allocations in L1 that lie nowhere, since their place or size per core
 	// is not known (CodeBufferUnplaced); so are L1_SMALL buffers without an address where
 	// nobody says how large that area is. They are counted in bytes only.
-	Unplaced int64
-	Assumed  int64 // allocations of sharded buffers whose cores are not known: taken to lie on all
+	Unplaced int64 `json:"l1_buffers_unplaced"`
+	// Assumed are allocations of sharded buffers whose cores are not known: taken to lie on all.
+	Assumed int64 `json:"l1_buffers_assumed"`
 
-	Peak  *L1Peak // of the fullest core; nil if nothing was ever there
-	Total HighLow // bytes summed over cores, each once, without kernels
+	// Each figure has its largest value, and its value after the last node.
+	TotalPeak    uint64 `json:"tracked_peak_bytes"` // summed over cores, each byte once, without kernels
+	TotalFinal   uint64 `json:"tracked_final_bytes"`
+	L1Peak       uint64 `json:"l1_peak_bytes"` // whole sizes of buffers, as the next four
+	L1Final      uint64 `json:"l1_final_bytes"`
+	SmallPeak    uint64 `json:"l1_small_peak_bytes"`
+	SmallFinal   uint64 `json:"l1_small_final_bytes"`
+	DRAMPeak     uint64 `json:"dram_peak_bytes"`
+	DRAMFinal    uint64 `json:"dram_final_bytes"`
+	BuffersPeak  uint64 `json:"buffers_peak"` // live buffers of any kind
+	BuffersFinal uint64 `json:"buffers_final"`
+	Backings     int64  `json:"backing_allocations"` // whose bytes are those of others: see fit.Buffer
 
-	L1, L1Small, DRAM HighLow // sums of whole buffer sizes, in bytes
-	Buffers           HighLow // live buffers of any kind
-	Backings          int64   // allocations whose bytes are those of others: see fit.Buffer
-
-	Dispatched *Dispatched // nil if no program_execution names the device
+	Dispatched *Dispatched `json:"dispatched"` // nil if no program_execution names the device
+	Peak       *L1Peak     `json:"core_peak"`  // of the fullest core; nil if nothing was ever there
 
 	// Groups are all cores that held something after the node of Options.GroupsAt, by first
 	// core; nil if it does not ask, nothing was there, or the device came later. LaidGroups has
 	// them also where Options.OnePeak leaves them out.
-	Groups []LaidGroup
-	after  *pending // of LaidGroups; nil if the Groups are there
+	Groups []LaidGroup `json:"-"`
+	after  *pending    // of LaidGroups; nil if the Groups are there
 
 	// Scarce are the moments that Options.Scarce asks for and that came, each once, in their
 	// order.
-	Scarce []ScarceMoment
-}
-
-// HighLow is the largest value of a figure, and its value after the last node.
-type HighLow struct {
-	Peak, Final uint64
+	Scarce []ScarceMoment `json:"-"`
 }
 
 // Dispatched says what dispatches left of circular buffers: per core the last program
@@ -173,20 +177,23 @@ type Spike struct {
 // Circular buffers of other programs are never in the way. The grid is checked where the
 // source says it; one that is assumed refuses nothing.
 type Checks struct {
-	Runs     int64 // checked; a run on several devices counts once for each
-	Inferred int64 // of them
-	Failed   int64 // of Runs: those that do not fit
-	Endless  int64 // of Runs: those on a device of which the size of L1 is not known
+	Runs     int64 `json:"runs"`          // checked; a run on several devices counts once for each
+	Inferred int64 `json:"runs_inferred"` // of them
+	Failed   int64 `json:"runs_failed"`   // of Runs: those that do not fit
+	Endless  int64 `json:"-"`             // of Runs: those on a device of which the size of L1 is not known
 	// List has the distinct failures in their order: a run that fails again in the
 	// same way only counts there. At most MaxListed.
-	List []FailedCheck
-	More int64 // distinct failures that List leaves out
+	List []FailedCheck `json:"-"`
+	More int64         `json:"-"` // distinct failures that List leaves out
 	// Apart are ids with L1 buffers that no check looks at: nothing runs under them,
 	// nothing says whose they are, and programs run under other ids. Some releases name
 	// a chip in one kind of node and its mesh in another.
-	Apart []uint64
+	Apart []uint64 `json:"-"`
 
-	Tightest *Tightest // nil if nothing fits that takes any bytes
+	// Answer and Untold repeat the Judgement on no terms, in documents alone.
+	Answer   Answer    `json:"answer"`
+	Untold   []Code    `json:"untold"`
+	Tightest *Tightest `json:"tightest"` // nil if nothing fits that takes any bytes
 }
 
 // A FailedCheck is a run that does not fit.

@@ -97,11 +97,11 @@ func (c comparison) figures() {
 		c.equal(d.ID, on.ID, "device")
 		c.equal(d.ResidentFinal, d.Registered, "alive at the end")
 		p := naivePeaks{
-			alive: d.ResidentPeak, core: d.CorePeak, logical: d.LogicalPeak, tracked: on.Total.Peak, l1: on.L1.Peak, small: on.L1Small.Peak,
-			dram: on.DRAM.Peak, final: d.Registered, finalCore: d.RegisteredCorePeak, reserved: d.RegisteredRangeGranular,
-			loose: d.RegisteredLogical, dataflow: d.Dataflow.Registered, scratchpad: d.Scratchpad.Registered, finalTrack: on.Total.Final,
-			finalL1: on.L1.Final, finalSmall: on.L1Small.Final, finalDRAM: on.DRAM.Final,
-			buffers: int(on.Buffers.Peak), finalBuffers: int(on.Buffers.Final), programs: int(d.Programs),
+			alive: d.ResidentPeak, core: d.CorePeak, logical: d.LogicalPeak, tracked: on.TotalPeak, l1: on.L1Peak, small: on.SmallPeak,
+			dram: on.DRAMPeak, final: d.Registered, finalCore: d.RegisteredCorePeak, reserved: d.RegisteredRangeGranular,
+			loose: d.RegisteredLogical, dataflow: d.Dataflow.Registered, scratchpad: d.Scratchpad.Registered, finalTrack: on.TotalFinal,
+			finalL1: on.L1Final, finalSmall: on.SmallFinal, finalDRAM: on.DRAMFinal,
+			buffers: int(on.BuffersPeak), finalBuffers: int(on.BuffersFinal), programs: int(d.Programs),
 		}
 		if on.Dispatched != nil {
 			p.dispatched, p.finalDispatched = on.Dispatched.Peak, on.Dispatched.Final

@@ -108,7 +108,7 @@ func (d *row) best() uint64 {
 func (r *replay) grown(d *row, by rise) {
 	d.spike = nil
 	t := d.dev.Totals()
-	d.on.Total.Peak = max(d.on.Total.Peak, t.Tracked)
+	d.on.TotalPeak = max(d.on.TotalPeak, t.Tracked)
 	if !r.opt.Only.HasOp(by.op) {
 		return
 	}

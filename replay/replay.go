@@ -379,7 +379,7 @@ func (r *replay) hidden(e *event.Event) {
 // anomaly takes in what a source found odd of itself. It is about the whole of it if it
 // has no place there.
 func (r *replay) anomaly(e *event.Event, hidden bool) {
-	a := AnomalyCount{Code: Code(e.Code), Count: max(e.Count, 1), First: at(e), Detail: e.Detail, Hidden: hidden}
+	a := AnomalyCount{Code: Code(e.Code), Count: max(e.Count, 1), First: NodeAt(at(e)), Detail: e.Detail, Hidden: hidden}
 	if e.Pos.Node < 0 {
 		a.First = -1
 	}
@@ -458,7 +458,7 @@ func (n notes) note(code Code, at int64, detail string) { n.noteAll(code, at, de
 func (n notes) noteAll(code Code, at int64, detail string, devices int) {
 	have := n[code]
 	if have == nil {
-		have = &AnomalyCount{Code: code, First: at, Detail: detail}
+		have = &AnomalyCount{Code: code, First: NodeAt(at), Detail: detail}
 		n[code] = have
 	}
 	have.Count += int64(devices)
@@ -467,7 +467,7 @@ func (n notes) noteAll(code Code, at int64, detail string, devices int) {
 // date gives the anomalies that were first noted at an event its time.
 func (n notes) date(at int64, t json.Number) {
 	for _, have := range n {
-		if have.First == at {
+		if have.First == NodeAt(at) {
 			have.T = t
 		}
 	}

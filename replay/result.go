@@ -131,43 +131,66 @@ const (
 // Alive means: from the CB's node to the free that reaches its device. Registered
 // means: as if nothing ever ended, which is how tt-metal counts cached programs.
 type Device struct {
-	ID    event.Opt[uint64]
-	Kind  DeviceKind
-	Chips []uint64 // of a mesh, ascending
+	ID    event.Opt[uint64] `json:"-"`
+	Kind  DeviceKind        `json:"kind"`
+	Chips []uint64          `json:"chips"` // of a mesh, ascending
 
-	CBNodes, LocalCBs, GlobalCBs int64
-	Programs                     int64 // runs of CB nodes between two frees
-	Cores                        int   // covered by a local CB
+	CBNodes   int64 `json:"cb_nodes"`
+	LocalCBs  int64 `json:"local_cbs"`
+	GlobalCBs int64 `json:"global_cbs"`
+	Programs  int64 `json:"programs"` // runs of CB nodes between two frees
+	Cores     int   `json:"cores"`    // covered by a local CB
 
-	LogicalPeak      uint64 // largest sum of size times cores over CBs alive
-	LogicalSizesPeak uint64 // the same without the cores
-	ResidentPeak     uint64 // largest physical sum over cores, of CBs alive
-	ResidentFinal    uint64 // that sum after the last node
-	CorePeak         uint64 // largest physical figure of one core, of CBs alive
-	HighestEnd       uint64 // of a local CB
-	UnattributedPeak uint64 // largest sum of sizes of CBs alive that name no core; counted nowhere else but in LogicalSizesPeak
+	LogicalPeak      uint64 `json:"logical_peak_bytes"`       // largest sum of size times cores over CBs alive
+	LogicalSizesPeak uint64 `json:"logical_sizes_peak_bytes"` // the same without the cores
+	ResidentPeak     uint64 `json:"resident_peak_bytes"`      // largest physical sum over cores, of CBs alive
+	ResidentFinal    uint64 `json:"resident_final_bytes"`     // that sum after the last node
+	CorePeak         uint64 `json:"core_peak_bytes"`          // largest physical figure of one core, of CBs alive
+	HighestEnd       uint64 `json:"highest_end"`              // of a local CB
+	// UnattributedPeak is the largest sum of sizes of CBs alive that name no core. It counts nowhere else
+	// but in LogicalSizesPeak.
+	UnattributedPeak uint64 `json:"unattributed_peak_bytes"`
 
-	Registered              uint64 // physical sum over cores
-	RegisteredCorePeak      uint64 // on the fullest core
-	RegisteredLogical       uint64
-	RegisteredRangeGranular uint64 // as tt-metal's bookkeeping per core range gives it ("reserved")
+	Registered         uint64 `json:"registered_union_bytes"`     // physical sum over cores
+	RegisteredCorePeak uint64 `json:"registered_core_peak_bytes"` // on the fullest core
+	RegisteredLogical  uint64 `json:"registered_logical_bytes"`
+	// RegisteredRangeGranular is as tt-metal's bookkeeping per core range gives it ("reserved").
+	RegisteredRangeGranular uint64 `json:"registered_range_granular_bytes"`
 
-	Dataflow, Scratchpad KindFigures
+	Dataflow
+	Scratchpad
 
-	ProgramsDetail *Programs // in order of their first node; nil if there are none
+	ProgramsDetail *Programs `json:"programs_detail"` // in order of their first node; nil if there are none
 	// ProgramsBuffers has, for each row of ProgramsDetail, what that program places; nil if
 	// Options.Buffers does not ask. Rows that place the same may share a slice.
-	ProgramsBuffers [][]ProgramBuffer
-	CoreGroups      []CoreGroup // by first core
-	Fullest         *Fullest    // nil without local CBs
+	ProgramsBuffers [][]ProgramBuffer `json:"-"`
+	CoreGroups      []CoreGroup       `json:"core_groups"` // by first core
+	Fullest         *Fullest          `json:"-"`           // nil without local CBs
 }
 
-// KindFigures are the figures of dataflow buffers or scratchpads, which are not
-// part of the CB figures.
-type KindFigures struct {
-	Nodes, Local, Borrowed                int64
-	ResidentPeak, CorePeak, Registered    uint64
-	RegisteredCorePeak, RegisteredLogical uint64
+// Dataflow are the figures of dataflow buffers, which are not part of the CB figures.
+type Dataflow struct {
+	Nodes              int64  `json:"dataflow_buffers"`
+	Local              int64  `json:"dataflow_local"`
+	Borrowed           int64  `json:"dataflow_borrowed"`
+	ResidentPeak       uint64 `json:"dataflow_resident_peak_bytes"`
+	CorePeak           uint64 `json:"dataflow_core_peak_bytes"`
+	Registered         uint64 `json:"dataflow_registered_union_bytes"`
+	RegisteredCorePeak uint64 `json:"dataflow_registered_core_peak_bytes"`
+	RegisteredLogical  uint64 `json:"dataflow_registered_logical_bytes"`
+}
+
+// Scratchpad are the figures of scratchpads: those of Dataflow under other names in JSON, so that one
+// converts to the other.
+type Scratchpad struct {
+	Nodes              int64  `json:"scratchpads"`
+	Local              int64  `json:"-"`
+	Borrowed           int64  `json:"-"`
+	ResidentPeak       uint64 `json:"scratchpad_resident_peak_bytes"`
+	CorePeak           uint64 `json:"scratchpad_core_peak_bytes"`
+	Registered         uint64 `json:"scratchpad_registered_union_bytes"`
+	RegisteredCorePeak uint64 `json:"scratchpad_registered_core_peak_bytes"`
+	RegisteredLogical  uint64 `json:"scratchpad_registered_logical_bytes"`
 }
 
 // A ProgramDetail describes one run of CB nodes of one device.
@@ -189,7 +212,7 @@ type ProgramDetail struct {
 // A CoreGroup is a set of cores with the same figures.
 type CoreGroup struct {
 	Cores      l1.CoreSet `json:"cores"`
-	Count      int        `json:"count"`              // of Cores; of documents alone
+	Count      int        `json:"count"`              // of Cores
 	Registered uint64     `json:"registered_bytes"`   // on each core
 	AlivePeak  uint64     `json:"core_peak_bytes"`    // largest figure of CBs alive, on each core
 	Programs   int        `json:"programs"`           // distinct programs with a CB on these cores
@@ -199,12 +222,14 @@ type CoreGroup struct {
 // Fullest is the core on which the registered programs take most, and the program
 // that takes most of it.
 type Fullest struct {
-	Core    l1.Core // the first of them
-	Cores   int     // number of cores that are as full
-	Bytes   uint64
-	End     uint64 // of its highest region
-	Program ProgramDetail
-	Share   uint64 // bytes of that program on the core
+	Device  string        `json:"device"` // its DeviceKey; of documents alone
+	Core    l1.Core       `json:"core"`   // the first of them
+	Cores   int           `json:"cores"`  // number of cores that are as full
+	Bytes   uint64        `json:"bytes"`
+	Percent *float64      `json:"percent_of_l1"` // of documents alone
+	End     uint64        `json:"end"`           // of its highest region
+	Program ProgramDetail `json:"program"`
+	Share   uint64        `json:"program_bytes"` // bytes of that program on the core
 }
 
 // A Code names a kind of anomaly.
@@ -272,10 +297,10 @@ const (
 
 // An AnomalyCount says how often something odd was seen, and where first.
 type AnomalyCount struct {
-	Code   Code
-	Count  int64
-	First  int64       // counter of the first node, -1 if it is about the whole file
-	T      json.Number // of that event of a log; see L1Peak.T
-	Detail string      // of the first one, may be empty; comes from the file
-	Hidden bool        // it hides something that ran or lived, or may: nobody can say that all fits
+	Code   Code        `json:"code"`
+	Count  int64       `json:"count"`
+	First  NodeAt      `json:"first_counter"`
+	T      json.Number `json:"t,omitempty"` // of that event of a log; see L1Peak.T
+	Detail string      `json:"detail"`      // of the first one, may be empty; comes from the file
+	Hidden bool        `json:"-"`           // it hides something that ran or lived, or may: nobody can say that all fits
 }

@@ -60,9 +60,9 @@ func TestReplayOfLog(t *testing.T) {
 	require.EqualValues(t, 1253376, peak.Bytes)
 	require.Equal(t, "0-0", peak.Core.String())
 	require.Equal(t, map[fit.Kind]uint64{fit.KindCB: 1048576, fit.KindL1: 204800}, peak.Kinds)
-	require.EqualValues(t, replay.HighLow{Peak: 2226176, Final: 2226176}, on[9].Total)
+	require.EqualValues(t, [2]uint64{2226176, 2226176}, [2]uint64{on[9].TotalPeak, on[9].TotalFinal})
 	require.EqualValues(t, 1540096, on[10].Peak.Residents[1].Start)
-	require.EqualValues(t, replay.HighLow{Peak: 65536}, on[101].DRAM)
+	require.EqualValues(t, [2]uint64{65536, 0}, [2]uint64{on[101].DRAMPeak, on[101].DRAMFinal})
 
 	require.EqualValues(t, 2, r.Checks.Failed) // the same program, before and after it fitted
 	require.Contains(t, r.Checks.List[0].Verdict.String(), "in program 2282 clash with L1 buffers on core range [0-0 - 10-9]. L1 buffer allocated at 1563072")

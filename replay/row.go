@@ -225,13 +225,13 @@ func (d *row) measure() {
 	if d.declared() { // a log may have forgotten its marks since
 		made.L1 = t.Peak.L1
 	}
-	d.on.L1.Peak, d.on.DRAM.Peak = max(d.on.L1.Peak, made.L1), max(d.on.DRAM.Peak, t.Peak.DRAM)
-	d.on.L1Small.Peak, d.on.Buffers.Peak = max(d.on.L1Small.Peak, made.L1Small), max(d.on.Buffers.Peak, uint64(made.Count))
+	d.on.L1Peak, d.on.DRAMPeak = max(d.on.L1Peak, made.L1), max(d.on.DRAMPeak, t.Peak.DRAM)
+	d.on.SmallPeak, d.on.BuffersPeak = max(d.on.SmallPeak, made.L1Small), max(d.on.BuffersPeak, uint64(made.Count))
 }
 
 // others are the figures of the kinds that are no circular buffers.
-func (f *Device) others() [numKinds]*KindFigures {
-	return [numKinds]*KindFigures{program.DataflowBuffer: &f.Dataflow, program.Scratchpad: &f.Scratchpad}
+func (f *Device) others() [numKinds]*Dataflow {
+	return [numKinds]*Dataflow{program.DataflowBuffer: &f.Dataflow, program.Scratchpad: (*Dataflow)(&f.Scratchpad)}
 }
 
 // totalsOf returns what a fleet has of a device, if it has it.
@@ -261,7 +261,7 @@ func (r *replay) reset(d *row, e *event.Event) {
 		}
 		of.ResidentPeak, of.CorePeak = 0, 0
 	}
-	d.on.L1.Peak, d.on.DRAM.Peak, d.on.L1Small.Peak, d.on.Buffers.Peak, d.on.Total.Peak = 0, 0, 0, 0, d.dev.Totals().Tracked
+	d.on.L1Peak, d.on.DRAMPeak, d.on.SmallPeak, d.on.BuffersPeak, d.on.TotalPeak = 0, 0, 0, 0, d.dev.Totals().Tracked
 	d.executed.Peak, d.executed.CorePeak = 0, 0
 	for g := range d.dev.UsageGroups(device.BasisResident) {
 		d.executed.CorePeak = max(d.executed.CorePeak, g.Usage.Of(fit.KindCB))

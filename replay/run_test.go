@@ -77,7 +77,7 @@ func TestRuns(t *testing.T) {
 	require.Zero(t, d.ResidentFinal)
 	require.EqualValues(t, 2, d.Programs)
 	require.EqualValues(t, 2, d.CoreGroups[0].Programs)
-	require.EqualValues(t, replay.HighLow{Peak: 3072, Final: 3072}, r.L1[0].Total)
+	require.EqualValues(t, [2]uint64{3072, 3072}, [2]uint64{r.L1[0].TotalPeak, r.L1[0].TotalFinal})
 	require.EqualValues(t, 4, r.Checks.Runs)
 	require.EqualValues(t, 1, r.Checks.Inferred)
 	require.EqualValues(t, replay.Dispatched{Peak: 3072, Final: 3072, CorePeak: 3072, Executions: 1}, *r.L1[0].Dispatched)

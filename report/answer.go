@@ -25,7 +25,7 @@ func writeAnswer(page *page, r *replay.Result, j replay.Judgement, folds []fold)
 
 // decisive says how much of a core's L1 was held at most, or registered where nothing is known to have run.
 func decisive(r *replay.Result, folds []fold) string {
-	row, d := fullestL1(r), fullestDevice(r)
+	row, d := fullestL1(r), r.FullestDevice()
 	var text string
 	var id event.Opt[uint64]
 	switch {

@@ -155,7 +155,7 @@ func (c check) accepted() string {
 	if len(c.Accepted) == 0 {
 		return ""
 	}
-	return " apart from what was accepted (" + codesText(codesOf(c.Accepted)) + ")"
+	return " apart from what was accepted (" + codesText(replay.CodesOf(c.Accepted)) + ")"
 }
 
 // reasons says why nobody can tell, a line each.

@@ -2,7 +2,6 @@ package report
 
 import (
 	"iter"
-	"slices"
 
 	"github.com/cbl1/cbl1/replay"
 )
@@ -30,7 +29,7 @@ func checkRows(c check) iter.Seq[csvCheck] {
 	return func(yield func(csvCheck) bool) {
 		doc := c.result.Check(c.Judgement)
 		row := csvCheck{
-			csvFile: newCSVFile(c.result, c.result.Only.Device), Answer: c.Answer, Untold: codesOf(c.Untold), Accepted: codesOf(c.Accepted), Aborted: doc.Aborted,
+			csvFile: newCSVFile(c.result, c.result.Only.Device), Answer: c.Answer, Untold: replay.CodesOf(c.Untold), Accepted: replay.CodesOf(c.Accepted), Aborted: doc.Aborted,
 			Runs: doc.Runs, Inferred: doc.Inferred, Failed: doc.Failed, More: doc.More, Budget: doc.Budget, Over: len(c.Over), Ops: len(c.overOps()), Tightest: doc.Tightest,
 		}
 		if len(doc.Failures) == 0 {
@@ -44,14 +43,4 @@ func checkRows(c check) iter.Seq[csvCheck] {
 			}
 		}
 	}
-}
-
-// codesOf returns the codes of reasons, each once.
-func codesOf(reasons []replay.Reason) (codes []replay.Code) {
-	for _, why := range reasons {
-		if !slices.Contains(codes, why.Code) {
-			codes = append(codes, why.Code)
-		}
-	}
-	return codes
 }

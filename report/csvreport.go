@@ -11,9 +11,9 @@ type csvDevice struct {
 	csvFile
 	Answer replay.Answer `json:"answer"`
 	Untold []replay.Code `json:"untold"`
-	Device string        `json:"device"` // its key in devices
-	*jsonDevice
-	L1 jsonL1 `json:"l1"`
+	Key    string        `json:"device"` // in devices
+	*replay.Device
+	L1 replay.DeviceL1 `json:"l1"`
 }
 
 // deviceRows are the devices of a report. Under some ids nothing ran, and only buffers lie
@@ -24,17 +24,14 @@ func deviceRows(r *replay.Result) iter.Seq[csvDevice] {
 		for i := range r.Devices {
 			ran[r.Devices[i].ID] = &r.Devices[i]
 		}
-		checks := newChecks(r)
-		row := csvDevice{Answer: checks.Answer, Untold: checks.Untold}
+		j := r.Judge(replay.Terms{})
+		row := csvDevice{Answer: j.Answer, Untold: replay.CodesOf(j.Untold)}
 		peaks := map[replay.Laid]*replay.L1Peak{}
 		for i := range r.L1 {
 			on := r.L1[i]
 			on.Peak = peakFigures(peaks, on.Peak)
-			row.csvFile, row.Device, row.jsonDevice, row.L1 = newCSVFile(r, on.ID), deviceKey(on.ID), nil, newL1Row(r, &on)
-			if d := ran[on.ID]; d != nil {
-				device := newDevice(d)
-				row.jsonDevice = &device
-			}
+			row.csvFile, row.Key = newCSVFile(r, on.ID), replay.DeviceKey(on.ID)
+			row.Device, row.L1 = ran[on.ID], on.Document(r.SpecOf(on.ID))
 			if !yield(row) {
 				return
 			}
@@ -68,7 +65,7 @@ type csvOn struct {
 }
 
 func newCSVOn(r *replay.Result, d *replay.Device) csvOn {
-	return csvOn{newCSVFile(r, d.ID), deviceKey(d.ID), d.Kind, d.Chips}
+	return csvOn{newCSVFile(r, d.ID), replay.DeviceKey(d.ID), d.Kind, d.Chips}
 }
 
 // A csvProgram is a program of a device.
@@ -100,7 +97,7 @@ func groupRows(r *replay.Result) iter.Seq[csvGroup] {
 	return func(yield func(csvGroup) bool) {
 		for i := range r.Devices {
 			on := newCSVOn(r, &r.Devices[i])
-			for _, g := range newDevice(&r.Devices[i]).CoreGroups {
+			for _, g := range r.Devices[i].CoreGroups {
 				if !yield(csvGroup{on, g}) {
 					return
 				}

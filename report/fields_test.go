@@ -25,13 +25,13 @@ type object = map[string]any
 // fields, all of them required and described.
 func TestSchemaFields(t *testing.T) {
 	for name, typ := range map[string]reflect.Type{
-		Schema:             reflect.TypeFor[jsonReport](),
-		replay.CheckSchema: reflect.TypeFor[replay.CheckDocument](),
-		replay.PeakSchema:  reflect.TypeFor[replay.PeakDocument](),
-		replay.WhoSchema:   reflect.TypeFor[replay.WhoDocument](),
-		DiffSchema:         reflect.TypeFor[jsonDiff](),
-		replay.MapSchema:   reflect.TypeFor[replay.MapDocument](),
-		replay.RoomSchema:  reflect.TypeFor[replay.RoomDocument](),
+		replay.ReportSchema: reflect.TypeFor[replay.ReportDocument](),
+		replay.CheckSchema:  reflect.TypeFor[replay.CheckDocument](),
+		replay.PeakSchema:   reflect.TypeFor[replay.PeakDocument](),
+		replay.WhoSchema:    reflect.TypeFor[replay.WhoDocument](),
+		DiffSchema:          reflect.TypeFor[jsonDiff](),
+		replay.MapSchema:    reflect.TypeFor[replay.MapDocument](),
+		replay.RoomSchema:   reflect.TypeFor[replay.RoomDocument](),
 	} {
 		schema := readSchema(t, strings.ReplaceAll(name, "/", "-")+".schema.json")
 		require.NotEmpty(t, schema["description"])
@@ -39,6 +39,22 @@ func TestSchemaFields(t *testing.T) {
 		require.Equal(t, name, schema["properties"].(object)["schema"].(object)["const"])
 		compareFields(t, name, typ, schema, schema)
 	}
+}
+
+// membersOf returns the fields of a struct that JSON has, also of embedded structs.
+func membersOf(typ reflect.Type) (members []reflect.StructField) {
+	if typ.Kind() == reflect.Pointer {
+		typ = typ.Elem()
+	}
+	for field := range typ.Fields() {
+		switch {
+		case field.Anonymous:
+			members = append(members, membersOf(field.Type)...)
+		case isMember(field):
+			members = append(members, field)
+		}
+	}
+	return members
 }
 
 func readSchema(t *testing.T, name string) object {
@@ -73,10 +89,7 @@ func compareFields(t *testing.T, path string, typ reflect.Type, schema, root obj
 		properties, ok := schema["properties"].(object)
 		require.True(t, ok, "%s: no properties", path)
 		var names, optional []string
-		for _, field := range reflect.VisibleFields(typ) {
-			if field.Anonymous || !isMember(field) {
-				continue // what an embedded struct has comes on its own
-			}
+		for _, field := range membersOf(typ) {
 			name := field.Tag.Get("json")
 			if field.Type == reflect.TypeFor[json.Number]() { // of logs, where an event has a time
 				name = strings.TrimSuffix(name, ",omitempty")

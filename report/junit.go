@@ -9,6 +9,7 @@ import (
 
 	"github.com/cbl1/cbl1/draw"
 	"github.com/cbl1/cbl1/internal/shown"
+	"github.com/cbl1/cbl1/replay"
 )
 
 // A JUnit writes checks as test results for a CI: a suite for each file, and in it a case for
@@ -129,7 +130,7 @@ func (c check) tests() []testCase {
 	}
 	told := testCase{Name: "nothing is hidden"}
 	if len(c.Untold) > 0 {
-		told.Error = &testFail{Message: "cannot tell: " + codesText(codesOf(c.Untold))}
+		told.Error = &testFail{Message: "cannot tell: " + codesText(replay.CodesOf(c.Untold))}
 		for _, why := range c.Untold {
 			told.Error.Text += why.Text + "\n"
 		}

@@ -26,20 +26,20 @@ func kindsText(p *replay.L1Peak) string {
 func bufferText(r *replay.Result) string {
 	var best *replay.DeviceL1
 	for i := range r.L1 {
-		if d := &r.L1[i]; best == nil || d.L1.Peak+d.DRAM.Peak > best.L1.Peak+best.DRAM.Peak {
+		if d := &r.L1[i]; best == nil || d.L1Peak+d.DRAMPeak > best.L1Peak+best.DRAMPeak {
 			best = d
 		}
 	}
-	if best == nil || best.Buffers.Peak == 0 {
+	if best == nil || best.BuffersPeak == 0 {
 		return ""
 	}
 	var parts []string
 	for _, k := range []struct {
 		name string
-		replay.HighLow
-	}{{"L1", best.L1}, {"L1_SMALL", best.L1Small}, {"DRAM", best.DRAM}} {
-		if k.Peak > 0 {
-			parts = append(parts, fmt.Sprintf("%s peak %s", k.name, grouped(k.Peak)))
+		peak uint64
+	}{{"L1", best.L1Peak}, {"L1_SMALL", best.SmallPeak}, {"DRAM", best.DRAMPeak}} {
+		if k.peak > 0 {
+			parts = append(parts, fmt.Sprintf("%s peak %s", k.name, grouped(k.peak)))
 		}
 	}
 	text := strings.Join(parts, ", ") + " bytes in all banks"

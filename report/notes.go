@@ -36,9 +36,9 @@ func remarks(r *replay.Result, j replay.Judgement) []note {
 	switch {
 	case r.Spec.ArchFrom == event.FromAssumed && len(r.Devices)+len(r.L1) > 0:
 		out = append(out, note{"? chip", assumed(r)})
-	case fullestDevice(r) != nil && r.Spec.Arch == "":
+	case r.FullestDevice() != nil && r.Spec.Arch == "":
 		out = append(out, note{"? chip", "nothing says what the devices are: no percentages"})
-	case fullestDevice(r) != nil && r.Spec.L1Size == 0:
+	case r.FullestDevice() != nil && r.Spec.L1Size == 0:
 		out = append(out, note{"? chip", fmt.Sprintf("base %s does not lie in the L1 of a %s: no percentages", grouped(r.Spec.CBBase), r.Spec.Arch)})
 	}
 	for _, text := range r.AnomalyTexts(j.Untold...) {
@@ -50,7 +50,7 @@ func remarks(r *replay.Result, j replay.Judgement) []note {
 // details are the counts behind the figures, and the figures of buffers and executions.
 func details(r *replay.Result, folds []fold) []note {
 	out := []note{{"read", fmt.Sprintf("%s, addresses of circular buffers: %s", length(r), r.Addresses)}}
-	if d := fullestDevice(r); d != nil {
+	if d := r.FullestDevice(); d != nil {
 		f := d.Fullest
 		out = append(out, note{"registered", fmt.Sprintf("%s bytes on core %s of %s, end at %s; %s", grouped(f.Bytes), cores(f), deviceName(r, d.ID), end(r.SpecOf(d.ID), f.End), share(r, f))})
 	}
@@ -58,7 +58,7 @@ func details(r *replay.Result, folds []fold) []note {
 		out = append(out, note{"counted", counted(folds)})
 	}
 	table := "" // there is none
-	if fullestDevice(r) != nil {
+	if r.FullestDevice() != nil {
 		table = "; only L1 peak in the table counts them"
 	}
 	for _, f := range folds {
@@ -70,7 +70,7 @@ func details(r *replay.Result, folds []fold) []note {
 			out = append(out, note{"apart", where + apart(k, "dataflow buffer", table)})
 		}
 		if k := f.first.Scratchpad; k.Nodes > 0 {
-			out = append(out, note{"apart", where + apart(k, "scratchpad", table)})
+			out = append(out, note{"apart", where + apart(replay.Dataflow(k), "scratchpad", table)})
 		}
 	}
 	if text := bufferText(r); text != "" {
@@ -154,7 +154,7 @@ func counted(folds []fold) string {
 
 // apart describes dataflow buffers or scratchpads, which the table leaves out; table
 // says so.
-func apart(k replay.KindFigures, noun, table string) string {
+func apart(k replay.Dataflow, noun, table string) string {
 	text := shown.Plural(k.Nodes, noun)
 	switch k.Borrowed {
 	case 0:

@@ -36,8 +36,8 @@ type jsonOverview struct {
 }
 
 type jsonCapture struct {
-	Log          bool                 `json:"log"`    // nodes are events
-	Report       jsonReport           `json:"report"` // without devices
+	Log          bool                 `json:"log"` // nodes are events
+	Report       replay.ReportHead    `json:"report"`
 	Check        replay.CheckDocument `json:"check"`
 	Alike        []jsonAlike          `json:"alike"`
 	Programs     []jsonProgramRow     `json:"programs"`
@@ -52,15 +52,15 @@ type jsonCapture struct {
 
 // jsonAlike are devices that are equal but for their nodes.
 type jsonAlike struct {
-	Label      string           `json:"label"`
-	IDs        []*uint64        `json:"ids"`
-	Chip       replay.Sizes     `json:"chip"`
-	Figures    *jsonDevice      `json:"figures"`
-	L1         *jsonL1          `json:"l1"`
-	Groups     []int            `json:"peak_groups"` // numbers of Laid
-	GroupsMore int              `json:"peak_groups_more"`
-	Timeline   []replay.Sample  `json:"timeline"`
-	Moments    []jsonLaidMoment `json:"moments"`
+	Label      string              `json:"label"`
+	IDs        []event.Opt[uint64] `json:"ids"`
+	Chip       replay.Sizes        `json:"chip"`
+	Figures    *replay.Device      `json:"figures"`
+	L1         *replay.DeviceL1    `json:"l1"`
+	Groups     []int               `json:"peak_groups"` // numbers of Laid
+	GroupsMore int                 `json:"peak_groups_more"`
+	Timeline   []replay.Sample     `json:"timeline"`
+	Moments    []jsonLaidMoment    `json:"moments"`
 }
 
 // A jsonLaidMoment is a moment with the numbers of its groups in Laid.
@@ -112,7 +112,7 @@ func newOverview(r *replay.Result, terms replay.Terms, most, few int) jsonCaptur
 		o.lines[line.Device] = line
 	}
 	out := jsonCapture{
-		Log: r.Log, Report: newReport(r), Check: r.Check(r.Judge(terms)), Meshes: replay.List(r.Layouts),
+		Log: r.Log, Report: r.ReportHead(), Check: r.Check(r.Judge(terms)), Meshes: replay.List(r.Layouts),
 	}
 	out.Report.Live.List, out.Report.Live.More = cut(out.Report.Live.List, most, out.Report.Live.More)
 	out.Check.Failures, out.Check.More = cut(out.Check.Failures, min(most, 64), out.Check.More)
@@ -154,14 +154,16 @@ func (o *overview) alike(folds []fold) []jsonAlike {
 	for _, f := range folds {
 		row := jsonAlike{Label: f.where(), Chip: o.r.SpecOf(f.first.ID).Sizes(), Groups: []int{}, Moments: []jsonLaidMoment{}}
 		for _, d := range f.devices {
-			row.IDs = append(row.IDs, optional(d.ID))
+			row.IDs = append(row.IDs, d.ID)
 		}
 		if len(o.r.Devices) > 0 {
-			figures := newDevice(f.first)
+			figures := *f.first
+			figures.ProgramsDetail = nil // they have a table of their own
+			figures = figures.Document(replay.Filter{})
 			row.Figures = &figures
 		}
 		if on := o.l1[f.first.ID]; on != nil {
-			l1 := newL1Row(o.r, on)
+			l1 := on.Document(o.r.SpecOf(on.ID))
 			row.L1 = &l1
 			if on.Peak != nil {
 				groups := on.Peak.Composed().Groups

@@ -65,7 +65,7 @@ func TestSchemaLetsFieldsBeAdded(t *testing.T) {
 	require.Error(t, strict.Validate(doc))
 	doc["schema"] = "cbl1.report/1"
 	require.Error(t, shipped.Validate(doc))
-	require.Equal(t, "cbl1.report/2", report.Schema)
+	require.Equal(t, "cbl1.report/2", replay.ReportSchema)
 }
 
 // Ids of the devices of a log are any number of 64 bits, other numbers have 63.

@@ -34,7 +34,7 @@ func Report(r *replay.Result, opt Options) Document {
 	folds := foldDevices(r.Devices, func(d *replay.Device) string { return figures(d) + peaks[d.ID] })
 	j := r.Judge(replay.Terms{})
 	writeAnswer(p, r, j, folds)
-	if fullestDevice(r) != nil {
+	if r.FullestDevice() != nil {
 		writeDevices(p, folds, peaks)
 	}
 	if row := fullestL1(r); row != nil && row.Peak.Bytes > 0 {

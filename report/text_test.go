@@ -179,16 +179,16 @@ func TestFirstLine(t *testing.T) {
 		},
 		"dataflow alone": {
 			func(r *replay.Result) {
-				r.Devices = []replay.Device{{Kind: replay.KindNone, Dataflow: replay.KindFigures{Nodes: 1}}}
+				r.Devices = []replay.Device{{Kind: replay.KindNone, Dataflow: replay.Dataflow{Nodes: 1}}}
 			}, "cannot tell  run.json  0 bytes, device not named: no circular buffers, but 1 dataflow buffer",
 		},
 		"dataflow and a cache hit": {
 			func(r *replay.Result) {
 				r.Devices = []replay.Device{
-					{Kind: replay.KindNone, Dataflow: replay.KindFigures{Nodes: 1, RegisteredCorePeak: 64}},
+					{Kind: replay.KindNone, Dataflow: replay.Dataflow{Nodes: 1, RegisteredCorePeak: 64}},
 					{
-						Kind: replay.KindNone, Dataflow: replay.KindFigures{Nodes: 2, RegisteredCorePeak: 4096},
-						Scratchpad: replay.KindFigures{Nodes: 1, RegisteredCorePeak: 512},
+						Kind: replay.KindNone, Dataflow: replay.Dataflow{Nodes: 2, RegisteredCorePeak: 4096},
+						Scratchpad: replay.Scratchpad{Nodes: 1, RegisteredCorePeak: 512},
 					},
 				}
 				r.Anomalies = []replay.AnomalyCount{{Code: replay.CodeNoCBs, Count: 1, First: -1}, {Code: replay.CodeCacheHit, Count: 1}}
@@ -196,7 +196,7 @@ func TestFirstLine(t *testing.T) {
 		},
 		"scratchpads alone": {
 			func(r *replay.Result) {
-				r.Devices = []replay.Device{{Kind: replay.KindNone, Scratchpad: replay.KindFigures{Nodes: 2, RegisteredCorePeak: 512}}}
+				r.Devices = []replay.Device{{Kind: replay.KindNone, Scratchpad: replay.Scratchpad{Nodes: 2, RegisteredCorePeak: 512}}}
 			}, "cannot tell  run.json  0 bytes, device not named: no circular buffers, but 2 scratchpads",
 		},
 		"views": {
@@ -418,7 +418,7 @@ func TestAnyResult(t *testing.T) {
 			d.RegisteredCorePeak, d.Registered = number.Draw(t, label), number.Draw(t, label)
 			d.RegisteredLogical, d.UnattributedPeak = number.Draw(t, label), number.Draw(t, label)
 			d.Programs, d.LocalCBs, d.GlobalCBs = count.Draw(t, label), count.Draw(t, label), count.Draw(t, label)
-			d.Dataflow = replay.KindFigures{Nodes: count.Draw(t, label), Borrowed: count.Draw(t, label)}
+			d.Dataflow = replay.Dataflow{Nodes: count.Draw(t, label), Borrowed: count.Draw(t, label)}
 			d.Scratchpad.Nodes = count.Draw(t, label)
 			switch rapid.IntRange(0, 2).Draw(t, label) {
 			case 0:

@@ -88,7 +88,7 @@ func marginOf(r *replay.Result) (m clash.Margin, ok bool) {
 	}
 	for _, d := range r.L1 {
 		m.Small = max(m.Small, r.SpecOf(d.ID).L1Small)
-		m.SmallUsed = m.SmallUsed || d.L1Small.Peak > 0
+		m.SmallUsed = m.SmallUsed || d.SmallPeak > 0
 	}
 	return m, m.Failed > 0 || r.Checks.Tightest != nil
 }

@@ -484,7 +484,7 @@ func TestMomentsEnd(t *testing.T) {
 // How far sizes can change: the room of the tightest run, the largest L1_SMALL, and whether any device used it.
 func TestMarginOf(t *testing.T) {
 	of := func(id uint64, small uint64, peak uint64) replay.DeviceL1 {
-		return replay.DeviceL1{ID: event.Some(id), Spec: &replay.Spec{Spec: l1.Spec{L1Small: small}}, L1Small: replay.HighLow{Peak: peak}}
+		return replay.DeviceL1{ID: event.Some(id), Spec: &replay.Spec{Spec: l1.Spec{L1Small: small}}, SmallPeak: peak}
 	}
 	r := &replay.Result{File: "f", Log: true, L1: []replay.DeviceL1{of(0, 64, 0), of(1, 32, 0)}}
 	_, ok := marginOf(r)
@@ -493,7 +493,7 @@ func TestMarginOf(t *testing.T) {
 	m, ok := marginOf(r)
 	require.True(t, ok)
 	require.Equal(t, clash.Margin{Run: clash.Run{Capture: "f", Log: true, Event: 7, T: "1.5", Op: "g", Inferred: true}, Free: 9, Small: 64}, m)
-	r.Checks.Tightest, r.Checks.Failed, r.L1[1].L1Small.Peak = nil, 2, 1
+	r.Checks.Tightest, r.Checks.Failed, r.L1[1].SmallPeak = nil, 2, 1
 	m, ok = marginOf(r)
 	require.True(t, ok)
 	require.Equal(t, clash.Margin{Run: clash.Run{Capture: "f", Log: true}, Failed: 2, Small: 64, SmallUsed: true}, m)

@@ -64,7 +64,7 @@ func requireMeant(t *testing.T, c large.Capture) {
 		if c.Buffers == large.NoBuffers || c.Dialect == large.Strings {
 			continue
 		}
-		require.Equal(t, uint64(min(large.Live, made.Ops)), d.Buffers.Peak, "device %d", d.ID.V)
+		require.Equal(t, uint64(min(large.Live, made.Ops)), d.BuffersPeak, "device %d", d.ID.V)
 	}
 	if c.Dialect != large.Strings {
 		require.Equal(t, replay.Fits, r.Judge(replay.Terms{}).Answer, "%+v %+v", r.Judge(replay.Terms{}).Untold, r.Anomalies)
