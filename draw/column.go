@@ -16,7 +16,7 @@ type Fill int
 // The fills.
 const (
 	FillCB     Fill = iota // what programs place, from the base up
-	FillBuffer             // what is allocated, from the top down
+	FillBuffer             // allocated bytes, from the top down
 	fillFree
 	fillBelow // the base
 	fillBoth  // two hold it
@@ -28,7 +28,7 @@ const (
 type Column struct {
 	Name   string
 	Base   uint64 // where circular buffers start
-	End    uint64 // of L1; 0: nobody knows
+	End    uint64 // of L1; 0: unknown
 	Blocks []Block
 }
 

@@ -12,7 +12,7 @@ import (
 type Grid struct {
 	Name       string // of the device, and of the moment
 	Cols, Rows int    // 0x0: as far as there are shades
-	Full       uint64 // bytes that are all of a core; 0: nobody knows
+	Full       uint64 // all bytes of a core; 0: unknown
 	FullIs     string // what these are: "usable L1"
 	Shades     []Shade
 }

@@ -16,7 +16,7 @@ type Picture interface {
 	svg(c *canvas)
 }
 
-// A Style is what a terminal can show. The zero Style has 100 columns, and signs of
+// A Style describes the abilities of a terminal. The zero Style has 100 columns, and signs of
 // Unicode without colour.
 type Style struct {
 	Columns int  // 0: 100

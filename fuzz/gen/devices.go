@@ -6,8 +6,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// DeviceIDs draws ids of devices for a call: usually some of those that exist, often
-// all, sometimes none, one that does not exist among them, or one of them twice.
+// DeviceIDs draws ids of devices for a call: usually some existing ones, often all, sometimes none,
+// sometimes with an unknown id among them, or with an id twice.
 func DeviceIDs(exist []uint64) *rapid.Generator[[]uint64] {
 	return rapid.Custom(func(t *rapid.T) []uint64 {
 		kind := rapid.IntRange(0, 11).Draw(t, "devices")

@@ -79,7 +79,7 @@ func (m Move) String() string {
 	return fmt.Sprintf("%s %s on %v", m.Op, Describe(m.Program), m.Devices)
 }
 
-// Describe says what a program places where, which its own String leaves out.
+// Describe lists the CBs of a program with their places, which its String leaves out.
 func Describe(p *program.Program) string {
 	if p == nil {
 		return "no program"
@@ -146,7 +146,7 @@ var _ Mover = (*model.Fleet)(nil)
 // Play makes the call. It returns the devices that the call returned, if it returns
 // any; of BeginTrace the number of the trace, of Free the size of the buffer.
 func (m Move) Play(on Mover) (devices []uint64, err error) {
-	// Nobody may keep or change what they are given: the ids are spoilt afterwards.
+	// A callee may not keep or change its arguments: the ids are spoilt afterwards.
 	ids := slices.Clone(m.Devices)
 	defer func() {
 		for i := range ids {
@@ -205,13 +205,13 @@ func (m Move) Play(on Mover) (devices []uint64, err error) {
 	panic("gen: unknown move " + string(m.Op))
 }
 
-// A World is what there is to make moves with: the state of a game.
+// A World holds the material of moves: the state of a game.
 type World struct {
 	Specs    [2]l1.Spec         // most devices have the first
 	Mixed    bool               // as many devices, programs and buffers are made for the second
 	Programs []*program.Program // that were drawn before, registered or not
 	Buffers  []model.Buffer     // that were allocated before, live or not
-	State    *model.Fleet       // what is where now; moves do not change it
+	State    *model.Fleet       // the present contents; moves do not change it
 }
 
 // NewWorld returns a world without anything in it.
@@ -383,8 +383,8 @@ func (w *World) one(t *rapid.T) l1.Spec {
 	return w.Specs[0]
 }
 
-// made returns the devices of which a call with a program names some: all or, in a mixed
-// world, mostly those that the program was made for.
+// made returns the devices that a call with a program may name: all or, in a mixed world, mostly
+// the devices that the program was made for.
 func (w *World) made(t *rapid.T, p *program.Program) []uint64 {
 	all := w.State.Devices()
 	if !w.Mixed || p == nil || rapid.IntRange(0, 3).Draw(t, "any device") == 3 {
@@ -567,7 +567,7 @@ func history(mixed bool, steps int, ops []Op) *rapid.Generator[[]Move] {
 			_, _ = m.Play(w.State)
 		}
 		play := func(m Move) {
-			_, _ = m.Play(w.State) // what is refused belongs to the history
+			_, _ = m.Play(w.State) // refusals belong to the history
 			w.Note(m)
 			moves = append(moves, m)
 		}

@@ -13,7 +13,7 @@ import (
 type Buffer struct {
 	ID      uint64
 	Kind    Kind
-	Size    uint64          // what it counts for; 0 = the bytes of its parts
+	Size    uint64          // its share in totals; 0 = the bytes of its parts
 	Parts   []Part          // where it lies in L1
 	Mode    Mode            // how an L1 buffer got its address
 	Hidden  l1.CoreRangeSet // cores on which the address of a buffer that was allocated per core is not known
@@ -60,7 +60,7 @@ func (b Buffer) wrong() error {
 }
 
 // modeMakesSense reports whether a buffer may be in its mode: only tensors have another one than
-// lockstep, one address is one, and what is hidden is not known.
+// lockstep, one address is one, and hidden cores have no known address.
 func (b Buffer) modeMakesSense() bool {
 	hidden := covered(b.Hidden)
 	for _, p := range b.Parts {
@@ -165,7 +165,7 @@ func (f *Fleet) takers(b Buffer, ids []uint64) (devices []*device, wrong []error
 	return devices, wrong
 }
 
-// Allocate counts a buffer on devices, none of which may have one with its id.
+// Allocate counts a buffer on devices. None of them may have a buffer with its id.
 func (f *Fleet) Allocate(b Buffer, ids []uint64) error {
 	devices, wrong := f.takers(b, ids)
 	if f.Overloads(b, ids) {
@@ -209,16 +209,15 @@ func (b Buffer) paint() *allocation {
 	return a
 }
 
-// Overloads reports whether with a buffer on the devices what is resident on one of
-// them or on a mesh could exceed 2^63-1 bytes. Only buffers that are refused may be too
-// large to be painted.
+// Overloads reports whether a buffer on the devices could raise the resident bytes of one of them
+// or of a mesh above 2^63-1. Only refused buffers may be too large to be painted.
 func (f *Fleet) Overloads(b Buffer, ids []uint64) bool {
 	devices, _ := f.find(ids)
 	return f.overloaded(devices, func(d *device) *big.Int { return new(big.Int).Add(d.load(d.left), b.charge()) })
 }
 
-// load returns a bound of every sum over what is resident on a device, if its
-// dispatches had left something.
+// load bounds every sum over the resident bytes of a device, with the given residues of its
+// dispatches.
 func (d *device) load(left map[place]residue) *big.Int {
 	sum := new(big.Int)
 	for _, l := range left {
@@ -255,8 +254,8 @@ func (f *Fleet) overloaded(devices []*device, load func(*device) *big.Int) bool 
 	return false
 }
 
-// Free takes the buffer with an id off devices, all of which have to have one, and
-// returns that of the first.
+// Free takes the buffer with an id off devices, and returns the buffer of the first. All of them
+// must have one.
 func (f *Fleet) Free(id uint64, ids []uint64) (Buffer, error) {
 	var wrong []error
 	devices, err := f.find(ids)
@@ -297,7 +296,7 @@ func (f *Fleet) Buffers(id uint64) []Buffer {
 	return out
 }
 
-// buffers returns what is allocated on a device, by id.
+// buffers returns the allocations of a device, by id.
 func (d *device) buffers() []*allocation {
 	var out []*allocation
 	for _, id := range slices.Sorted(maps.Keys(d.live)) {

@@ -24,7 +24,7 @@ func (v Verdict) Fits() bool {
 	return len(v.Refusals) == 0 && len(v.Clashes) == 0 && len(v.Doubts) == 0
 }
 
-// A Doubt is a region that is refused or not, by what is not known.
+// A Doubt is a region whose refusal depends on an unknown fact.
 type Doubt struct {
 	Kind    string // range-lockstep, per-core-hidden
 	What    program.Kind
@@ -34,11 +34,11 @@ type Doubt struct {
 	End     uint64
 }
 
-// A Refusal is what tt-metal refuses a program with.
+// A Refusal is a reason of tt-metal to refuse a program.
 type Refusal struct {
 	Kind    string // grow, clash, service-clash, grid
 	What    program.Kind
-	Device  uint64 // the first of those that refuse it alike
+	Device  uint64 // the first of several that refuse it alike
 	Devices int
 	Cores   l1.CoreRange
 	End     uint64
@@ -240,10 +240,10 @@ func lowestService(devices []*device, cores []l1.Core) (low uint64, found bool) 
 	return low, found
 }
 
-// compared returns the lowest address that tt-metal holds against a region, and what it may
-// hold against it besides. A tensor in lockstep counts on all cores of its device. One that was
-// allocated per core counts on its cores, with the address that it has there; dataflow buffers
-// meet it on any core. One in range lockstep counts on its cores, and perhaps on others.
+// compared returns the lowest address that tt-metal compares with a region, and the kind of a doubt
+// if it may compare another. A tensor in lockstep counts on all cores of its device. One that was
+// allocated per core counts on its cores, with the address that it has there; dataflow buffers meet
+// it on any core. One in range lockstep counts on its cores, and perhaps on others.
 func compared(devices []*device, what program.Kind, e *entry) (low uint64, found bool, perhaps string) {
 	take := func(at uint64) {
 		if !found || at < low {

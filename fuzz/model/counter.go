@@ -30,7 +30,7 @@ func (c *Counter) Add(owner uint64, r l1.Range) (grew uint64, err error) {
 	return grew, nil
 }
 
-// free returns the number of bytes of a range that nobody holds.
+// free returns the number of bytes of a range without a holder.
 func (c *Counter) free(r l1.Range) uint64 {
 	n := uint64(0)
 	for a := r.Start; a < r.End; a++ {

@@ -1,24 +1,22 @@
-// Package model is an oracle for whatever counts the circular buffers (CBs) of
-// programs on devices: slow, and too simple to be wrong in the same way.
+// Package model is an oracle for code that counts the circular buffers (CBs) of programs on
+// devices: slow, and too simple to be wrong in the same way.
 //
 // # Model
 //
-// A [Fleet] has the operations of a fleet of devices in plain types. It keeps who is
-// registered where, and nothing else but high-water marks: every figure is counted
-// byte by byte when it is asked for.
+// A [Fleet] has the operations of a fleet of devices in plain types. It keeps the registrations of
+// each device and high-water marks alone: every query counts byte by byte.
 //
 //	P1 [2,5) [8,9)    ..###...#
-//	P2 [4,7)          ....###..     registered  6: bytes that anybody has
+//	P2 [4,7)          ....###..     registered  6: bytes with a holder
 //	                  ..#####.#     logical     7: the sizes of the CBs
 //
-// What a program occupies is painted from its CBs and their core ranges, never from
-// the footprint that package program computes. What it reserves, and where its CBs
-// belong, is tt-metal's rule read aloud ([Place]).
+// The occupied bytes of a program are painted from its CBs and their core ranges, never from the
+// footprint of package program. Its reserved bytes, and the places of its CBs, follow tt-metal's
+// rule word by word ([Place]).
 //
-// What the last dispatches left is kept core by core and kind by kind, and so are the
-// buffers, which are painted when they are allocated. Whether a program fits is read off
-// the bytes of each core, and off tt-metal's rules: the ends of the ranges in its
-// bookkeeping against the lowest buffer.
+// The residues of the last dispatches are kept core by core and kind by kind, and so are the
+// buffers, which are painted at allocation. A program is judged by the bytes of each core, and by
+// tt-metal's rules: the ends of the ranges in its bookkeeping against the lowest buffer.
 //
 // A [Counter] is the same oracle for one core.
 //

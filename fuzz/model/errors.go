@@ -2,8 +2,7 @@ package model
 
 import "errors"
 
-// The classes of errors. Those of the product, and of whatever else is compared with
-// the model, are translated to these.
+// The classes of errors. Errors of the product, and of other subjects, are translated to these.
 var (
 	ErrNoProgram     = errors.New("program is nil")
 	ErrNoDevice      = errors.New("no such device")

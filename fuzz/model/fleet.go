@@ -25,14 +25,14 @@ type device struct {
 	spec  l1.Spec
 	peak  Peaks
 	peaks map[l1.Core]uint64
-	left  map[place]residue      // by what was written where
+	left  map[place]residue      // by the place that was written
 	live  map[uint64]*allocation // by the ids of buffers
 
 	hybrid bool // the mode of its allocator
 }
 
 type mesh struct {
-	members []*device // also those that were removed
+	members []*device // also removed ones
 	peak    Peaks
 }
 
@@ -97,7 +97,7 @@ func (f *Fleet) AddMesh(first uint64, rows, cols int, spec l1.Spec) error {
 	return nil
 }
 
-// Remove takes devices away, and with them what was registered and resident on them.
+// Remove removes devices, with their registered and resident programs.
 func (f *Fleet) Remove(ids []uint64) error {
 	devices, err := f.find(ids)
 	if err != nil {
@@ -201,7 +201,7 @@ func outside(p *program.Program) bool {
 	return false
 }
 
-// counts reports whether p counts the same as what is registered.
+// counts reports whether p counts the same as the registered program.
 func (r *registration) counts(p *program.Program) bool {
 	// The size first: one that differs may be too large to be painted.
 	return logical(p) == logical(r.program) && r.picture.same(paint(p))
@@ -219,7 +219,7 @@ func logical(p *program.Program) uint64 {
 	return n
 }
 
-// Unregister takes a program off devices, all of which have to have it.
+// Unregister takes a program off devices. All of them must have it.
 func (f *Fleet) Unregister(p program.ID, ids []uint64) error {
 	var wrong []error
 	devices, err := f.find(ids)
@@ -291,9 +291,9 @@ func (f *Fleet) Replace(old program.ID, new *program.Program) (changed []uint64,
 	return changed, nil
 }
 
-// Exceeds reports whether the logical bytes of a device or mesh would exceed 2^63-1
-// if p came to the devices, or, with old, to those that have old, in its place. Such
-// a call is refused. Only programs that are refused may be too large to be painted.
+// Exceeds reports whether the logical bytes of a device or mesh would exceed 2^63-1 if p came to
+// the devices, or, with old, took the place of old on its devices. Such a call is refused. Only
+// refused programs may be too large to be painted.
 func (f *Fleet) Exceeds(old, p *program.Program, ids []uint64) bool {
 	if old == nil {
 		devices, _ := f.find(ids)
@@ -350,8 +350,8 @@ func (f *Fleet) settle() {
 	}
 }
 
-// ResetPeaks sets the high-water marks of a device and its cores to what is
-// registered and resident now. Those of its mesh stay.
+// ResetPeaks sets the high-water marks of a device and its cores to the bytes that are registered
+// and resident now. The marks of its mesh stay.
 func (f *Fleet) ResetPeaks(id uint64) error {
 	d := f.devices[id]
 	if d == nil {

@@ -45,8 +45,8 @@ func (f *Fleet) Headroom(p *program.Program, ids []uint64) ([]Headroom, error) {
 	return out, nil
 }
 
-// registeredHeadroom returns the room over all registered programs on every core of the
-// grid, or of those that hold anything where there is no grid; by device, then core.
+// registeredHeadroom returns the room over all registered programs on every core of the grid, or on
+// every core in use if there is no grid; by device, then core.
 func (f *Fleet) registeredHeadroom(ids []uint64) ([]Headroom, error) {
 	devices, err := f.find(ids)
 	if err != nil {
@@ -141,8 +141,8 @@ func (f *Fleet) MayGrow(p *program.Program, cb int, ids []uint64) (bytes uint64,
 	return bytes, true, nil
 }
 
-// AboveUsable reports whether a local CB ends above the usable L1 of some devices, and higher
-// than the same one did in the program as it was.
+// AboveUsable reports whether a local CB ends above the usable L1 of some devices, and higher than
+// the same CB of the earlier program.
 func (f *Fleet) AboveUsable(was, is *program.Program, ids []uint64) bool {
 	usable := is.Spec().Usable().End
 	for i, id := range ids {

@@ -1,6 +1,6 @@
 package model
 
-// A Kind says what lies in the memory of a device, in words.
+// A Kind is the kind of a resident of the memory of a device, in words.
 type Kind string
 
 // The kinds. The first three are brought by programs and are resident by their
@@ -20,7 +20,7 @@ const (
 	System     Kind = "system buffer"
 )
 
-// Kinds returns all kinds: those that lie in L1 first.
+// Kinds returns all kinds: first the kinds that lie in L1.
 func Kinds() []Kind {
 	return []Kind{CB, Dataflow, Scratchpad, L1, L1Small, GlobalCB, Service, Kernel, Reserved, DRAM, Trace, System}
 }

@@ -45,7 +45,7 @@ func placeBy(spec l1.Spec, bases []program.Base, cut cut, cbs []program.CB) []ui
 	return out
 }
 
-// An entry is what the bookkeeping knows about one core range.
+// An entry is the bookkeeping of one core range.
 type entry struct {
 	cores  l1.CoreRange
 	marked bool
@@ -76,7 +76,8 @@ func entriesOf(cut cut, cbs []program.CB, kinds ...program.Kind) []*entry {
 	return out
 }
 
-// lowOn is the highest base of some cores: that of the device, and those of sets with one of them.
+// lowOn returns the highest base of some cores: among the device's base and the bases of sets with
+// one of the cores.
 func lowOn(spec l1.Spec, bases []program.Base, cores l1.CoreRangeSet) uint64 {
 	low := spec.CBBase
 	for c := range covered(cores) {
@@ -106,8 +107,8 @@ func addressFor(spec l1.Spec, low uint64, ranges []l1.CoreRange, entries []*entr
 	return addr
 }
 
-// mark charges a local CB on some ranges to every entry that shares a core with it, but for those of
-// other ranges that are marked higher already.
+// mark charges a local CB on some ranges to every entry that shares a core with it, except entries
+// of other ranges that are marked higher already.
 func mark(ranges []l1.CoreRange, at l1.Range, entries []*entry) {
 	for _, e := range entries {
 		exact := slices.Contains(ranges, e.cores)

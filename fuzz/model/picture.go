@@ -8,7 +8,7 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// A picture is what one program takes, painted core by core.
+// A picture holds the bytes of one program, painted core by core.
 type picture struct {
 	spec  l1.Spec
 	empty bool             // no CB at all
@@ -25,7 +25,7 @@ type paper struct {
 	logical  map[l1.Core]uint64
 }
 
-// paint reads the CBs of a program as it was built.
+// paint paints the CBs of a program.
 func paint(p *program.Program) *picture {
 	pic := &picture{spec: p.Spec(), empty: p.Len() == 0, named: map[l1.Core]bool{}, kinds: map[program.Kind]*paper{}}
 	var cbs []program.CB

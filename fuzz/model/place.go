@@ -137,7 +137,7 @@ func (d *device) holdsBack(b Buffer, on map[l1.Core]bool, a uint64, blind bool) 
 		return true
 	}
 	for _, live := range d.live {
-		own := live.Kind == Kernel || live.Kind == Reserved || live.judgedAs() == PerCore // what it takes on a core is of that core
+		own := live.Kind == Kernel || live.Kind == Reserved || live.judgedAs() == PerCore // its bytes on a core belong to that core
 		all := live.Kind != Service && (b.Mode == Lockstep || !own)
 		for c, bytes := range live.bytes {
 			if bytes.holds(a) && (all || on[c]) {

@@ -109,8 +109,8 @@ func (f *Fleet) unite(d *device, of func(*paper) map[l1.Core]byteSet) map[l1.Cor
 	return out
 }
 
-// MeshTotals sums the figures of a mesh over the devices that are left of it. Core
-// is that of the fullest core of all; Peak has the peaks of the sums.
+// MeshTotals sums the figures of a mesh over its remaining devices. Core belongs to the fullest
+// core of all; Peak has the peaks of the sums.
 func (f *Fleet) MeshTotals(mesh int) (Totals, error) {
 	if mesh < 0 || mesh >= len(f.meshes) {
 		return Totals{}, ErrMesh

@@ -17,8 +17,7 @@ type place struct {
 	core l1.Core
 }
 
-// A residue is what the last program that was dispatched to a core left there, which
-// may be no byte.
+// A residue holds the bytes of the last program that was dispatched to a core; there may be none.
 type residue struct {
 	of    *registration
 	bytes byteSet
@@ -68,7 +67,8 @@ func (f *Fleet) floods(devices []*device, writes map[place]residue) bool {
 	})
 }
 
-// Dispatch makes a program resident on devices, all of which have to have it: the last writer of each core wins, other cores keep what they had.
+// Dispatch makes a program resident on devices. All of them must have it. The last writer of each
+// core wins, other cores keep their bytes.
 func (f *Fleet) Dispatch(p program.ID, ids []uint64) error {
 	var wrong []error
 	devices, err := f.find(ids)
@@ -96,8 +96,7 @@ func (r *registration) everywhere(devices []*device) bool {
 	return !slices.ContainsFunc(devices, func(d *device) bool { return r == nil || !r.on[d] })
 }
 
-// Evict takes away what a program left on devices, and returns those that held something
-// of it.
+// Evict removes the residues of a program on devices, and returns the devices that held one.
 func (f *Fleet) Evict(p program.ID, ids []uint64) (evicted []uint64, err error) {
 	devices, err := f.find(ids)
 	if err != nil {
@@ -172,10 +171,10 @@ func (f *Fleet) EndTrace(trace uint64) error {
 	return nil
 }
 
-// Replay leaves, kind by kind, on each core that a captured trace writes, the bytes of the
-// largest of its programs there as it was recorded, the last of equals. All of them, or
-// what replaced them, have to be registered still, on all its devices, and have been
-// since. Each of them, as it was recorded, has to fit beside the buffers that live now.
+// Replay leaves, kind by kind, on each core that a captured trace writes, the bytes of its largest
+// program there, as recorded, the last of equals. All of them, or their replacements, must have
+// been registered on all its devices ever since. Each of them, as recorded, must fit beside the
+// present buffers.
 func (f *Fleet) Replay(trace uint64) error {
 	t := f.traces[trace]
 	switch {
@@ -215,7 +214,7 @@ func (f *Fleet) Replay(trace uint64) error {
 	return nil
 }
 
-// ReleaseTrace forgets a trace. What it left stays.
+// ReleaseTrace forgets a trace. Its residues stay.
 func (f *Fleet) ReleaseTrace(trace uint64) error {
 	if f.traces[trace] == nil {
 		return ErrNoTrace

@@ -10,8 +10,9 @@ import (
 
 // Room returns the longest run of bytes, the highest of equals, that one more L1 buffer could have
 // on each of the given cores of each of the devices, at one address: free of other buffers, above
-// what programs have on these cores, and above what tt-metal compares it with. No cores are those
-// of the grid, or those that hold anything where there is no grid. Without devices there is none.
+// the programs on these cores, and above the ends that tt-metal compares with it. An empty set
+// means all cores of the grid, or all cores in use if there is no grid. Without devices there is
+// none.
 func (f *Fleet) Room(cores l1.CoreRangeSet, ids []uint64) (l1.Range, error) {
 	devices, err := f.find(ids)
 	if err != nil || len(devices) == 0 {
@@ -49,7 +50,7 @@ func (f *Fleet) Room(cores l1.CoreRangeSet, ids []uint64) (l1.Range, error) {
 	return best, nil
 }
 
-// held are the cores of the grid of a device, or those that hold anything if it has none.
+// held returns the cores of the grid of a device, or the cores in use if it has none.
 func (f *Fleet) held(d *device) map[l1.Core]bool {
 	on := covered(d.spec.Grid())
 	if d.spec.Cols > 0 {
@@ -121,7 +122,7 @@ func (f *Fleet) bars(d *device, on map[l1.Core]bool, a uint64) bool {
 }
 
 // Floor returns the address below which no L1 buffer on a core of a device may lie while a program
-// is checked there now: the end of what it has on the core, and the end of every region that tt-metal
+// is checked there now: the end of its bytes on the core, and the end of every region that tt-metal
 // compares with a buffer in lockstep. It is 0 without the device.
 func (f *Fleet) Floor(p *program.Program, id uint64, core l1.Core) uint64 {
 	d := f.devices[id]

@@ -16,7 +16,7 @@ type Totals struct {
 
 // BufferTotals are the live buffers of a device or mesh: bytes are sums of their sizes.
 type BufferTotals struct {
-	Count                            int // without those that back others
+	Count                            int // without backing ones
 	L1, L1Small, DRAM, Trace, System uint64
 	Kernels                          uint64 // and the reserved area
 	Backings                         int

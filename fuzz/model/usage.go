@@ -9,7 +9,7 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// Usage says what lives in L1, on one core or on all cores of a device together.
+// Usage holds the contents of L1, on one core or on all cores of a device together.
 type Usage struct {
 	Tracked     uint64            // bytes of anything but kernels and the reserved area
 	WithKernels uint64            // bytes of anything
@@ -23,7 +23,7 @@ func newUsage() Usage { return Usage{Of: map[Kind]uint64{}, Shared: map[string]u
 type Resident struct {
 	Kind    Kind
 	Range   l1.Range
-	Program program.ID // of what programs bring
+	Program program.ID // of the kinds that programs bring
 	CB      int        // its position in that program, else -1
 	Buffer  uint64     // of the others
 }
@@ -74,7 +74,7 @@ func (f *Fleet) inhabited(d *device, registered bool) map[l1.Core]bool {
 	return out
 }
 
-// kindsOf are what programs bring.
+// kindsOf returns the kinds that programs bring.
 func kindsOf() map[program.Kind]Kind {
 	return map[program.Kind]Kind{program.CircularBuffer: CB, program.DataflowBuffer: Dataflow, program.Scratchpad: Scratchpad}
 }

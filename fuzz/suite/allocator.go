@@ -10,9 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// An Allocator places the circular buffers of one program: it returns an address for
-// each, in the same order. What it returns for a global CB without a given address is
-// not looked at.
+// An Allocator places the circular buffers of one program: it returns an address for each, in the
+// same order. The address of a global CB without a given one is ignored.
 type Allocator interface {
 	Place(spec l1.Spec, cbs []program.CB) (addresses []uint64, err error)
 }
@@ -23,8 +22,8 @@ type PlaceFunc func(spec l1.Spec, cbs []program.CB) ([]uint64, error)
 // Place calls f.
 func (f PlaceFunc) Place(spec l1.Spec, cbs []program.CB) ([]uint64, error) { return f(spec, cbs) }
 
-// Rules are what an allocator may promise beyond what all have to. The zero Rules are
-// for any allocator.
+// Rules are promises that some allocators make beyond the common ones. The zero Rules are for any
+// allocator.
 type Rules struct {
 	// Disjoint: no two local CBs of a program share a byte of a core. tt-metal does not
 	// promise it: its bookkeeping goes by core ranges, not by cores, and a CB that
@@ -95,7 +94,7 @@ func AllocatorRules(a Allocator, rules Rules) func(*rapid.T) {
 	}
 }
 
-// A placement is what an allocator made of a program.
+// A placement is the result of an allocator for a program.
 type placement struct {
 	spec l1.Spec
 	cbs  []program.CB
@@ -119,8 +118,7 @@ func (p placement) alone(t *rapid.T) {
 	}
 }
 
-// pairs looks for CBs that share a byte and should not. An address that was given is
-// nobody's promise.
+// pairs finds CBs that share a byte and should not. Given addresses are exempt.
 func (p placement) pairs(t *rapid.T, rules Rules) {
 	for i, a := range p.cbs {
 		for j, b := range p.cbs[:i] {

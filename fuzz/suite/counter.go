@@ -101,7 +101,7 @@ func (g *counting) remove(t *rapid.T, o uint64, r l1.Range) {
 	}
 }
 
-// removeHeld takes away what is there, now and then in the name of somebody else.
+// removeHeld removes a held range, now and then in the name of another owner.
 func (g *counting) removeHeld(t *rapid.T) {
 	owners, ranges := g.model.Held()
 	if len(owners) == 0 {

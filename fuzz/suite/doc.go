@@ -1,28 +1,27 @@
-// Package suite has the properties of everything that counts or places circular
-// buffers (CBs), as functions: give it yours, and run them with rapid.
+// Package suite has properties of code that counts or places circular buffers (CBs), as functions:
+// pass your code to them, and run them with rapid.
 //
 // # Model
 //
 //	TrackerModel     a random life of a fleet of devices beside the oracle   [Tracker]
 //	CounterModel     a random life of one core beside the oracle             [Counter]
 //	WideCounterModel the same with hundreds of ranges at a time              [Counter]
-//	AllocatorRules   what the addresses of a program have to obey            [Allocator]
+//	AllocatorRules   rules for the addresses of a program                 [Allocator]
 //
 // Each returns a property for rapid.Check, and for rapid.MakeFuzz:
 //
 //	func TestMine(t *testing.T) { rapid.Check(t, suite.TrackerModel(newMine)) }
 //	func FuzzMine(f *testing.F) { f.Fuzz(rapid.MakeFuzz(suite.TrackerModel(newMine))) }
 //
-// Wrap what you have in a few lines that satisfy the interface. Errors are compared by
-// class: wrap yours so that errors.Is matches one of package model's.
+// Wrap your code in a few lines that satisfy the interface. Errors are compared by class: wrap
+// yours so that errors.Is matches one of package model's.
 //
-// # What is checked
+// # Checks
 //
-// Wrong calls are made, not skipped: an unknown device, a second footprint under one
-// id, a core outside the grid, a trace that was released, a buffer that is allocated
-// twice, a program that does not fit. They have to be refused with the right class of
-// error, and to change nothing: after every call, refused or not, everything that can be
-// asked is compared with the model. If the tracker also has
+// Wrong calls are made, not skipped: an unknown device, a second footprint under one id, a core
+// outside the grid, a trace that was released, a buffer that is allocated twice, a program that
+// does not fit. They must be refused with the right class of error, and change nothing: after every
+// call, refused or not, every query is compared with the model. If the tracker also has
 //
 //	CheckInvariants() error
 //

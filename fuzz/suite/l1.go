@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// usage asks which buffers are live and what lives in the L1 of one device, core by core, by what is resident or by
-// what is registered.
+// usage compares the live buffers and the L1 contents of one device, core by core, for resident or
+// for registered programs.
 func (g *game) usage(t *rapid.T) {
 	id := gen.DeviceID(g.model.Devices()).Draw(t, "device")
 	registered := rapid.Bool().Draw(t, "registered")
@@ -66,7 +66,7 @@ func (g *game) place(t *rapid.T) {
 // flood leaves room for a few bytes on some devices, runs a program there, and takes the
 // flood away.
 func (g *game) flood(t *rapid.T) {
-	const id = 77 // nobody else's
+	const id = 77 // unused elsewhere
 	run := gen.Moves(rapid.SampledFrom([]gen.Op{gen.Enqueue, gen.Dispatch}).Draw(t, "op"), g.world).Draw(t, "run")
 	water := gen.Move{Op: gen.Allocate, Buffer: gen.GiantBuffer(id).Draw(t, "giant"), Devices: run.Devices}
 	g.move(t, water)
@@ -109,9 +109,8 @@ func (g *game) room(t *rapid.T, p *program.Program, ids []uint64) {
 	alike(t, free, wantFree, "room on %v of %v", on, ids)
 }
 
-// grow asks by how much a buffer of a program may grow: by that much it fits, by one
-// byte more it does not. How the answer was found is nobody's business: between the two
-// there may be sizes that do not fit.
+// grow queries by how much a buffer of a program may grow: by that much it fits, by one byte more
+// it does not. Smaller sizes may not fit; the suite does not check them.
 func (g *game) grow(t *rapid.T, p *program.Program, ids []uint64) {
 	if p == nil || p.Len() == 0 {
 		return
@@ -150,7 +149,7 @@ func (g *game) grow(t *rapid.T, p *program.Program, ids []uint64) {
 	}
 }
 
-// alike compares what is printed alike: nil and empty are the same.
+// alike compares printed forms: nil and empty are the same.
 func alike[E any](t *rapid.T, got, want E, what string, args ...any) {
 	if a, b := fmt.Sprintf("%+v", got), fmt.Sprintf("%+v", want); a != b {
 		t.Fatalf(what+"\n got: %s\nwant: %s", append(args, a, b)...)

@@ -7,13 +7,12 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// A Tracker counts what programs take on devices: the operations of a device.Fleet in
-// plain types. A device is named by its id, a mesh by its number, from 0 in the order
-// in which meshes were added. The oracle, model.Fleet, is one, and its comments say
-// what each method does.
+// A Tracker counts the bytes of programs on devices: the operations of a device.Fleet in plain
+// types. A device is named by its id, a mesh by its number, from 0 in the order in which meshes
+// were added. The oracle, model.Fleet, is one, and its comments describe each method.
 //
-// Ids are given in any order and may repeat. They come back ascending, each once; no
-// ids may be nil or empty. With an error comes nothing, and nothing has changed.
+// Ids are given in any order and may repeat. They come back ascending, each once; no ids may be nil
+// or empty. An error comes without results, and nothing has changed.
 type Tracker interface {
 	gen.Mover
 
@@ -42,12 +41,12 @@ type Tracker interface {
 
 var _ Tracker = (*model.Fleet)(nil)
 
-// checker is what a Tracker or Counter may have besides.
+// checker is an optional interface of a Tracker or Counter.
 type checker interface {
 	CheckInvariants() error
 }
 
-// witness is what a Tracker may have besides.
+// witness is an optional interface of a Tracker.
 type witness interface {
 	Played(m gen.Move, err error) error
 }

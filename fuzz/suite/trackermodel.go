@@ -175,9 +175,8 @@ func (g *game) move(t *rapid.T, m gen.Move) {
 	g.world.Note(m)
 }
 
-// overflow registers, or puts in the place of another, a program so large that sums
-// pass 2^63-1. Where they would not, there is no such device: what is accepted has to
-// be painted.
+// overflow registers, or swaps in, a program so large that sums pass 2^63-1. If they would not, it
+// calls with an unknown device: an accepted program would have to be painted.
 func (g *game) overflow(t *rapid.T) {
 	giant, err := gen.Giant(g.world.Specs[0], rapid.SampledFrom(gen.ProgramIDs()).Draw(t, "id"))
 	if err != nil {
@@ -196,7 +195,7 @@ func (g *game) overflow(t *rapid.T) {
 	}
 	programs := g.world.Programs
 	g.move(t, m)
-	g.world.Programs = programs // nobody else may draw it
+	g.world.Programs = programs // no other draw may return it
 }
 
 // owners asks for the owners of the first and last byte of every region, and of the

@@ -27,8 +27,7 @@ func Escape(text []byte) []byte {
 	return out
 }
 
-// AppendString appends s to out as a JSON string of printable ASCII. What is not UTF-8
-// becomes U+FFFD.
+// AppendString appends s to out as a JSON string of printable ASCII. Invalid UTF-8 becomes U+FFFD.
 func AppendString(out []byte, s string) []byte {
 	out = append(out, '"')
 	for _, r := range s {

@@ -8,7 +8,7 @@ import (
 	sqlite "github.com/ncruces/go-sqlite3"
 )
 
-// Databases lists the report databases. Their size is that of the table of buffers.
+// Databases lists the report databases. Their size is the size of the table of buffers.
 func Databases() []Input {
 	return []Input{
 		{"one-list", 10_000, []Aim{{200_000, 10, 0}}, databaseOf(2), nil, Budget{32_000_000, 48 * mib}},

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// An Input is a file in any size: of a log or of saved lines, the number of its devices or lines; of a
-// capture, that of its devices or frees; of a database, that of its rows of buffers. Or it is the files of
-// one run, and the size their number.
+// An Input is a file of any size. The size counts the devices or lines of a log or of saved lines,
+// the devices or frees of a capture, and the rows of buffers of a database. Or an Input is the
+// files of one run, and the size is their number.
 type Input struct {
 	Name string
 	Size int   // of a test: ten times a tenth of it is a fair comparison
@@ -38,15 +38,15 @@ func (in Input) Write(dir string, size int) (args []string, n int, err error) {
 	return []string{"--join", dir}, n, nil
 }
 
-// An Aim is what the command may take for an input of a size. It is printed, not tested:
+// An Aim bounds the time and heap of the command for an input of a size. It is printed, not tested:
 // seconds depend on the machine.
 type Aim struct {
 	Size    int
-	Seconds float64 // of all processors; 0 = nobody asked
-	Heap    int64   // bytes, as in a Budget; 0 = nobody asked
+	Seconds float64 // of all processors; 0 = no aim
+	Heap    int64   // bytes, as in a Budget; 0 = no aim
 }
 
-// A Budget is what reading an input may cost at most.
+// A Budget bounds the cost of reading an input.
 type Budget struct {
 	Steps int64 // statements that run
 	Heap  int64 // bytes, the most that ever are in use

@@ -20,7 +20,7 @@ func linesOf(write func(t *text, size int)) func(size int) []byte {
 	}
 }
 
-// sizes has circular buffers of many sizes, the last of which goes first.
+// sizes writes circular buffers of many sizes; the last one goes first.
 func sizes(t *text, n int) {
 	for i := range n / 2 {
 		t.line("✓ [CB_ALLOC] Device %d: +%g MB (Total: 1 MB)", i%200, float64(1+i%900)/1024)
@@ -41,7 +41,7 @@ func references(t *text, n int) {
 	t.line("✗ [PID 7] Freed buffer 0x1000 on device 0 (64 bytes, FINAL)")
 }
 
-// deaths has processes that die, each of which had one thing more on a device of its own.
+// deaths writes processes that die; each had one kernel.
 func deaths(t *text, n int) {
 	for i := range n {
 		t.line("✓ [KERNEL_LOAD] Fabric kernel on Device %d: +0.5 MB (Total: 0.5 MB)", i%256)

@@ -196,7 +196,7 @@ func day(t *text, n int) {
 	}
 }
 
-// frees frees buffers that nobody has on as many devices as there may be.
+// frees frees unknown buffers on the largest number of devices.
 func frees(t *text, n int) {
 	t.mesh(maxDevices)
 	for range n {

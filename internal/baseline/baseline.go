@@ -2,22 +2,22 @@
 // which a careful engineer would count covered bytes at first. They are right, and
 // slow in the cases that the engine is built for.
 //
-//	Dense        keeps the programs, counts when asked            upstream's method
+//	Dense        keeps the programs, counts at each query         upstream's method
 //	PerCore      a BoundaryCount (google/btree) per core of each device
 //	SortedSlice  a SortedCount (sorted slice) per core of each device
 //	Intervals    an IntervalTree (augmented) per core of each device
 //	Rasters      a Raster (an array) per core of each device, for ranges of whole cells
 //
-// and for what dispatches left, and buffers:
+// and for residues of dispatches, and buffers:
 //
-//	DenseMemory    keeps when what was dispatched, counts when asked
-//	PerCoreMemory  keeps what was written to each core last
+//	DenseMemory    keeps the time of each dispatch, counts at each query
+//	PerCoreMemory  keeps the last writer of each core
 //
-// They are given what the engine is given: programs whose footprints are grouped and
-// merged already. Only Dense starts from the circular buffers, as upstream does.
+// They get the same input as the engine: programs whose footprints are grouped and merged already.
+// Only Dense starts from the circular buffers, as upstream does.
 //
-// The engine also says what is reserved. Both makes a Contender do that as well: one of
-// its kind counts what programs occupy, and another one what they reserve.
+// The engine also counts reserved bytes. Both makes a Contender do that as well: one of its kind
+// counts occupied bytes, and another one reserved bytes.
 //
 // No product code imports this package.
 package baseline
@@ -32,14 +32,14 @@ type Contender interface {
 	Total(device int) uint64 // covered bytes, summed over the cores
 }
 
-// A Reserving is a Contender that may count what programs reserve in the place of what they
-// occupy: after Reserve, which is called before all else.
+// A Reserving is a Contender that counts reserved bytes instead of occupied ones after Reserve,
+// which is called before all else.
 type Reserving interface {
 	Contender
 	Reserve()
 }
 
-// Both counts what programs occupy, and what they reserve.
+// Both counts occupied bytes and reserved bytes.
 type Both struct {
 	Contender
 	reserved Contender

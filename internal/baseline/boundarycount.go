@@ -164,8 +164,8 @@ func (b *BoundaryCount) load(l *loading) {
 	}
 	edges, bytes := merge(old, l.ends)
 	b.edges, b.bytes = newEdges(), bytes
-	// Edges that came one by one lie in memory in the order of their coming, which is
-	// not that of their addresses. In order they would be faster than they really are.
+	// Edges that came one by one lie in memory in the order of their coming, not of their
+	// addresses. In order of addresses they would be faster than they really are.
 	places := rand.New(rand.NewPCG(1, uint64(len(edges)))).Perm(len(edges))
 	memory := make([]edge, len(edges))
 	for i, e := range edges {

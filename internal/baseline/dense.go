@@ -7,18 +7,17 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// Dense is upstream's method: each device keeps the list of its live programs, and
-// each question for a total walks all their circular buffers, gathers the ranges of
-// each core, sorts and merges them. Changes cost nothing, questions everything.
+// Dense is upstream's method: each device keeps the list of its live programs, and each query of a
+// total walks all their circular buffers, gathers the ranges of each core, sorts and merges them.
+// Changes cost nothing, queries everything.
 //
-// Better than upstream, what it needs of a program is prepared once, and the buffers
-// that it gathers into are reused.
+// Better than upstream, each program is prepared once, and the buffers for gathering are reused.
 type Dense struct {
 	rows     int
 	devices  []registry
 	plans    map[*program.Program]*plan
 	cores    gathered
-	reserved bool // what is counted
+	reserved bool // count reserved bytes
 }
 
 // A registry is the programs of a device and where each of them is in the list.
@@ -54,7 +53,7 @@ func NewDense(spec l1.Spec, devices int) *Dense {
 	return d
 }
 
-// Reserve makes d count what programs reserve, in the place of what they occupy.
+// Reserve makes d count reserved bytes instead of occupied ones.
 func (d *Dense) Reserve() { d.reserved = true }
 
 // Register adds p to the lists of the devices.
@@ -126,7 +125,7 @@ func (g gathered) count() (bytes uint64) {
 // union sorts ranges and returns the number of bytes that they cover.
 func union(ranges []l1.Range) (bytes uint64) {
 	slices.SortFunc(ranges, l1.Range.Compare)
-	end := uint64(0) // of what is counted
+	end := uint64(0) // of the counted bytes
 	for _, r := range ranges {
 		if r.End > end {
 			bytes += r.End - max(r.Start, end)

@@ -8,21 +8,20 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// DenseMemory is upstream's method for what is resident: each device keeps the list of
-// its live programs with the time of their last dispatch, and a list of its buffers. Each
-// question for a total walks all programs to find the last writer of each core, gathers
-// what that has there and what the buffers have, sorts and merges. Changes cost nothing,
-// questions everything.
+// DenseMemory is upstream's method for resident bytes: each device keeps the list of its live
+// programs with the time of their last dispatch, and a list of its buffers. Each query of a total
+// walks all programs to find the last writer of each core, gathers its ranges there and the ranges
+// of the buffers, sorts and merges. Changes cost nothing, queries everything.
 type DenseMemory struct {
 	images
 	devices []past
 	clock   uint64
 	cores   gathered
-	writers []int // by core: what was dispatched last, +1; 0 between questions
+	writers []int // by core: the last dispatch, +1; 0 between queries
 	done    []int // scratch
 }
 
-// A past is what a device remembers.
+// A past is the memory of a device.
 type past struct {
 	live  []dispatched
 	index map[program.ID]int

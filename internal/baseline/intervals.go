@@ -6,13 +6,13 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// An IntervalTree keeps the ranges themselves, in a search tree by their starts in which
-// every node knows how far the ranges of its subtree reach: the textbook's augmented
-// interval tree. What a range covers alone is found by walking over what the others
-// cover: from an address that is covered, the farthest end of those that start before.
+// An IntervalTree keeps the ranges themselves, in a search tree by their starts in which every node
+// knows how far the ranges of its subtree reach: the textbook's augmented interval tree. The bytes
+// that a range covers alone are found by a walk over the bytes of the others: from a covered
+// address to the farthest end of the ranges that start before.
 //
-//	at start: who of those that start here or before reaches farthest?   go there
-//	in a gap: where does the next one start?                             the gap is ours
+//	at start: among ranges that start here or before, the farthest end     go there
+//	in a gap: the start of the next range                                  the gap is ours
 //
 // A change takes O((1 + j) log n) for the j such jumps in its range, however many ranges
 // overlap it. The zero IntervalTree is empty and ready to use.
@@ -84,7 +84,7 @@ func (t *IntervalTree) around(addr uint64) (far, next uint64) {
 			next, i = x.Start, x.kids[0]
 			continue
 		}
-		far = max(far, x.End, t.nodes[x.kids[0]].reach) // that of no node is 0
+		far = max(far, x.End, t.nodes[x.kids[0]].reach) // the reach of no node is 0
 		i = x.kids[1]
 	}
 	return far, next

@@ -7,9 +7,9 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// The baselines are so slow that bringing them to where a measurement begins would
-// take longer than the measurement. Loading puts many ranges into a counter by one
-// sweep over their ends; what comes out is what adding them one by one gives.
+// The baselines are so slow that bringing them to where a measurement begins would take longer than
+// the measurement. Loading puts many ranges into a counter by one sweep over their ends; the result
+// equals adding them one by one.
 
 // An end is an address at which the number of ranges changes by d.
 type end struct {

@@ -6,12 +6,12 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// A Memory is a Contender that knows what dispatches left in L1, and which buffers lie
-// there. Total then says what is *tracked*: the bytes, summed over the cores, of what the
-// last dispatch left on each of them and of the buffers, each byte once.
+// A Memory is a Contender that also follows dispatches and buffers. Its Total is the *tracked*
+// bytes, summed over the cores: the bytes of the last dispatch of each core and of the buffers,
+// each byte once.
 //
-// Histories are legal: nothing is dispatched where it is not registered, allocated twice,
-// or freed where it is not, and nothing that was dispatched is unregistered.
+// Histories are legal: only registered programs are dispatched, no buffer is allocated twice or
+// freed without an allocation, and no dispatched program is unregistered.
 type Memory interface {
 	Contender
 	Dispatch(p *program.Program, devices []int)
@@ -36,7 +36,7 @@ type image struct {
 	end     uint64   // of its highest region, as tt-metal checks it
 }
 
-// A spot is what a program has on some cores.
+// A spot holds the ranges of a program on some cores.
 type spot struct {
 	cores  []int32
 	ranges []l1.Range // merged

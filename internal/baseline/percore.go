@@ -61,7 +61,7 @@ type counter[C any] interface {
 type perCore[C any, P counter[C]] struct {
 	rows     int
 	devices  []grid[C]
-	reserved bool // what is counted
+	reserved bool // count reserved bytes
 }
 
 // A grid is the cores of one device.
@@ -78,10 +78,10 @@ func newPerCore[C any, P counter[C]](spec l1.Spec, devices int) perCore[C, P] {
 	return out
 }
 
-// Reserve makes t count what programs reserve, in the place of what they occupy.
+// Reserve makes t count reserved bytes instead of occupied ones.
 func (t *perCore[C, P]) Reserve() { t.reserved = true }
 
-// of returns what is counted of p.
+// of returns the counted footprint of p.
 func (t *perCore[C, P]) of(p *program.Program) program.Footprint {
 	if t.reserved {
 		return p.Reserved(program.CircularBuffer)

@@ -6,9 +6,9 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// PerCoreMemory keeps for each core of each device what was written there last, and the
-// sum over the cores: what upstream's pull request 53721 does. Where a device has had
-// buffers each of its cores has a BoundaryCount of those and of what was written.
+// PerCoreMemory keeps the last writer of each core of each device, and the sum over the cores, as
+// upstream's pull request 53721 does. Once a device has had buffers, each of its cores has a
+// BoundaryCount of the buffers and of the last writer.
 type PerCoreMemory struct {
 	images
 	devices []memory
@@ -17,7 +17,7 @@ type PerCoreMemory struct {
 // A memory is the L1 of one device.
 type memory struct {
 	registered map[program.ID]bool
-	cores      []*spot         // what was written last
+	cores      []*spot         // the last writers
 	counts     []BoundaryCount // by core; nil as long as the device has had no buffer
 	total      uint64
 	heap       map[fit.BufferID]block
@@ -52,7 +52,7 @@ func (m *PerCoreMemory) Unregister(p *program.Program, devices []int) {
 	}
 }
 
-// Dispatch writes p to its cores, where it is not what was written last.
+// Dispatch writes p to its cores, except where it was the last writer.
 func (m *PerCoreMemory) Dispatch(p *program.Program, devices []int) {
 	x := m.of(p)
 	for _, i := range devices {
@@ -68,7 +68,7 @@ func (m *PerCoreMemory) Dispatch(p *program.Program, devices []int) {
 	}
 }
 
-// write puts s on a core in the place of what was there.
+// write puts s on a core in place of the last writer.
 func (d *memory) write(core int32, s *spot) {
 	old := d.cores[core]
 	d.cores[core] = s

@@ -9,9 +9,9 @@ import (
 // Cell is the number of bytes that a Raster counts together.
 const Cell = 16
 
-// A Raster counts ranges in an array with a number for each 16 bytes: the simplest way of
-// all, and the fastest for what is short. The ends of ranges must be multiples of 16. The
-// zero Raster is empty and ready to use.
+// A Raster counts ranges in an array with a number for each 16 bytes: the simplest way of all, and
+// the fastest for short ranges. The ends of ranges must be multiples of 16. The zero Raster is
+// empty and ready to use.
 type Raster struct {
 	_ [0]sync.Mutex // lets vet report copies
 

@@ -9,9 +9,9 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// A SortedCount counts ranges in a sorted slice of boundaries, the best that small
-// sets can have. Its edges mean what those of a BoundaryCount mean. The zero
-// SortedCount is empty and ready to use.
+// A SortedCount counts ranges in a sorted slice of boundaries, the best that small sets can have.
+// Its edges mean the same as the edges of a BoundaryCount. The zero SortedCount is empty and ready
+// to use.
 type SortedCount struct {
 	_ [0]sync.Mutex // lets vet report copies
 

@@ -36,9 +36,9 @@ func Tiny() []Workload {
 	}
 }
 
-// Check plays w on all designs and returns an error if two of them differ in any total,
-// or if the engine finds itself inconsistent. In the end it takes away what is registered:
-// nothing must remain. What was dispatched stays.
+// Check plays w on all designs and returns an error if two of them differ in any total, or if the
+// engine finds itself inconsistent. In the end it unregisters everything: nothing must remain.
+// Residues of dispatches stay.
 func Check(w Workload) error {
 	var leave []Step
 	if !w.inMemory() {
@@ -78,8 +78,8 @@ func Check(w Workload) error {
 	return nil
 }
 
-// leave returns steps that unregister what is registered after the steps of w, in the
-// order in which it came.
+// leave returns steps that unregister the programs registered after the steps of w, in the order in
+// which they came.
 func (w Workload) leave() (out []Step) {
 	type key struct {
 		step   int // the one that registered it

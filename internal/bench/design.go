@@ -15,8 +15,8 @@ type Design struct {
 	New  func(Workload) baseline.Contender // where nothing has happened yet
 }
 
-// classical is a design that knows of a workload its Spec and devices, and whether what is
-// reserved is asked for.
+// classical is a design that needs the Spec and the devices of a workload, and whether it queries
+// reserved bytes.
 func classical[C baseline.Reserving](name string, create func(l1.Spec, int) C) Design {
 	return Design{name, func(w Workload) baseline.Contender {
 		if w.Both {
@@ -68,8 +68,8 @@ func DenseMemory() Design { return remembering("dense", baseline.NewDenseMemory)
 // PerCoreMemory is PerCore for what dispatches left, and buffers.
 func PerCoreMemory() Design { return remembering("percore", baseline.NewPerCoreMemory) }
 
-// Designs returns all that can play w. The first one is what others are compared with:
-// what upstream computes is what is right.
+// Designs returns all designs that can play w. The others are compared with the first one:
+// upstream's method is right by definition.
 func Designs(w Workload) []Design {
 	if w.inMemory() {
 		return []Design{DenseMemory(), Ours(), PerCoreMemory()}

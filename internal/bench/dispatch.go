@@ -12,7 +12,7 @@ import (
 // turn, beside live others that were dispatched before.
 func Turns(devices, live, turns int) Workload { return inTurn("turns", devices, live, 2, turns) }
 
-// Again is W11 with a program that is what is resident already.
+// Again is W11 with a program that is resident already.
 func Again(devices, live, turns int) Workload { return inTurn("again", devices, live, 1, turns) }
 
 // Round is W11 with so many programs in turn that no way from one to the next is

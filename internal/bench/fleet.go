@@ -33,8 +33,8 @@ func NewFleet(spec l1.Spec, devices int) *Fleet {
 // Device returns a device by its number.
 func (f *Fleet) Device(i int) device.Device { return f.devices[i] }
 
-// Prepare makes the sets of devices that steps name. A user holds such sets, so making
-// them is no part of what is measured.
+// Prepare makes the sets of devices that steps name. A user holds such sets, so making them is not
+// measured.
 func (f *Fleet) Prepare(steps []Step) {
 	for i := range steps {
 		f.set(steps[i].Devices)
@@ -82,10 +82,10 @@ func (f *Fleet) Unregister(p *program.Program, devices []int) {
 // Total returns what the device has registered.
 func (f *Fleet) Total(device int) uint64 { return f.devices[device].Registered() }
 
-// reserving is a Fleet that is asked for what is reserved too.
+// reserving is a Fleet that reports reserved bytes too.
 type reserving struct{ *Fleet }
 
-// Reserved returns what the device has reserved.
+// Reserved returns the reserved bytes of the device.
 func (f reserving) Reserved(device int) uint64 { return f.devices[device].Totals().Reserved }
 
 // CheckInvariants recounts everything.

@@ -45,8 +45,8 @@ func (w Workload) fragments(live, pairs int, on func() []int) Workload {
 	return w.renewed(live, pairs, on, func() *program.Program { return m.placed(4, 64<<10, m.rectangles(1)...) })
 }
 
-// renewed returns w with live programs, of which the oldest leaves and a new one comes,
-// pairs times. Each program stays on its devices.
+// renewed returns w with live programs; pairs times the oldest leaves and a new one comes. Each
+// program stays on its devices.
 func (w Workload) renewed(live, pairs int, on func() []int, next func() *program.Program) Workload {
 	var came []Step
 	for i := range live + pairs {

@@ -8,8 +8,8 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// The workloads A1 to A8 are made against the engine: what it shares is not there, or is
-// of no use. In all of them ranges lie at random addresses, on devices of 8x8 cores.
+// The workloads A1 to A8 are made against the engine: they leave nothing to share, or sharing is of
+// no use. In all of them ranges lie at random addresses, on devices of 8x8 cores.
 
 // Halves is A1, and A2 on several devices: four circular buffers, each on a random half of the cores.
 // With several devices a program is on a random half of them.
@@ -57,9 +57,9 @@ func hostile(name string, devices, live, pairs int, next func(*maker) *program.P
 	return w.renewed(live, pairs, on, func() *program.Program { return next(m) })
 }
 
-// Far is A7: programs that reach far on one core each, and on the others hardly
-// anywhere, below a large one that comes and goes. With it gaps open on every core, and
-// whoever looks for what lies there meets many that reach far, but not here.
+// Far is A7: programs that reach far on one core each, and on the others hardly anywhere, below a
+// large one that comes and goes. With it gaps open on every core, and a search for programs there
+// meets many that reach far, but not here.
 //
 //	large       ------------------------
 //	on its core --------------------

@@ -9,7 +9,7 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// A Memory is the engine as a contender for what is in L1: what dispatches left, and
+// A Memory is the engine as a contender for the contents of L1: residues of dispatches, and
 // buffers.
 type Memory struct {
 	Fleet
@@ -60,8 +60,8 @@ func (m *Memory) Free(b *fit.Buffer, devices []int) {
 	must(m.fleet.Free(b.ID, m.set(devices)))
 }
 
-// Total returns what is tracked. Where there are no buffers that is what is resident,
-// which has an answer of its own.
+// Total returns the tracked bytes. Without buffers these are the resident bytes, which have a query
+// of their own.
 func (m *Memory) Total(device int) uint64 {
 	if m.buffers {
 		return m.devices[device].Totals().Tracked

@@ -100,7 +100,7 @@ func (m *maker) rectangles(least int) []l1.CoreRangeSet {
 	return out
 }
 
-// A Build is programs of one sort, and what they are.
+// A Build is programs of one sort, with its name.
 type Build struct {
 	Name     string
 	Programs []*program.Program

@@ -17,7 +17,7 @@ type Workload struct {
 	Devices int
 	Before  []Step // has happened when the measurement begins
 	Steps   []Step // is measured
-	Both    bool   // contenders count what is reserved too; see Asked
+	Both    bool   // contenders count reserved bytes too; see Asked
 }
 
 // A Step is something that happens on devices: to a program or, as the last two
@@ -29,7 +29,7 @@ type Step struct {
 	Buffer  *fit.Buffer
 }
 
-// An Action says what a Step does.
+// An Action is the deed of a Step.
 type Action uint8
 
 // The actions. All but the first two are for a baseline.Memory.
@@ -50,8 +50,8 @@ func Changes(steps []Step) (n int) {
 	return n
 }
 
-// Asked returns w with Both where its programs say what that means: one of them reserves other
-// bytes than it occupies.
+// Asked returns w with Both set if that matters: if one of its programs reserves other bytes than
+// it occupies.
 func (w Workload) Asked() Workload {
 	differs := func(s Step) bool {
 		if s.Program == nil {
@@ -64,15 +64,15 @@ func (w Workload) Asked() Workload {
 	return w
 }
 
-// A Total is what a contender says of a device.
+// A Total is the answer of a contender for a device.
 type Total struct {
 	Bytes, Reserved uint64
-	Asked           bool // for what is reserved
+	Asked           bool // Reserved was queried
 }
 
-// Play makes the steps on c. After each it asks for the total of each device of the
-// step, and appends the answer to totals, which should have room for all. Who counts what is
-// reserved is asked for that of the last device.
+// Play makes the steps on c. After each it queries the total of each device of the step, and
+// appends the answer to totals, which should have room for all. A contender that counts reserved
+// bytes is queried for those bytes of the last device.
 func Play(c baseline.Contender, steps []Step, totals []Total) []Total {
 	m, _ := c.(baseline.Memory)
 	both, _ := c.(interface{ Reserved(device int) uint64 })

@@ -5,7 +5,7 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// here is the core that is asked about.
+// here is the queried core.
 func here() l1.Core { return l1.Core{X: 1, Y: 1} }
 
 // totalling are questions for figures that are kept.

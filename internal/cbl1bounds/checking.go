@@ -2,7 +2,7 @@ package main
 
 import "github.com/cbl1/cbl1/l1"
 
-// recounting is what CheckInvariants does.
+// recounting has the histories of CheckInvariants.
 func recounting() []history {
 	return []history{
 		{"CheckInvariants", "of programs", [2]int{512, 4096}, func(n int) (func(), int) {
@@ -33,7 +33,7 @@ func recounting() []history {
 	}
 }
 
-// judging are the judgements of programs beside what lives on devices.
+// judging has the judgements of programs beside the contents of devices.
 func judging() []history {
 	return []history{
 		{"Check, Headroom, MayGrow", "beside buffers", [2]int{512, 4096}, func(n int) (func(), int) {
@@ -75,7 +75,7 @@ func judging() []history {
 	}
 }
 
-// leaving is what is left for more.
+// leaving has the queries of the room that is left.
 func leaving() []history {
 	return []history{
 		{"Room, CheckBuffer", "on cores that all differ", [2]int{64, 512}, func(n int) (func(), int) {

@@ -2,7 +2,7 @@ package main
 
 import "github.com/cbl1/cbl1/program"
 
-// dispatching are the changes of what is resident.
+// dispatching has the changes of resident programs.
 func dispatching() []history {
 	const line = "Dispatch, Enqueue, Replay"
 	return []history{

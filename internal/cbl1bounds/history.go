@@ -9,14 +9,14 @@ import (
 // A history brings a fleet to where calls of an operation are dearest, and plays some.
 type history struct {
 	line  string // of the table of bounds
-	about string // what is in the way, and what the size is a number of
+	about string // the obstacle, and the unit of the size
 	sizes [2]int
 	made  func(size int) (play func(), calls int)
 	steps growth // how the steps of a call may grow with the size
-	bytes growth // how what it allocates may grow
+	bytes growth // the growth of its allocations
 }
 
-// name is that of a folder.
+// name returns the name of a folder.
 func (h *history) name() string {
 	return strings.NewReplacer(" ", "-", ",", "").Replace(h.line + " " + h.about)
 }
@@ -39,8 +39,8 @@ func edges() growth { return growth{"columns + rows", func(n float64) float64 { 
 // product is for what lies on as many sets of cores as there are things.
 func product() growth { return growth{"n x n", func(n float64) float64 { return n * n }} }
 
-// histories returns all of them. Sizes differ by eight times. Where trees are what costs, the small
-// one is more than a block of them holds, in which all boundaries are walked over.
+// histories returns all of them. Sizes differ by eight times. Where trees dominate the cost, the
+// small size exceeds one block of a tree, whose boundaries are all walked over.
 func histories() []history {
 	return slices.Concat(
 		registering(), coming(), parting(), sharing(), hiding(),

@@ -1,11 +1,10 @@
-// Command cbl1bounds plays the histories that are worst for the operations of package device,
-// each in two sizes. Built for coverage, it writes how often each statement of the engine ran
-// in a folder for each, HISTORY/SIZE below the folder that is its argument, and what was allocated to
-// standard output:
+// Command cbl1bounds plays the histories that are worst for the operations of package device, each
+// in two sizes. Built for coverage, it writes how often each statement of the engine ran to a
+// folder for each, HISTORY/SIZE below its argument, and the allocated bytes to standard output:
 //
-//	go test -v ./internal/cbl1bounds    # builds it, runs it, and prints what a call costs
+//	go test -v ./internal/cbl1bounds    # builds it, runs it, and prints the cost of a call
 //
-// The bounds are those of the table in the comment on package device.
+// The bounds are in the table in the comment on package device.
 package main
 
 import (
@@ -29,7 +28,7 @@ func main() {
 	}
 }
 
-// A playing is what one history in one size has cost, but for its steps.
+// A playing holds the costs of one history in one size, without its steps.
 type playing struct {
 	History string
 	Size    int

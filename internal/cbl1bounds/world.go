@@ -113,5 +113,5 @@ func times(n int, do func()) (play func(), calls int) {
 	}, n
 }
 
-// A new is the id of a program beside those of a world.
+// fresh is the id of a program that no world has.
 const fresh = 1 << 20

@@ -8,10 +8,9 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// Peaks are the high-water marks of the cores of devices. The mark of a core
-// is the larger of its peak here and what it holds now: before anything is taken off, the
-// peaks are raised on the cores that it is taken off, and elsewhere bytes only grow.
-// They never change; nil is zero everywhere.
+// Peaks are the high-water marks of the cores of devices. The mark of a core is the larger of its
+// peak here and its present bytes: before anything is taken off some cores, their peaks are raised,
+// and elsewhere bytes only grow. They never change; nil is zero everywhere.
 //
 //	columns 0..3   rows 0..4: 2 KiB, rows 5..7: 1 KiB
 //	column  4      rows 0..7: 2 KiB

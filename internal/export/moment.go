@@ -14,7 +14,7 @@ import (
 	"github.com/cbl1/cbl1/replay"
 )
 
-// A Moment is what lay on some cores of one device after one event. All cores of a Moment
+// A Moment holds the contents of some cores of one device after one event. All cores of a Moment
 // held the same.
 type Moment struct {
 	File   string
@@ -101,11 +101,11 @@ func (o owned) from() uint64 {
 	return 0
 }
 
-// ownerRule is what owners does, as files say it.
+// ownerRule describes owners in the files.
 const ownerRule = "a byte that two hold belongs to the one that came later, and of one program to the one that begins higher"
 
-// owners gives each byte to one owner, by ownerRule. Kernels and the reserved area are left
-// out, as in tracked bytes. The order is that of the addresses. Cost: O(n log n).
+// owners gives each byte to one owner, by ownerRule. Kernels and the reserved area are left out, as
+// in tracked bytes. They are ordered by address. Cost: O(n log n).
 func (m Moment) owners() []owned {
 	var all []owned
 	var cuts []uint64

@@ -21,7 +21,7 @@ import (
 type Trace struct {
 	w       *bufio.Writer
 	capture bool // events have the operations in which they happened
-	told    bool // starts of operations are told
+	told    bool // the source has starts of operations
 	open    []string
 	last    uint64
 	err     error
@@ -46,10 +46,11 @@ func NewTrace(w io.Writer, file string) *Trace {
 	return t
 }
 
-// Through passes events on and writes their operations as slices: those of a capture with
-// capture.Options.Operations, which are not passed on, since its events have them anyway. Where
-// none is told, as in a log that was made of a capture, an operation lasts while events name it
-// (event.Event.Op): two that follow each other under one name are one slice. The source must not begin again (capture.Options.Ahead).
+// Through passes events on and writes their operations as slices. It writes the operations of a
+// capture with capture.Options.Operations, and does not pass these on, since the events name them
+// anyway. In other sources, like the log of a capture, an operation lasts while events name it
+// (event.Event.Op): two that follow each other under one name are one slice. The source must not
+// begin again (capture.Options.Ahead).
 func (t *Trace) Through(events iter.Seq2[*event.Event, error]) iter.Seq2[*event.Event, error] {
 	return func(yield func(*event.Event, error) bool) {
 		for e, err := range events {
@@ -87,7 +88,7 @@ func (t *Trace) take(e *event.Event) (is bool) {
 	return true
 }
 
-// follow ends the operations that are not on a path any more, and begins those that are new.
+// follow ends the operations that are not on a path any more, and begins the new ones.
 func (t *Trace) follow(path string) {
 	var names []string
 	if path != "" {
@@ -192,7 +193,7 @@ func (m message) number(field int, v uint64) message {
 	return binary.AppendUvarint(binary.AppendUvarint(m, uint64(field)<<3), v)
 }
 
-// bytes appends what has its length before it.
+// bytes appends bytes with their length before them.
 func (m message) bytes(field int, b []byte) message {
 	return append(binary.AppendUvarint(binary.AppendUvarint(m, uint64(field)<<3|2), uint64(len(b))), b...)
 }

@@ -1,10 +1,10 @@
-// Package glance says what a device tells the packages of this module, which ask after every event. Others do not
-// need it.
+// Package glance has the device queries that packages of this module make after every event. Users
+// do not need them.
 package glance
 
 import "github.com/cbl1/cbl1/l1"
 
-// A Device is what device.Device.Glance returns. It is about the device as it is when a method is called.
+// A Device is the result of device.Device.Glance. Each method answers for the moment of its call.
 type Device interface {
 	// Fullest returns the cores that hold Totals.TrackedCore bytes: none if nothing does.
 	// Cost: O(classes of equal cores), whatever lies there.
@@ -16,6 +16,7 @@ type Device interface {
 	LeastHeadroom() (free uint64, ok bool)
 }
 
-// A Held is what device.DeviceSnapshot.Glance returns: one number for the devices of a snapshot that held the same,
-// on the same cores, now and at most. Other devices have other numbers, and so may equal ones.
+// A Held is the result of device.DeviceSnapshot.Glance: one number for devices of a snapshot with
+// the same contents and peaks on the same cores. Different devices have different numbers; equal
+// ones may, too.
 type Held int

@@ -65,8 +65,7 @@ func (s *Scanner) accept(these string) bool {
 	return ok
 }
 
-// fill reads more, keeping what is unconsumed or marked, and reports whether there
-// is more.
+// fill reads more, keeps unconsumed and marked bytes, and reports whether there is more.
 func (s *Scanner) fill() bool {
 	if s.err != nil || s.readErr != nil {
 		return false

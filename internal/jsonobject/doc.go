@@ -1,18 +1,18 @@
-// Package jsonobject reads JSON: a stream value by value, in memory that does not grow with
-// it, and the members of objects by name, with limits, and with errors that say where.
+// Package jsonobject reads JSON: a stream value by value, in memory that does not grow with it, and
+// the members of objects by name, with limits, and with errors that name the place.
 //
 // # Model
 //
-// A [Scanner] stands before a value of a stream. The caller looks at its kind and then
-// either skips it, captures its bytes, enters it (arrays and objects) or reads its decoded
-// text (strings). Skipping and capturing are the same code, so that what is thrown away is
-// checked as strictly as what is kept.
+// A [Scanner] stands before a value of a stream. The caller queries its kind and then either skips
+// it, captures its bytes, enters it (arrays and objects) or reads its decoded text (strings).
+// Skipping and capturing are the same code, so that skipped values are checked as strictly as
+// captured ones.
 //
-// A [Reader] is given one text after the other, each one valid JSON value (a Scanner sees
-// to that), and returns its root [Object]. An object is asked for its members by name:
-// [Object.Number], [Object.ID], [Object.Flag], [Object.Text], [Object.Object], or one
-// element after the other [Object.Objects]. What is absent and what is null are the same.
-// [Object.Need] and others note that something is missing.
+// A [Reader] is given one text after the other, each one valid JSON value (a Scanner sees to that),
+// and returns its root [Object]. An object returns its members by name: [Object.Number],
+// [Object.ID], [Object.Flag], [Object.Text], [Object.Object], or one element after the other
+// [Object.Objects]. An absent member and null are the same. [Object.Need] and others record a
+// missing member as an error.
 //
 //	var r jsonobject.Reader
 //	o := r.Read([]byte(`{"cbs":[{"size":64},{"size":-1}]}`))
@@ -28,24 +28,21 @@
 // Apart from the mark and the depth that is exactly what encoding/json.Valid accepts.
 // Nothing is recursive.
 //
-// The first error of a text stays: a caller reads all it wants and asks [Reader.Err] once.
-// An [Error] has the path of the member, as cbs[1].size, and its place in the text. A key
-// that comes twice must have equal values ([Same]); that it came twice is noted. Members
-// that nobody asks for may be anything.
+// The first error of a text stays: a caller reads all members and calls [Reader.Err] once. An
+// [Error] has the path of the member, as cbs[1].size, and its place in the text. A repeated key
+// must have equal values ([Same]), and is recorded. Unread members may be anything.
 //
 // Numbers are whole and at most 2^63-1, ids at most 2^64-1. 4096.0, 4.096e3 and, from
 // older writers, "4096" are 4096.
 //
 // # Cost
 //
-// A Scanner has one buffer of the size given to [New]; it grows only while a value is
-// captured, at most to the limit of that capture, and shrinks again. Tokens are looked at
-// eight bytes at a time.
+// A Scanner has one buffer of the size given to [New]; it grows only while a value is captured, at
+// most to the limit of that capture, and shrinks again. Tokens are scanned eight bytes at a time.
 //
-// An object costs its length in bytes once, and each question about it a look at the names
-// of its members. Members are kept in one list that the Reader reuses; nothing of a text
-// is copied but what Text returns. Hostile lengths cost time in proportion, and no number
-// is read that is longer than 64 characters.
+// An object costs its length in bytes once, and each query a pass over the names of its members.
+// Members are kept in one list that the Reader reuses; only Text copies bytes of a text. Hostile
+// lengths cost time in proportion, and no number is read that is longer than 64 characters.
 //
 // # Why it is ours
 //

@@ -18,7 +18,7 @@ var (
 	ErrNoObject = errors.New("not an object")
 )
 
-// An Error says what cannot be read, and where. A Scanner that has failed returns the same
+// An Error names an unreadable value, and its place. A Scanner that has failed returns the same
 // Error from then on.
 type Error struct {
 	Path   string // of the member, as "cbs[2].size"; "" for a text itself, and from a Scanner

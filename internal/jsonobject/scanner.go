@@ -198,7 +198,7 @@ func (s *Scanner) More() (bool, error) {
 		return false, s.unexpected(c, "after a value in "+s.inside())
 	}
 	s.pos++
-	s.space() // so that Offset and Line are those of what comes; its end is found later
+	s.space() // so that Offset and Line belong to the next value; its end is found later
 	return true, nil
 }
 

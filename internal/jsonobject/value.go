@@ -18,7 +18,7 @@ func unescaped(raw []byte) []byte {
 		return text
 	}
 	var s string
-	_ = json.Unmarshal(raw, &s) // of what is JSON
+	_ = json.Unmarshal(raw, &s) // raw is valid JSON
 	return []byte(s)
 }
 
@@ -35,6 +35,6 @@ func plainest(raw []byte) string {
 		return strconv.FormatUint(v, 10)
 	}
 	var b bytes.Buffer
-	_ = json.Compact(&b, raw) // of what is JSON
+	_ = json.Compact(&b, raw) // raw is valid JSON
 	return b.String()
 }

@@ -49,7 +49,7 @@ func whole(b []byte) int {
 	return 0
 }
 
-// digits looks for what is no digit in eight bytes: the lowest top bit that is set is exact.
+// digits marks bytes other than digits among eight: the lowest top bit that is set is exact.
 func digits(x uint64) uint64 {
 	x ^= ones * '0' // digits become 0 to 9; more than that sets the top bit of its byte, or has it
 	return (x + ones*(0x80-10) | x) & tops
@@ -166,9 +166,9 @@ func plain(b []byte) int {
 	return i
 }
 
-// special looks for quotes, backslashes and control characters in eight bytes. In each of
-// the three differences below a byte's top bit is set if the byte is (or, above such a one,
-// may be) what is looked for, so the lowest top bit that is set is exact, and 0 is too.
+// special marks quotes, backslashes and control characters among eight bytes. In each of the three
+// differences below a byte's top bit is set if the byte matches, and may be set above a matching
+// byte. So the lowest top bit that is set is exact, and 0 is too.
 func special(x uint64) uint64 {
 	quote, slash := x^ones*'"', x^ones*'\\'
 	return ((x-ones*' ')&^x | (quote-ones)&^quote | (slash-ones)&^slash) & tops

@@ -21,7 +21,7 @@ const (
 // Dialects are all of them.
 func Dialects() []Dialect { return []Dialect{Report, Graph, Indent, Strings} }
 
-// A Buffering says what an operation does with buffers in L1.
+// A Buffering is the use of L1 buffers by an operation.
 type Buffering string
 
 // The ways.
@@ -37,7 +37,7 @@ func Bufferings() []Buffering { return []Buffering{NoBuffers, SameBuffers, VaryB
 // Live is how many buffers live at a time.
 const Live = 12
 
-// A Capture says what is to be written. The zero value of a field is its default.
+// A Capture describes a file to be written. The zero value of a field is its default.
 type Capture struct {
 	Size     int64     // bytes, about: the last operation is not cut. The default is 1 MiB
 	Chips    int       // of the mesh; the default is 1
@@ -84,7 +84,7 @@ func (c Capture) withDefaults() Capture {
 	return c
 }
 
-// A Made says what was written.
+// A Made counts the written bytes, nodes and operations.
 type Made struct {
 	Bytes int64
 	Nodes int64

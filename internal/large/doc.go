@@ -3,18 +3,17 @@
 //
 // # Model
 //
-// A capture is a row of operations. Each frees the circular buffers of the mesh, places
-// those of its program on every chip and, in dialects that have such nodes, executes it.
-// With buffers it first allocates one in L1, and frees the one that it allocated
-// Live operations ago. Programs come in turn: program 0, 1, ... and 0 again.
+// A capture is a row of operations. Each frees the circular buffers of the mesh, places the buffers
+// of its program on every chip and, in dialects that have such nodes, executes it. With buffers it
+// first allocates one in L1, and frees the one that it allocated Live operations ago. Programs come
+// in turn: program 0, 1, ... and 0 again.
 //
-// The share of a report that is no graph is a list of pages of buffers, which nothing but
-// a viewer looks at.
+// The part of a report outside the graph is a list of pages of buffers, which only a viewer reads.
 //
 // # Invariants
 //
-// Every program fits on a Wormhole beside every buffer, so that what a reader answers
-// about a capture is known: it fits, and has so many runs.
+// Every program fits on a Wormhole beside every buffer, so the right answer for a capture is known:
+// it fits, and has so many runs.
 //
 // # Cost
 //

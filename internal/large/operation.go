@@ -1,11 +1,11 @@
 package large
 
-// names are what operations are called, in turn.
+// names returns the names of operations, in turn.
 func names() [4]string {
 	return [4]string{"MatmulDeviceOperation", "UnaryDeviceOperation", "BinaryNgDeviceOperation", "LayerNormDeviceOperation"}
 }
 
-// cores are those of circular buffers, in turn.
+// cores returns the cores of circular buffers, in turn.
 func cores() [3]string {
 	return [3]string{"{[0-0 - 7-7]}", "{[0-0 - 7-3]}", "{[0-0 - 3-7], [4-0 - 4-3]}"}
 }

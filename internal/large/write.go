@@ -35,7 +35,7 @@ type allocation struct {
 	size    int // of one core
 }
 
-// drain writes what was formed so far.
+// drain writes the line formed so far.
 func (w *writer) drain() {
 	if w.err == nil {
 		_, w.err = w.w.Write(w.line)
@@ -107,7 +107,7 @@ type param struct{ name, value string }
 func number(name string, n int) param { return param{name, strconv.Itoa(n)} }
 func text(name, value string) param   { return param{name, `"` + value + `"`} }
 
-// tensor writes a tensor without a buffer, which says what chips the mesh has.
+// tensor writes a tensor without a buffer, which lists the chips of the mesh.
 func (w *writer) tensor() {
 	var chips []string
 	for chip := range w.Chips {

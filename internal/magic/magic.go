@@ -1,5 +1,5 @@
-// Package magic says what an input is that is no JSON, by its first bytes: [Name]. It has
-// no state and looks at nothing but the bytes that it is given.
+// Package magic names the format of an input that is not JSON, by its first bytes: [Name]. It has
+// no state and reads only the given bytes.
 package magic
 
 import (
@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// Name says what an input is that cannot be JSON, by its first bytes, or returns "" if it
-// may be. The words go on after "this is". What is merely not valid JSON is left to its
-// reader.
+// Name names the format of an input that cannot be JSON, by its first bytes, or returns "" if it
+// may be JSON. The words go on after "this is". Invalid JSON is left to the JSON reader.
 func Name(start []byte) string {
 	magic := []struct{ magic, what string }{
 		{"SQLite format 3\x00", "a SQLite database; cbl1 report, check, peak, who and convert read it from a file, as it is: not compressed, and not from a pipe"},

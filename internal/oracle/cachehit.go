@@ -2,7 +2,7 @@ package oracle
 
 import "slices"
 
-// remembered is what an operation ran on a device, behind one free.
+// remembered holds the programs that an operation ran on a device, behind one free.
 type remembered struct {
 	device   string
 	begun    int64
@@ -175,7 +175,7 @@ func (p *player) enqueue(c *chip) {
 	p.launch(c, run, run.buffers[len(run.buffers)-1].counter, verdictKind{aborted: aborted, candidates: 1})
 }
 
-// executed is the program that the next execution on a chip is of, or nil if nobody knows.
+// executed returns the program of the next execution on a chip, or nil if it is unknown.
 func (p *player) executed(c *chip) []*buffer {
 	if p.opts.Rules.Workloads && len(c.since) > 0 {
 		c.execs++

@@ -1,26 +1,29 @@
-// Package oracle recomputes, byte by byte, what a ttnn graph capture says about circular buffers (CBs).
-// It exists to be compared with in tests; no product code may import it.
+// Package oracle recomputes, byte by byte, the facts of a ttnn graph capture about circular buffers
+// (CBs). Tests compare the product with it; no product code may import it.
 //
 // # Model
 //
-// Every core is a set of byte positions. A CB of size s at address a puts the positions a..a+s-1 into the set of each
-// of its cores. Nothing is carried from one moment to the next: after each CB node the sets of the device are
-// emptied and filled again from the CBs that are alive. Reading, core range text, mesh membership and placement are written
-// here a second time on purpose; the package imports the standard library alone, so an error in the product's
-// reader or engine cannot hide in it.
+// Every core is a set of byte positions. A CB of size s at address a puts the positions a..a+s-1
+// into the set of each of its cores. Nothing is carried from one moment to the next: after each CB
+// node the sets of the device are emptied and filled again from the live CBs. Reading, core range
+// text, mesh membership and placement are written here a second time on purpose; the package
+// imports the standard library alone, so an error in the product's reader or engine cannot hide in
+// it.
 //
-// L1 plays the nodes in order and says of each program that was enqueued whether it fits, on each device, and what is in its way (Verdict);
-// what the capture hides has codes (Memory.Hidden), and Answer is what check would say.
+// L1 plays the nodes in order and judges each enqueued program on each device: whether it fits, and
+// the obstacles (Verdict). Hidden facts of the capture have codes (Memory.Hidden), and Answer is
+// the answer of check.
 //
 // # Rules
 //
-// Options.Rules turns on the right answers 1 to 10, each alone. The zero value reads captures as they were read before.
-// TestRightAnswers holds AllRules against answers that were worked out by hand (capture/testdata/right), and TestEachRuleMatters shows
-// that none of them is idle.
+// Options.Rules turns on the right answers 1 to 10, each alone. The zero value has the earlier
+// reading of captures. TestRightAnswers holds AllRules against answers that were worked out by hand
+// (capture/testdata/right), and TestEachRuleMatters shows that none of them is idle.
 //
 // # Choices
 //
-// Where README.md of the sample captures and the design page say nothing, the oracle does this:
+// The oracle makes these choices, which README.md of the sample captures and the design page leave
+// open:
 //
 //   - Program with addresses: some of its local CBs have address 0, others not ("mixed" inside one program). The
 //     recorded ones are marked first, in creation order, then the zero ones are placed by tt-metal's rule on top. The same goes
@@ -30,21 +33,21 @@
 //     program has addresses), but has no cores, no logical bytes and no end.
 //   - Dataflow buffers and scratchpads live and die with the CBs of their device. A device that has only them is
 //     listed too, with cb_nodes 0; they make no program of their own.
-//   - The allocator entries of all dataflow buffers and scratchpads of a program exist before the first of them is placed, as those
-//     of its CBs do.
+//   - The allocator entries of all dataflow buffers and scratchpads of a program exist before the first of them is placed, like
+//     the entries of its CBs.
 //   - The word in "addresses" speaks of CBs only; "layout" is given when anything at all was placed by the rule.
 //   - A free with an id does not reach nodes without id (device "none"); a free without id reaches everything.
 //   - The first entry of "devices" that has the field decides base and architecture for the whole file.
 //   - Programs of one workload run one after the other: where the second begins, the CBs of the first end.
-//   - A list of buffers speaks of the whole time of its operation: what the capture allocates in it explains a row.
+//   - A list of buffers covers the whole time of its operation: an allocation of the capture in it explains a row.
 //   - A list ends a buffer only if it has another row of the same device.
-//   - A free with an address, of a buffer that the capture did not allocate, says where that lay from the start on.
+//   - A free with an address, of a buffer that the capture did not allocate, gives its address from the start on.
 //   - A sharded tensor from before the capture holds its buffer's size divided by its cores, if that is whole; an interleaved one
 //     stands in tt-metal's test and holds nothing.
-//   - Buffers from before that are there from one moment on come one after the other: those of lists by device and address, those of
-//     tensors by node, those of frees by address.
-//   - What an exception ended behind its free is not shown, unless the capture is a plan.
-//   - A run outside the grid has no part in what is registered, and none in what lies there.
+//   - Buffers from before the capture that appear at one moment are ordered: first buffers of lists by device and address, then
+//     of tensors by node, then of frees by address.
+//   - The effects of an exception behind its free are not shown, unless the capture is a plan.
+//   - A run outside the grid takes no part in registration, nor in the contents of L1.
 //
 // # Limits
 //

@@ -4,7 +4,8 @@ import (
 	"slices"
 )
 
-// Answer is what check says: 0 fits, 1 does not fit, 3 nobody can tell. accepted are codes of Hidden that count as seen.
+// Answer is the answer of check: 0 fits, 1 does not fit, 3 unknown. accepted are codes of Hidden
+// that count as seen.
 func (m *Memory) Answer(accepted ...string) int {
 	if m.Failed > 0 {
 		return 1
@@ -23,12 +24,12 @@ func (p *player) hide(code string, hidden bool) {
 	}
 }
 
-// ofNow is what lives at a counter: what was allocated in the capture, and what is from before it.
-// What comes or goes between two nodes does so before the second, and what goes goes first.
+// ofNow returns the live buffers at a counter: buffers of the capture, and buffers from before it.
+// Buffers that come or go between two nodes do so before the second, first the ones that go.
 func (p *player) ofNow(at int64) []*alloc {
 	for i := range p.past.earlier {
 		a := &p.past.earlier[i]
-		if at <= a.until || !slices.Contains(p.live, a) { // at its end its free is the node that comes: what is open is enqueued first
+		if at <= a.until || !slices.Contains(p.live, a) { // at its end its free is the next node: open programs are enqueued first
 			continue
 		}
 		p.settleOn(a)
@@ -46,7 +47,7 @@ func (p *player) ofNow(at int64) []*alloc {
 	return p.live
 }
 
-// settleOn enqueues what is open where a buffer comes or goes.
+// settleOn enqueues the open programs of the devices of a buffer that comes or goes.
 func (p *player) settleOn(a *alloc) {
 	for _, c := range p.chips {
 		if p.reaches(a.owner, c.name) {
@@ -99,7 +100,7 @@ func (p *player) wasAborted(at int64) bool {
 	return ok && p.aborted[start]
 }
 
-// hideRest adds what is only known at the end.
+// hideRest adds the codes that are known at the end only.
 func (p *player) hideRest(nodes []node) {
 	p.hide("no-nodes", len(nodes) == 0)
 	p.hide("no-runs", p.out.Runs == 0)
@@ -149,7 +150,7 @@ func allocatedNext(nodes []node, i int) bool {
 	return i+1 < len(nodes) && nodes[i+1].kind == "buffer_allocate" && slices.Contains(nodes[i+1].connections, nodes[i].counter)
 }
 
-// hidEarlier says whether something was enqueued beside a buffer of which no place is known.
+// hidEarlier reports whether something was enqueued beside a buffer without a known place.
 func (p *player) hidEarlier() bool {
 	return slices.ContainsFunc(p.past.hidden, func(l life) bool {
 		return slices.ContainsFunc(p.out.Verdicts, func(v Verdict) bool { return v.At < l.to && p.reaches(l.owner, v.Device) })

@@ -2,7 +2,7 @@ package oracle
 
 import "slices"
 
-// run is what one device got between two frees that reach it.
+// run holds the buffers that one device got between two frees that reach it.
 type run struct {
 	circular, dataflow, pads []*buffer
 	entries                  []*entry // tt-metal's bookkeeping for the CBs
@@ -79,7 +79,8 @@ func (t *addressTally) note(cbs []*buffer) {
 	}
 }
 
-// overTime replays the events of the device. After each one the state is built again from what is alive.
+// overTime replays the events of the device. After each one the state is built again from the live
+// buffers.
 func (d *Device) overTime(name string, events []event) error {
 	var l1 memory
 	var live []*buffer

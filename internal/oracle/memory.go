@@ -10,20 +10,21 @@ import (
 	"strings"
 )
 
-// Memory is what the oracle says about everything that lives in L1.
+// Memory holds the oracle's results about everything that lives in L1.
 //
-// All that the file knows anywhere (chips of meshes, cores of tensors, devices) is gathered first; then the nodes are played
-// in order. After each change of a device every core of it is a set of bytes that is filled anew.
+// All facts of the file (chips of meshes, cores of tensors, devices) are gathered first; then the
+// nodes are played in order. After each change of a device the set of bytes of every core is filled
+// anew.
 type Memory struct {
 	Devices        map[string]*MemoryDevice
 	Runs, Inferred int // enqueued programs, once for each device
-	Failed         int // of which do not fit
-	Clashed        int // of which bytes are held by others or beyond L1
+	Failed         int // programs that do not fit
+	Clashed        int // programs with bytes held by others or beyond L1
 	HitsInferred   int
 	HitsUnknown    int
 
 	Verdicts  []Verdict      // one for each enqueued program and device, in order
-	Hidden    map[string]int // what nobody can tell, by code
+	Hidden    map[string]int // unknown facts, by code
 	FreeAgain int            // frees of buffers that the capture allocated and freed before
 	Reached   int            // enqueued programs that end in L1_SMALL, once for each device
 	Denied    []string       // devices whose rows contradict themselves, or L1_SMALL buffers
@@ -77,7 +78,7 @@ func (a *alloc) tests(rules Rules) bool {
 	return a.placed && a.kind == "L1" && (a.end > a.start || rules.AddressAlone && !a.sized && a.recorded)
 }
 
-// resident is what one kind of buffers of a program left on a core.
+// resident holds the bytes that one kind of buffers of a program left on a core.
 type resident struct{ spans []span }
 
 type cell struct {
@@ -101,7 +102,7 @@ type chip struct {
 	execs int         // executions since then
 	exec  map[core][]span
 
-	blind   bool  // what it runs is hidden
+	blind   bool  // its programs are hidden
 	touched bool  // a buffer lay there
 	grid    *grid // nil: not checked
 
@@ -141,11 +142,11 @@ type player struct {
 	inside  map[int64]int64 // placed nodes: the start of the function around them
 	plan    bool            // the capture shows everything
 	banks   []bank          // rows of devices
-	wrong   map[string]bool // those that an L1_SMALL buffer contradicts, by their ids
+	wrong   map[string]bool // devices that an L1_SMALL buffer contradicts, by their ids
 
 	covered    map[string]bool // operations, and operations on devices, that may have run a hidden program
-	calls      bool            // nobody knows which functions run
-	badMembers bool            // nobody knows all chips of meshes
+	calls      bool            // the running functions are unknown
+	badMembers bool            // the chips of meshes are unknown
 	unfreed    map[int64]bool  // frees of CBs that are hidden
 
 	bottom bottom
@@ -171,7 +172,7 @@ type opened struct {
 	settled bool
 }
 
-// L1 plays a capture and says what lived in L1.
+// L1 plays a capture and returns the contents of L1.
 func L1(data []byte, opts Options) (*Memory, error) {
 	m, lifted, err := playFile(data, opts, nil)
 	if err != nil || len(lifted) == 0 {
@@ -216,7 +217,7 @@ func isPlaced(kind string) bool {
 	return kind == "circular_buffer_allocate" || kind == "dataflow_buffer_allocate" || kind == "scratchpad_allocate"
 }
 
-// prepare gathers what is known at the end.
+// prepare gathers the facts of the whole file.
 func (p *player) prepare(nodes []node, head header) error {
 	layout, err := chooseLayout(head, p.opts)
 	if err != nil {
@@ -342,7 +343,7 @@ func (p *player) findShards(nodes []node) {
 	}
 }
 
-// describe takes in the tensor of an allocation.
+// describe records the tensor of an allocation.
 func (p *player) describe(allocation int64, n node) {
 	cores, mode := n.shards(), n.mode(p.opts.Rules)
 	if (len(cores) > 0 || mode != "") && p.shards[allocation] == nil && p.modes[allocation] == "" {
@@ -690,7 +691,7 @@ func (p *player) locate(a *alloc) {
 	}
 }
 
-// align returns the alignment of L1 buffers on chips. In HYBRID mode it is that of DRAM.
+// align returns the alignment of L1 buffers on chips. In HYBRID mode it is DRAM's.
 func (p *player) align(on ...*chip) uint64 {
 	for _, c := range on {
 		if slices.ContainsFunc(p.perCore, func(owner string) bool { return p.reaches(owner, c.name) }) {
@@ -719,7 +720,7 @@ func (p *player) deallocate(n node, name string) {
 	}
 }
 
-// sums counts what is live on a device.
+// sums counts the live buffers of a device.
 func (c *chip) sums(p *player) {
 	figures := map[string]*[2]uint64{"L1": &c.row.L1, "L1_SMALL": &c.row.L1Small, "DRAM": &c.row.DRAM, "": &c.row.Buffers}
 	for _, f := range figures {
@@ -739,7 +740,7 @@ func (c *chip) sums(p *player) {
 	}
 }
 
-// fill makes the bytes of every core anew, all of them or those of one kind.
+// fill makes the bytes of every core anew, of all kinds or of one.
 func (p *player) fill(c *chip, only string) (map[core]uint64, error) {
 	held := map[core][]span{}
 	for at, r := range c.left {

@@ -67,7 +67,8 @@ func (p *player) onPages(c *chip) bool {
 	return false
 }
 
-// uncertain says whether some addresses of a program are not known: those that were placed on a device with persistent pages.
+// uncertain reports whether some addresses of a program are unknown: its CBs were placed on a
+// device with persistent pages.
 func (p *player) uncertain(c *chip, run program) bool {
 	return p.onPages(c) && slices.ContainsFunc(run.stated, func(b *buffer) bool { return b.local && b.addr == 0 })
 }

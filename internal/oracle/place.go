@@ -10,8 +10,8 @@ type entry struct {
 
 type span struct{ start, end uint64 }
 
-// end is 0 without regions. It is the largest end, which in tt-metal always is that of the last region; here
-// recorded addresses may come in any order.
+// end is 0 without regions. It is the largest end. In tt-metal that is always the end of the last
+// region; here recorded addresses may come in any order.
 func (e *entry) end() uint64 {
 	var end uint64
 	for _, r := range e.regions {
@@ -26,8 +26,9 @@ func (e *entry) mark(addr, size uint64) {
 	e.regions = append(e.regions, span{addr, addr + size})
 }
 
-// newEntries makes one entry for every distinct merged range, in the order in which buffers bring them. Those of buffers that take no
-// bytes (global CBs, borrowed memory) are made too: a local one that intersects them marks them.
+// newEntries makes one entry for every distinct merged range, in the order in which buffers bring
+// them. Buffers without bytes (global CBs, borrowed memory) get entries too: a local buffer that
+// intersects them marks them.
 func newEntries(groups ...[]*buffer) []*entry {
 	var entries []*entry
 	for _, g := range groups {

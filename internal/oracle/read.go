@@ -24,7 +24,7 @@ type node struct {
 	hidden   bool // a field cannot be read
 }
 
-// header is what a report object says outside its nodes.
+// header holds the fields of a report object outside its nodes.
 type header struct {
 	wrapper *string
 	l1Size  uint64 // 0 if the file does not say
@@ -34,7 +34,8 @@ type header struct {
 	banks   []bank
 }
 
-// gridOf is the grid that a device has by the file: its own, or the first of all. nil: nobody says, or nobody asks.
+// gridOf returns the grid of a device by the file: its own, or the first of all. nil: the file has
+// none, or the rule is off.
 func (h *header) gridOf(name string, rules Rules) *grid {
 	if !rules.Grid || len(h.grids) == 0 {
 		return nil

@@ -1,6 +1,7 @@
 package oracle
 
-// Report is everything the oracle says about one capture. Its JSON form is that of the *.expected.json files.
+// Report holds all results of the oracle for one capture. The *.expected.json files have its JSON
+// form.
 type Report struct {
 	Format             int                `json:"format"`
 	Nodes              int                `json:"nodes"`

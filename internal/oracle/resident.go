@@ -77,7 +77,7 @@ type life struct {
 
 const forEver = math.MaxInt64
 
-// past is what the oracle knows of buffers, whole file at hand.
+// past holds the facts of the whole file about buffers.
 type past struct {
 	members map[string][]int64
 	rules   Rules
@@ -86,10 +86,10 @@ type past struct {
 	again   int     // frees of buffers of the capture that were free
 	untyped int     // frees that name no type: each may be of L1
 	hidden  []life  // L1 buffers that are used or freed and lie nowhere: up to their free
-	earlier []alloc // those of which a place is known
+	earlier []alloc // buffers with a known place
 
 	since    int64 // the first hidden allocation: what shows later may be its buffer
-	nameless bool  // and it does not say of which buffer node
+	nameless bool  // and it does not name a buffer node
 }
 
 // remember gathers the lives of all buffers.
@@ -296,7 +296,8 @@ func (p *past) readTensors(nodes []node) {
 	}
 }
 
-// readFrees makes residents of what is freed with an address and was not known before, from the start to the free.
+// readFrees makes residents of unknown buffers that are freed with an address, from the start to
+// the free.
 func (p *past) readFrees() {
 	known := func(f life) bool {
 		return slices.ContainsFunc(p.earlier, func(a alloc) bool { return a.start == f.addr && a.until == f.from && p.same(a.owner, f.owner) })

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// barrier is bytes that one more L1 buffer could not have, at any time: everything that a buffer held, and everything
-// below the end of what ran.
+// barrier is a range that one more L1 buffer could not have at some time: the bytes of a buffer, or
+// everything below the end of a program.
 type barrier struct {
 	cores []core // nil: all
 	bytes span
@@ -25,7 +25,7 @@ func (p *player) barRun(c *chip, run program) {
 	}
 }
 
-// barBuffer notes a buffer. Nobody knows where one without a size ends.
+// barBuffer adds the barrier of a buffer. A buffer without a size has an unknown end.
 func (p *player) barBuffer(c *chip, a *alloc) {
 	if end := a.end; a.placed {
 		if !a.sized {

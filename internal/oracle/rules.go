@@ -1,8 +1,8 @@
 package oracle
 
-// Rules say in which points the oracle reads a capture as tt-metal's sources were understood later.
-// The zero value is the older reading; each field changes one point, and they can be combined.
-// The numbers are those of the captures in capture/testdata/right.
+// Rules select the points in which the oracle follows the later reading of tt-metal's sources. The
+// zero value is the older reading; each field changes one point, and they can be combined. The
+// numbers match the captures in capture/testdata/right.
 type Rules struct {
 	AsWritten    bool // 1: core ranges key the allocator as the file writes them; else they are merged first
 	Ambiguous    bool // 2: a cache hit after several programs under one text judges all of them; else the last

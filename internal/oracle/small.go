@@ -8,7 +8,8 @@ import (
 	"strconv"
 )
 
-// bank is what a row of devices says of L1: its size, where CBs start, and the bytes of a bank. Zero: it does not say it.
+// bank holds the L1 fields of a row of devices: its size, the start of CBs, and the bytes of a
+// bank. Zero: the row lacks it.
 type bank struct {
 	device           string
 	size, base, free uint64
@@ -41,7 +42,7 @@ func (b bank) small() (n uint64, ok bool) {
 	return b.size - b.base - b.free, true
 }
 
-// banksOf are the rows that speak of a device: its own, else those of its meshes, else all.
+// banksOf returns the rows about a device: its own, else its meshes', else all.
 func (p *player) banksOf(name string) (rows []bank) {
 	for _, is := range []func(bank) bool{
 		func(b bank) bool { return b.device == name },

@@ -110,7 +110,8 @@ func (n node) where() string {
 	return name
 }
 
-// firstHiddenAllocation is the counter of the first node that may allocate a buffer of which nobody knows enough.
+// firstHiddenAllocation returns the counter of the first node that may allocate a buffer with
+// unknown properties.
 func firstHiddenAllocation(nodes []node) int64 {
 	for _, n := range nodes {
 		if n.hidden && n.kind == "" || n.kind == "buffer_allocate" && (n.hidden || n.bufferKind() == "") {

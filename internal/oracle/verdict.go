@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// Verdict says whether one program fits on one device beside what lives there when it is enqueued.
+// Verdict reports whether one program fits on one device beside the contents at the time of its
+// enqueue.
 type Verdict struct {
 	Device     string
 	Op         string // the functions that ran it
@@ -16,7 +17,7 @@ type Verdict struct {
 	Inferred   bool
 	Candidates int
 	Fits       bool
-	Untold     bool   // nobody can tell, whatever Fits says
+	Untold     bool   // unknown, whatever Fits is
 	Doubt      string // the code that says why it neither fits nor fails; then Fits is false
 
 	Refusals []Refusal         // tt-metal's, in its order
@@ -191,9 +192,10 @@ func (r program) kinds() (circulars, others []*buffer) {
 	return circulars, others
 }
 
-// lowest is the lowest L1 tensor that is compared with a region, or nil, and what it is perhaps compared with besides. One
-// in lockstep counts on all cores of its device, in HYBRID mode too. One that was allocated per core counts on its cores;
-// dataflow buffers have no HYBRID mode, and meet it on any. One in range lockstep counts on its cores, and perhaps on others.
+// lowest returns the lowest L1 tensor that is compared with a region, or nil, and the doubt if
+// another one may be compared. One in lockstep counts on all cores of its device, in HYBRID mode
+// too. One that was allocated per core counts on its cores; dataflow buffers have no HYBRID mode,
+// and meet it on any. One in range lockstep counts on its cores, and perhaps on others.
 func (p *player) lowest(c *chip, e *entry, anywhere bool) (lowest *alloc, perhaps string) {
 	for _, a := range p.live {
 		if a.kind != "L1" || !p.reaches(a.owner, c.name) {

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// split is what is known of mesh workloads of several programs.
+// split holds the facts about mesh workloads of several programs.
 type split struct {
 	programs  map[int64]int  // by the first of several frees back to back: how many they are
 	repeated  map[int64]bool // the other frees

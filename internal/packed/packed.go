@@ -28,10 +28,10 @@ const PeekSize = 4096
 // ErrExpands: the data expands more than 1000:1 after 64 MiB of output.
 var ErrExpands = errors.New("expands more than 1000:1")
 
-// An Input reads the content of what Open was given.
+// An Input reads the content of the argument of Open.
 type Input struct {
 	io.Reader
-	Format string // "gzip", "zstd", or "" for what is not compressed
+	Format string // "gzip", "zstd", or "" for plain content
 	close  func()
 }
 
@@ -42,9 +42,9 @@ func (in *Input) Close() {
 	}
 }
 
-// Open returns the content of r, which may be compressed: what it is tells its content,
-// never its name. An error of r itself is given on; what is wrong with the data is said
-// in words, and matches io.ErrUnexpectedEOF if it is cut, or ErrExpands.
+// Open returns the content of r, which may be compressed: the first bytes decide, never a name. An
+// error of r itself is passed on. An error of the data is put into words, and matches
+// io.ErrUnexpectedEOF if the data is cut, or ErrExpands.
 func Open(r io.Reader) *Input {
 	start, rest, _ := Peek(r)
 	e := &expander{src: &source{}}
@@ -100,7 +100,7 @@ func Peek(r io.Reader) (start []byte, rest io.Reader, err error) {
 	return start, &peeked{start, err, r}, err
 }
 
-// peeked gives what was peeked at, then the error that Peek met or else the rest.
+// peeked reads the peeked bytes, then returns the error of Peek or else reads the rest.
 type peeked struct {
 	start []byte
 	err   error
@@ -149,8 +149,7 @@ func (s *source) count(n int, err error) error {
 	return err
 }
 
-// expander reads from a decoder, watches how much it makes of how little, and says
-// what went wrong in words.
+// expander reads from a decoder, limits the ratio of output to input, and puts errors into words.
 type expander struct {
 	format string
 	src    *source

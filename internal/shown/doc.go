@@ -1,19 +1,19 @@
 // Package shown makes text from a file fit to be shown in one line: names, paths and
 // values, escaped and cut.
 //
-// [Escape] spells everything but printable ASCII, so that no text steers a terminal, ends
-// a line or turns the writing direction. [Visible] keeps what prints from left to right.
-// Messages of errors and JSON are escaped; what is written for people is visible.
+// [Escape] spells everything but printable ASCII, so that no text steers a terminal, ends a line or
+// turns the writing direction. [Visible] keeps what prints from left to right. Messages of errors
+// and JSON are escaped; text for people is visible.
 //
 // [Start] and [End] make a text visible and cut it to columns of a terminal, which [Width]
 // counts.
 //
-// [Head] and [Tail] cut text that is safe already; a path tells more at its end.
-// [TailText] keeps characters whole, for text that is made safe later. [Name] and [Path]
-// escape and cut, at a cost that follows what is shown and not what is given. [Value]
-// copies the start of bytes that may be huge. [Clip], [ClipStart] and [ClipJoined] say how long a
-// name was that they cut: names are kept to [MaxName] bytes, those of operations inside each other
-// to [MaxPath], and JSON has [MaxOutput] of them.
+// [Head] and [Tail] cut text that is safe already; the end of a path is its informative part.
+// [TailText] keeps characters whole, for text that is made safe later. [Name] and [Path] escape and
+// cut, at a cost that follows the output and not the input. [Value] copies the start of bytes that
+// may be huge. [Clip], [ClipStart] and [ClipJoined] append the length of a name that they cut.
+// Names are kept to [MaxName] bytes, names of nested operations to [MaxPath], and JSON has
+// [MaxOutput] bytes of them.
 //
 // [Plural] is a number with its noun.
 //

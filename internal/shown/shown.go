@@ -12,7 +12,7 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// Ellipsis marks what was cut.
+// Ellipsis marks a cut.
 const Ellipsis = "..."
 
 // MaxValue is the length in bytes that no result of Value exceeds.
@@ -46,9 +46,9 @@ func TailText(s string, n int) string {
 	return Ellipsis + s
 }
 
-// MaxName is the length in bytes to which names are kept, and MaxOutput that in which the
-// JSON of this module has them: a log may repeat one name for each of its lines. MaxPath is
-// that of operations inside each other: the outer ones in MaxOutput, " > ", and the innermost.
+// MaxName is the length in bytes to which names are kept. MaxOutput is their length in the JSON of
+// this module: a log may repeat one name for each of its lines. MaxPath is the length for nested
+// operations: the outer ones in MaxOutput, " > ", and the innermost.
 const (
 	MaxName   = 64 << 10
 	MaxOutput = 1 << 10
@@ -59,7 +59,7 @@ const (
 // in at most n bytes: "conv2d... (70,000 bytes)". No character is cut in two. n is 64 or more.
 func Clip(s string, n int) string { return ClipStart(s, len(s), n) }
 
-// ClipStart is Clip of a text of length bytes of which s is the start, n bytes or all of it.
+// ClipStart is Clip of a text of length bytes; s is its start, n bytes or all of it.
 func ClipStart(s string, length, n int) string {
 	if length <= n {
 		return s

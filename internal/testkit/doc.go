@@ -1,9 +1,10 @@
-// Package testkit has what tests of several packages need: inputs that are made, and
-// answers that were written down.
+// Package testkit helps the tests of several packages: it makes inputs, and compares answers with
+// files.
 //
-// [Gzip] and [Zstd] pack a text; [Repeat] reads a pattern again and again, so that a huge
-// input takes no memory. [Golden] compares an answer with a file, [Sections] the answers to the questions of one, [CloseObjects] makes a
-// JSON schema strict. [Nightly] asks for the largest sizes. [Open] says what a test has [Opened], and that it closed it.
+// [Gzip] and [Zstd] pack a text; [Repeat] reads a pattern again and again, so that a huge input
+// takes no memory. [Golden] compares an answer with a file, [Sections] the answers to the questions
+// of one, [CloseObjects] makes a JSON schema strict. [Nightly] selects the largest sizes. [Open]
+// counts the files and goroutines that are [Opened], so that a test can prove that it closed them.
 //
 // No product code imports this package.
 package testkit

@@ -8,17 +8,18 @@ import (
 	"time"
 )
 
-// Opened is what the process of a test has open at a moment. Where there is no /proc it has no files.
+// Opened counts the open files and goroutines of the process of a test at a moment. Without /proc
+// there are no files.
 type Opened struct{ Files, Goroutines int }
 
-// Open returns what is open now.
+// Open returns the present counts.
 func Open() Opened {
 	entries, _ := os.ReadDir("/proc/self/fd") // where there is none, none are counted
 	return Opened{len(entries), runtime.NumGoroutine()}
 }
 
-// RequireBack waits until no more is open than there was, and fails after ten seconds of sleep, which is
-// that of the caller. It returns what is open then.
+// RequireBack waits until no more is open than before, and fails after ten seconds of the caller's
+// sleep. It returns the counts of that moment.
 func (before Opened) RequireBack(t testing.TB, sleep func(time.Duration)) Opened {
 	t.Helper()
 	for range 10_000 {
@@ -37,11 +38,11 @@ func (o Opened) String() string {
 	return fmt.Sprintf("%d descriptors and %d goroutines", o.Files, o.Goroutines)
 }
 
-// links says what descriptors stand for.
+// links returns the targets of the open descriptors.
 func links() (out []string) {
 	entries, _ := os.ReadDir("/proc/self/fd")
 	for _, e := range entries {
-		to, _ := os.Readlink("/proc/self/fd/" + e.Name()) // that of the folder itself is closed
+		to, _ := os.Readlink("/proc/self/fd/" + e.Name()) // the descriptor of the folder itself is closed
 		out = append(out, e.Name()+" "+to)
 	}
 	return out

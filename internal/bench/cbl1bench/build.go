@@ -9,7 +9,7 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// build is what a program costs before anybody counts it: time, objects and memory.
+// build measures the cost of a program before it is counted: time, objects and memory.
 func build(r *runner) error {
 	aims := []float64{3, 8, 8, 40, 40} // us
 	for i, sort := range bench.Builds(l1.N150(), r.size.meshed) {

@@ -11,7 +11,7 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// An outcome is what a workload cost the engine, and its rivals.
+// An outcome holds the costs of a workload for the engine, and for its rivals.
 type outcome struct {
 	w      bench.Workload
 	us     timing
@@ -40,7 +40,7 @@ func (r *runner) contest(w bench.Workload, racers ...racer) (*outcome, error) {
 	return o, nil
 }
 
-// match is contest with the listed structures, each on what it can manage.
+// match is contest with the listed structures, each on the part that it can manage.
 func (r *runner) match(w bench.Workload, steps int, devices ...int) (*outcome, error) {
 	return r.contest(w, append([]racer{by(bench.Ours())}, rivals(w, steps, devices...)...)...)
 }
@@ -94,8 +94,7 @@ func (o *outcome) others() string {
 	return strings.Join(out, ", ")
 }
 
-// What is asked of each call: at most so many times what the best rival takes, and so
-// many ns more.
+// The limit for each call: at most so many times the best rival's time, and so many ns more.
 const (
 	mostTimes = 3
 	mostMore  = 300
@@ -112,8 +111,8 @@ func (o *outcome) best() (best rival, ok bool) {
 	return best, !math.IsInf(best.change, 1) && o.us.change != 0
 }
 
-// kept reports whether the engine keeps what is asked of each call. times is how many times
-// as much as the best rival it needs. There is no answer without a rival.
+// kept reports whether the engine keeps the limit for each call. times is its time in multiples of
+// the best rival's. There is no answer without a rival.
 func (o *outcome) kept() (kept bool, times value, ok bool) {
 	best, ok := o.best()
 	if !ok {
@@ -122,7 +121,7 @@ func (o *outcome) kept() (kept bool, times value, ok bool) {
 	return o.call(o.us) <= mostTimes*o.call(best.timing)+mostMore, o.us.over(best.timing), true
 }
 
-// costs are what a workload costs the engine besides the time of all calls.
+// costs are the costs of a workload for the engine besides the time of all calls.
 type costs struct {
 	allocations float64 // per call
 	collecting  value   // share of the processor time; none if there was no need to
@@ -164,8 +163,8 @@ func (r *runner) costs(w bench.Workload, us bench.Design) *costs {
 	return x
 }
 
-// collecting returns the share of the processor time that collecting garbage takes while
-// f runs. What is counted is whole collections.
+// collecting returns the share of the processor time that collecting garbage takes while f runs.
+// Whole collections are counted.
 func collecting(f func()) value {
 	all := []metrics.Sample{{Name: "/cpu/classes/gc/total:cpu-seconds"}, {Name: "/cpu/classes/user:cpu-seconds"}, {Name: "/gc/cycles/total:gc-cycles"}}
 	metrics.Read(all)
@@ -179,8 +178,8 @@ func collecting(f func()) value {
 	return value{n: 100 * gc / (gc + user), unit: "%"}
 }
 
-// building returns the ns per call of w that building its programs would add: those that
-// come with its steps, each built once.
+// building returns the ns per call of w that building the programs of its steps would add, each
+// built once.
 func building(w bench.Workload) float64 {
 	known := map[*program.Program]bool{}
 	for _, s := range w.Before {
@@ -221,7 +220,7 @@ func builderOf(p *program.Program) *program.Builder {
 	return b
 }
 
-// must returns v. What is built here was built before.
+// must returns v. The same value was built before, so an error cannot occur.
 func must[V any](v V, err error) V {
 	if err != nil {
 		panic(fmt.Sprintf("cbl1bench: %v", err))

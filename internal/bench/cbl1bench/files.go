@@ -139,7 +139,7 @@ func (r *runner) file(f file, command, path string) error {
 		times("of wc -l", took)
 	}
 	var most *goal
-	if of == "run" { // programs may take what they are
+	if of == "run" { // programs take the sizes as given
 		most = atMostOnly(32)
 	}
 	r.add(row{workload: workload, what: "held for each " + of, value: value{n: held, unit: "B"}, goal: most})

@@ -6,8 +6,8 @@ import (
 	"github.com/cbl1/cbl1/internal/bench"
 )
 
-// The workloads A1 to A8 are made against the engine. What is asked is how it stands
-// beside what does not share.
+// The workloads A1 to A8 are made against the engine. It is compared with structures that do not
+// share.
 
 // hostile lets the listed structures play w and asks how many times as much as some of them
 // the engine needs.
@@ -75,8 +75,8 @@ func (r *runner) below(w func(live, pairs int) bench.Workload) error {
 	return nil
 }
 
-// growth is what a change costs with few live programs, and with many, one call for
-// each on all devices.
+// growth measures the cost of a change with few live programs, and with many, one call for each on
+// all devices.
 func growth(r *runner) error {
 	devices := r.size.devices
 	for _, x := range []struct {
@@ -103,7 +103,7 @@ func growth(r *runner) error {
 	return nil
 }
 
-// oneOfMany is what calls for one device cost in small and large fleets.
+// oneOfMany measures calls for one device in small and large fleets.
 func oneOfMany(r *runner) error {
 	var first timing
 	for i, devices := range r.size.many {

@@ -16,8 +16,8 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// Some calls look at a whole fleet. What is asked of them is how long they take, and for
-// how long they keep everybody else from working.
+// Some calls visit a whole fleet. The measures are how long they take, and for how long they keep
+// others waiting.
 
 // waiting is the row of how long others have waited for a look.
 const waiting = "others wait at most"
@@ -186,8 +186,8 @@ func marks(r *runner) error {
 	})
 }
 
-// refused asks for a program that fits on no device, beside buffers of which no device
-// has one that another has: on one set of cores, and on many.
+// refused enqueues a program that fits on no device, beside buffers that no two devices share: on
+// one set of cores, and on many.
 func refused(r *runner) error {
 	spec, n := l1.P150(), r.size.refused
 	cores := slices.Collect(spec.Grid().Cores().All())

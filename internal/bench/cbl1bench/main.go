@@ -1,23 +1,22 @@
-// Command cbl1bench measures the engine against the baselines, and how fast large
-// captures are read against encoding/json and Python, and prints a table for each
-// workload as soon as it is measured, and at the end one with a line for each, with the list of
-// what was missed; or all rows as CSV:
+// Command cbl1bench measures the engine against the baselines, and the reading of large captures
+// against encoding/json and Python. It prints a table for each workload as soon as it is measured.
+// At the end it prints a table with a line for each workload, and the list of missed goals; or all
+// rows as CSV:
 //
 //	go run ./internal/bench/cbl1bench            # all but raster, files and inputs: five minutes
 //	go run ./internal/bench/cbl1bench -short     # smaller
 //	go run ./internal/bench/cbl1bench -check     # only whether all totals agree, seconds
 //	go run ./internal/bench/cbl1bench -run 'W[13]'
 //
-// All contenders run in one process, in turns. Each run is timed in 32 stretches, and of
-// each stretch the fastest of at least three turns counts, in processor time where the
-// system tells it. So ratios mean something even where times do not: on another machine,
-// or on one that is busy. Every total that a contender computes is compared with the
-// engine's; a difference ends the run with exit status 1.
+// All contenders run in one process, in turns. Each run is timed in 32 stretches, and the fastest
+// of at least three turns of each stretch counts, in processor time where the system reports it. So
+// ratios are meaningful even on another machine, or on a busy one. Every total that a contender
+// computes is compared with the engine's; a difference ends the run with exit status 1.
 //
-// A change is one (program, device) pair, with one question for the total of the device
-// after it. Baselines that would take hours are measured on a part: on 2 of 32 devices
-// (which flatters them: less memory, better cached), on the first steps, or on 64 steps
-// over the whole run. Such figures have a ~.
+// A change is one (program, device) pair, with one query for the total of the device after it.
+// Baselines that would take hours are measured on a part: on 2 of 32 devices (which flatters them:
+// less memory, better cached), on the first steps, or on 64 steps over the whole run. Such figures
+// have a ~.
 package main
 
 import (
@@ -82,8 +81,8 @@ func run(args []string, out, errw io.Writer) int {
 	return 0
 }
 
-// measure measures the parts whose names match. It prints the rows of each when it is done, if
-// that is wanted: who follows a long run, or ends it, has what was measured.
+// measure measures the parts whose names match. With rows it prints the rows of each part when it
+// is done, so that a long run can be followed, or ended early.
 func (r *runner) measure(match *regexp.Regexp, out, errw io.Writer, rows bool) error {
 	for _, p := range parts() {
 		if !match.MatchString(p.name) || p.apart && match.String() == "" {
@@ -109,7 +108,7 @@ func (r *runner) measure(match *regexp.Regexp, out, errw io.Writer, rows bool) e
 type part struct {
 	name    string
 	measure func(*runner) error
-	apart   bool // measured only if it is asked for
+	apart   bool // measured only if it is named
 }
 
 func parts() []part {

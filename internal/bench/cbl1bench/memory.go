@@ -6,8 +6,8 @@ import (
 	"github.com/cbl1/cbl1/internal/bench"
 )
 
-// memory is what the mesh of W2 takes of the heap, and what the churn of W3 allocates.
-// The programs exist already: they are no part of either.
+// memory measures the heap of the mesh of W2, and the allocations of the churn of W3. The programs
+// exist already: they are no part of either.
 func memory(r *runner) error {
 	w := bench.Mesh(r.size.devices, r.size.meshed)
 	heap := func(d bench.Design) float64 {

@@ -19,8 +19,8 @@ type runner struct {
 	noGoals bool
 }
 
-// A racer is a contender and the part of a workload that it can manage. What it does not
-// do whole is a sample.
+// A racer is a contender and the part of a workload that it can manage. A part of a workload is a
+// sample.
 type racer struct {
 	bench.Design
 	devices []int // only these, if not nil
@@ -30,7 +30,7 @@ type racer struct {
 	part    bool  // of the engine, which is no rival
 }
 
-// A timing is what a racer needed, at its best.
+// A timing holds the best times of a racer.
 type timing struct {
 	change  float64 // ns per change
 	run     float64 // ns for all changes of the workload
@@ -80,7 +80,7 @@ func (r *runner) race(w bench.Workload, racers ...racer) ([]timing, error) {
 				continue
 			}
 			e := entries[i]
-			// What is over in no time, preparation included, can be done again.
+			// A run that is short, preparation included, is repeated.
 			start := time.Now()
 			for again := 0; again < 5 && (again == 0 || time.Since(start) < 100*time.Millisecond); again++ {
 				e.play()

@@ -20,7 +20,7 @@ import (
 type reader struct {
 	writes  *atomic.Int64 // if not nil, only batches during which it moved count
 	batches []float64     // ns per read
-	sum     uint64        // of what was read, so that nobody finds the reading useless
+	sum     uint64        // of the totals, so that the compiler keeps the reads
 }
 
 const batch = 1_000 // reads
@@ -52,8 +52,8 @@ func median(x []float64) float64 {
 	return x[len(x)/2]
 }
 
-// writers are goroutines that each register and unregister the programs of w on one
-// device until they are told to stop. What they leave is all of them.
+// writers are goroutines that each register and unregister the programs of w on one device until
+// stop is set. In the end all programs are registered.
 type writers struct {
 	sync.WaitGroup
 	stop   atomic.Bool
@@ -135,7 +135,7 @@ func concurrent(r *runner) error {
 	return nil
 }
 
-// samePerCore compares the totals after all steps of w with those of a baseline.
+// samePerCore compares the totals after all steps of w with the totals of a baseline.
 func samePerCore(f *bench.Fleet, w bench.Workload) error {
 	c := baseline.NewPerCore(w.Spec, w.Devices)
 	bench.Load(c, w.Steps)
@@ -147,8 +147,8 @@ func samePerCore(f *bench.Fleet, w bench.Workload) error {
 	return nil
 }
 
-// total is what reading the total of a device costs: with few and many programs, devices
-// and classes of cores, and beside a goroutine that registers on the same device.
+// total measures reading the total of a device: with few and many programs, devices and classes of
+// cores, and beside a goroutine that registers on the same device.
 func total(r *runner) error {
 	few, many := bench.Concurrent(1, 1), bench.Concurrent(1, r.size.cached)
 	fleets := []bench.Workload{few, many, bench.Mesh(r.size.devices, r.size.meshed), bench.States(r.size.fleet, r.size.states, 8, 1)}

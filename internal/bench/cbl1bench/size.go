@@ -24,7 +24,7 @@ type sizes struct {
 	leaving    int
 	fleet      int // devices
 	states     int
-	dispatched []int // live programs, of which two take turns
+	dispatched []int // live programs; two of them take turns
 	round      int   // programs that all take turns
 	turns      int   // dispatches
 	cold       int   // programs that are enqueued, each once
@@ -33,7 +33,8 @@ type sizes struct {
 	mega       int64 // bytes for each MB of the files that are read
 }
 
-// full is what the goals are meant for. All of it takes five minutes on an idle machine.
+// full returns the sizes that the goals are meant for. All of it takes five minutes on an idle
+// machine.
 func full() sizes {
 	return sizes{
 		sweep: []int{256, 4_096, 16_384}, sweepRatio: 4_096,

@@ -60,8 +60,8 @@ func thousands(digits string) string {
 	return b.String()
 }
 
-// A goal is what is asked of a value: at least, or at most. Without a good value
-// there is only the floor, and without a floor only the aim.
+// A goal bounds a value from below, or from above. Without a good value there is only the floor,
+// and without a floor only the aim.
 type goal struct {
 	atMost          bool
 	floor, good     float64
@@ -74,7 +74,7 @@ func atMostOnly(floor float64) *goal    { return &goal{atMost: true, floor: floo
 func aimAtLeast(good float64) *goal     { return &goal{good: good, noFloor: true} }
 func aimAtMost(good float64) *goal      { return &goal{atMost: true, good: good, noFloor: true} }
 
-// cells returns the texts of floor, good and what is reached.
+// cells returns the texts of floor, good and reached.
 func (g *goal) cells(v value) (floor, good, reached string) {
 	if g == nil || v.instead != "" {
 		return "-", "-", "-"
@@ -108,7 +108,7 @@ type row struct {
 	workload string
 	outcome  *outcome // nil if it stands in a row before, or nowhere
 	what     string
-	value    value // of what is in question
+	value    value // of the figure
 	goal     *goal
 }
 
@@ -142,7 +142,7 @@ func (x row) cells() []string {
 	return append(out, x.what, x.value.String(), floor, good, reached)
 }
 
-// cells are those of the outcome.
+// cells returns the cells of the outcome.
 func (o *outcome) cells() []string {
 	if o == nil {
 		return []string{"", "", "", "", "", "", "", "", ""}
@@ -156,7 +156,7 @@ func (o *outcome) cells() []string {
 		o.costs.collecting.String(), duration(o.costs.build))
 }
 
-// floor says whether a call takes no longer than is asked of each.
+// floor reports whether a call keeps its limit.
 func (o *outcome) floor() string {
 	switch kept, times, ok := o.kept(); {
 	case !ok:
@@ -168,7 +168,7 @@ func (o *outcome) floor() string {
 	}
 }
 
-// missed lists the outcomes in which a call takes longer than is asked of each.
+// missed lists the outcomes in which a call exceeds its limit.
 func missed(rows []row) (out []string) {
 	for _, x := range rows {
 		if x.outcome == nil {

@@ -7,12 +7,12 @@ import (
 	"text/tabwriter"
 )
 
-// The whole table has a line for each workload of a run, and what was missed follows it.
+// The whole table has a line for each workload of a run, and the missed goals follow it.
 
-// A line is what was measured of a workload.
+// A line holds the figures of a workload.
 type line struct {
 	workload string
-	outcome  *outcome // nil if nobody else played
+	outcome  *outcome // nil without rivals
 	asked    []row    // with their values; at least one
 }
 
@@ -56,7 +56,7 @@ func (l line) cells() []string {
 	return out
 }
 
-// aims says whether all that is asked of the workload is reached.
+// aims reports whether the workload reaches all its goals.
 func (l line) aims() string {
 	asked, good, instead := 0, 0, "-"
 	for _, x := range l.asked {
@@ -81,7 +81,7 @@ func (l line) aims() string {
 	return fmt.Sprintf("%d of %d", good, asked)
 }
 
-// missedAims lists the values that do not reach what is asked of them: floors and aims.
+// missedAims lists the values that miss their goals: floors and aims.
 func missedAims(rows []row) (out []string) {
 	for _, x := range rows {
 		floor, good, reached := x.goal.cells(x.value)
