@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// allen has the 13 relations of two ranges a and b, as the package documentation
-// draws them, with what they cover together and what is left of b alone.
+// allen has the 13 relations of two ranges a and b, as the package documentation draws them, with
+// their union and with b less a.
 var allen = []struct {
 	name    string
 	a, b    l1.Range

@@ -11,7 +11,7 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// A contender is what a benchmark can drive: it adds and removes the i-th of its ranges.
+// A contender is a design that a benchmark can drive: it adds and removes the i-th of its ranges.
 // Designs are driven with the same ranges in the same order, and start with all.
 type contender struct{ add, remove func(i int) }
 

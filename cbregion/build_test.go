@@ -11,8 +11,7 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// Made at once, a Coverage is what it is when ranges are added one by one, and so it is
-// after further changes.
+// A Coverage made at once equals one made range by range, also after further changes.
 func TestCoverageOf(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.SampledFrom([]int{0, 1, 2, 30, 31, 32, 47, 200, 3000}).Draw(t, "ranges")

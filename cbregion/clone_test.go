@@ -12,7 +12,7 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// A copied is a Coverage and what was added to it.
+// A copied is a Coverage and its model, the added ranges.
 type copied struct {
 	*Coverage
 	live []l1.Range
@@ -69,7 +69,7 @@ func TestCopiesAreIndependent(t *testing.T) {
 			for _, c := range all {
 				c.check(t)
 			}
-			// All get small in turns: what they share is joined in each of them.
+			// All get small in turns: shared nodes are joined in each of them.
 			for len(all[0].live) > 0 {
 				for _, c := range all {
 					if n := len(c.live); n > 0 {
@@ -121,7 +121,7 @@ func nodesOf(n *node, out map[*boundary]bool) map[*boundary]bool {
 	return out
 }
 
-// Those who read may copy at once, and change what they got.
+// Readers may copy at the same time, and change their copies.
 func TestReadersCopyAtOnce(t *testing.T) {
 	v, c := new(Coverage), new(Counter)
 	for i := range uint64(1000) {

@@ -9,9 +9,8 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// Two cached programs use the same base address. What they take together is the
-// larger of the two, not the sum; and when the larger one goes, the smaller one still
-// holds its bytes.
+// Two cached programs use the same base address. Together they cover the larger of the two, not the
+// sum. When the larger one goes, the smaller one still holds its bytes.
 func Example() {
 	var core cbregion.Counter
 	small, _ := core.Add(1, l1.Range{Start: 111_616, End: 119_808})

@@ -183,7 +183,7 @@ func counterModel(leafLimit, innerLimit int) func(*rapid.T) {
 			require.NoError(t, err)
 			require.Equal(t, m.bytes()-before, grew)
 		}
-		// remove draws any range of any owner: what is not there must be refused.
+		// remove draws any range of any owner: a missing one must be refused.
 		remove := func(o Owner, r l1.Range) {
 			before := m.bytes()
 			ok := m.remove(o, r) || r.IsEmpty()

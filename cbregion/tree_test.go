@@ -170,7 +170,7 @@ func TestSameBaseIsOneBoundary(t *testing.T) {
 	require.NoError(t, v.CheckInvariants())
 }
 
-// Removing bytes that nobody covers is noticed, and nothing has changed then.
+// Removing bytes that are not covered panics, and nothing has changed then.
 func TestCoverageRemoveOfUncoveredPanics(t *testing.T) {
 	for _, l := range limits {
 		for _, n := range []uint64{3, 200} {
@@ -198,8 +198,8 @@ func TestCoverageRemoveOfUncoveredPanics(t *testing.T) {
 	}
 }
 
-// Two inner nodes that are joined lose a child where they meet: what is left may be small
-// enough for another neighbour.
+// Two inner nodes that are joined lose a child where they meet: the rest may be small enough for
+// another neighbour.
 func TestJoinedNodesAreJoinedOn(t *testing.T) {
 	for seed := range uint64(100) {
 		rnd := rand.New(rand.NewPCG(seed, 1))

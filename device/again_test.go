@@ -14,7 +14,7 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// What is shared cannot be seen from outside, but by what it costs. Here it is counted.
+// Sharing is invisible from outside, except by its costs. Here it is counted.
 
 // counts says how much is kept for the sake of sharing.
 type counts struct {
@@ -166,8 +166,7 @@ func TestDeviceByDeviceProgramByProgram(t *testing.T) {
 	requireEmpty(t, f)
 }
 
-// A device behind others is worked out when it is looked at, once. What was worked out goes on
-// with it.
+// A device behind others is worked out once, at the first query. Its content moves on with it.
 func TestBehindIsWorkedOutOnce(t *testing.T) {
 	const n = 200
 	f, m, each := fleetOf(t, 1, 3)
@@ -229,8 +228,8 @@ func TestPartAndMeetAgain(t *testing.T) {
 	requireEmpty(t, f)
 }
 
-// Devices that were never equal in their high-water marks are in one state all the same, and
-// keep their marks.
+// Devices that were never equal in their high-water marks may share one state, and keep their
+// marks.
 func TestMarksOfTheirOwn(t *testing.T) {
 	f, m, each := fleetOf(t, 5, 8)
 	for d, s := range each {
@@ -259,8 +258,8 @@ func TestMarksOfTheirOwn(t *testing.T) {
 	requireEmpty(t, f)
 }
 
-// Each device is served and emptied before the next one: they never have anything in
-// common but what they leave behind, equal high-water marks.
+// Each device is served and emptied before the next one: they only have equal high-water marks in
+// common.
 func TestOneAfterTheOther(t *testing.T) {
 	f, _, each := fleetOf(t, 4, 8)
 	p := programOn(t, 1, "{[0-0 - 7-7]}", 0, 4096)
@@ -269,7 +268,7 @@ func TestOneAfterTheOther(t *testing.T) {
 		require.NoError(t, f.Unregister(p.ID(), s))
 		requireEmpty(t, f)
 	}
-	// They share what they remember of their cores.
+	// They share the high-water marks of their cores.
 	require.Len(t, slices.CompactFunc(slices.Clone(f.slots), func(a, b *chip) bool { return f.at(a.slot).cores == f.at(b.slot).cores }), 1)
 }
 
@@ -352,8 +351,8 @@ func within(t *testing.T, have, most counts) {
 	}
 }
 
-// However devices part, meet, come and go: what is kept is bounded on the way, and
-// nothing is left when the programs have left.
+// However devices part, meet, come and go: memory is bounded on the way, and none is left when the
+// programs have left.
 func TestNothingIsLeft(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { nothingIsLeft(t, func(*Fleet) {}) })
 }

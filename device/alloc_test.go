@@ -130,7 +130,7 @@ func TestTurnsAllocateNothing(t *testing.T) {
 			for id := range fit.BufferID(buffers) {
 				allocate(t, f, all, buffer(id, fit.KindL1, "{[0-0 - 7-7]}", 1_400_000-2048*uint64(id), 2048))
 			}
-			if buffers == 1 { // in a hole of what runs, so that the look is a close one
+			if buffers == 1 { // in a hole of a program, so that the full check runs
 				allocate(t, f, all, buffer(99, fit.KindL1Small, "{[7-7 - 7-7]}", 110_000, 64))
 			}
 			var turns []*program.Program

@@ -41,7 +41,7 @@ func bufferIDs(d device.Device) (out []fit.BufferID) {
 	return out
 }
 
-// tt-metal's scenario 11: the columns move by what is allocated, and back.
+// tt-metal's scenario 11: the columns move by the allocated bytes, and back.
 func TestAllocateAndFree(t *testing.T) {
 	f := device.NewFleet()
 	d := addDevice(t, f, 0, l1.N150())
@@ -234,7 +234,7 @@ func TestBufferOfOnePart(t *testing.T) {
 	intact(t, f)
 }
 
-// A free carries the size that it frees, and what it returns is the caller's.
+// A free returns the freed buffer with its size, in memory of the caller.
 func TestFreeReturnsTheBuffer(t *testing.T) {
 	f := device.NewFleet()
 	d := addDevice(t, f, 0, l1.N150())

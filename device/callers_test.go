@@ -48,7 +48,7 @@ func TestOfRemembersSets(t *testing.T) {
 	require.False(t, of(1).Equal(before), "another device has the id")
 }
 
-// The totals of a set are those of its devices, by id.
+// The totals of a set are the totals of its devices, by id.
 func TestTotalsOfASet(t *testing.T) {
 	f := device.NewFleet()
 	_, err := f.AddMesh(4, 1, 2, l1.P150())

@@ -146,7 +146,7 @@ func TestRefusalsSpeakAsTTMetal(t *testing.T) {
 	require.Equal(t, 27, said)
 }
 
-// Where tt-metal and the bytes disagree, and what is said about it.
+// Where tt-metal and the bytes disagree, and the text about it.
 func TestCheckDifferences(t *testing.T) {
 	dfb := func(on string, size uint64) program.CB {
 		return program.CB{Kind: program.DataflowBuffer, Cores: cores(on), Size: size}
@@ -188,7 +188,7 @@ func TestCheckDifferences(t *testing.T) {
 			advice:     "free or move L1 buffer 1",
 		},
 		{
-			// Example D: X on 0-0..1-0, Y on 1-0..2-0. What is charged to 0-0 ends where Y does.
+			// Example D: X on 0-0..1-0, Y on 1-0..2-0. The charged range of 0-0 ends where Y does.
 			name: "more is charged than occupied", spec: grid(3, 1),
 			cbs:        []program.CB{cb("{[0-0 - 1-0]}", 40), cb("{[1-0 - 2-0]}", 60)},
 			buffers:    []fit.Buffer{buffer(1, fit.KindL1, "{[0-0 - 0-0]}", 150, 850), buffer(2, fit.KindL1, "{[1-0 - 2-0]}", 200, 800)},
@@ -316,7 +316,7 @@ func TestCheckDifferences(t *testing.T) {
 	}
 }
 
-// A verdict names what is in the way: the lowest thing, not what ends where it starts.
+// A verdict names the obstacle: the lowest resident, not one that ends where it starts.
 func TestClashLimitIsInTheWay(t *testing.T) {
 	f := device.NewFleet()
 	spec := grid(1, 1)

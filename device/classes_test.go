@@ -80,8 +80,8 @@ func TestDeviceLeftFarBehind(t *testing.T) {
 	intact(t, f)
 }
 
-// The same, while others are spread over the way: what nobody is in is forgotten
-// first, and those who are passed get along without it.
+// The same, while others are spread over the way: states without devices are forgotten first, and
+// passed devices manage without them.
 func TestDevicesSpreadOverTheWay(t *testing.T) {
 	f := device.NewFleet()
 	m := addMesh(t, f, 0, 1, 4, l1.N150())

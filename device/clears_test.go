@@ -11,8 +11,8 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// What fits at first glance fits when looked at closely, whatever was allocated and
-// freed before; and the glance sees most of what fits.
+// A program that passes the quick test fits by the full check, whatever was allocated and freed
+// before; and most programs that fit pass the quick test.
 func TestFirstGlance(t *testing.T) {
 	glances := 0
 	rapid.Check(t, func(t *rapid.T) {

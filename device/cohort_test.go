@@ -12,7 +12,8 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// cohorts returns the number of cohorts. Each device is found in one, and states count those that they have.
+// cohorts returns the number of cohorts. Each device is found in one, and states count their
+// cohorts.
 func cohorts(t require.TestingT, f *Fleet) (n int) {
 	states, heaps := map[*state]int{}, map[*heap.State]int{}
 	for slot, c := range f.slots {
@@ -166,7 +167,7 @@ func TestCohortsAnswerAsDevices(t *testing.T) {
 	})
 }
 
-// A total that is read without the lock is that of the device, also while its cohort is divided.
+// A total that is read without the lock belongs to the device, also while its cohort is divided.
 func TestReadWhileCohortIsDivided(t *testing.T) {
 	f := NewFleet()
 	m, err := f.AddMesh(0, 1, 3, l1.N150())

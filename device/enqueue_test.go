@@ -123,9 +123,8 @@ func TestEnqueueOfWhatDoesNotFit(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// still1 is a cheap still.
-// The advice of a refusal is that of its moment, and may be asked for by many at once while the
-// fleet changes.
+// still1 is a cheap still. The advice of a refusal belongs to its moment. Many goroutines may query
+// it at once while the fleet changes.
 func TestAdviceOfARefusal(t *testing.T) {
 	f := device.NewFleet()
 	d := addDevice(t, f, 0, grid(2, 1))

@@ -52,7 +52,7 @@ func Example() {
 	// Output: 32 0 32 0 17039360
 }
 
-// Programs share their addresses: physical bytes are those of the larger one, logical bytes the sum.
+// Programs share their addresses: physical bytes are the larger one's, logical bytes the sum.
 func ExampleDevice_Totals() {
 	fleet, d := twoPrograms()
 	t := d.Totals()
@@ -132,7 +132,7 @@ func ExampleFleet_Replace() {
 	// Output: {0} <nil> 8192 bytes on each core now
 }
 
-// Everything that changes is told as it happens, for a log or a mirror.
+// Every change is observed as it happens, for a log or a mirror.
 func ExampleFleet_Observe() {
 	fleet, d := twoPrograms()
 	fleet.Observe(func(e device.Event) {

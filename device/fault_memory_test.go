@@ -15,7 +15,7 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// whole is everything, and what lives beside what is registered.
+// whole is everything, with the contents beside registered programs.
 type whole struct {
 	Everything  everything
 	Buffers     map[ID][]fit.Buffer
@@ -46,9 +46,9 @@ type faulty struct {
 	do   func(f *Fleet) (any, error)
 }
 
-// TestFaultsOfMemory fails Allocate, Place, Free and Enqueue at every step, on fleets with a
-// past. A failure has changed nothing: totals, peaks, buffers, what is registered, what
-// is resident; and does not show in what the call does when it is made again.
+// TestFaultsOfMemory fails Allocate, Place, Free and Enqueue at every step, on fleets with a past.
+// A failure has changed nothing: totals, peaks, buffers, registered and resident programs; and a
+// repeated call works as if it had never failed.
 func TestFaultsOfMemory(t *testing.T) {
 	spec := l1.Spec{Name: "toy", Cols: 3, Rows: 2, L1Size: 64, CBBase: 4}
 	injected, refused := map[string]int{}, 0

@@ -197,7 +197,7 @@ func (p player) Enqueue(prog *program.Program, ids []uint64) ([]uint64, error) {
 	return numbersOf(on), err
 }
 
-// meshesOf returns the meshes of which a device was not removed.
+// meshesOf returns the meshes with a remaining device.
 func meshesOf(f *Fleet) (out []*mesh) {
 	for c := range f.shares(f.live) {
 		if m := c.mesh; m != nil && !slices.Contains(out, m) {
@@ -254,17 +254,17 @@ func see(t require.TestingT, f *Fleet) everything {
 	for _, p := range all.Programs {
 		all.Where[p.ID()] = numbersOf(f.Where(p.ID()))
 	}
-	all.Kept = count(f) // what was looked at stays
+	all.Kept = count(f) // queried contents stay
 	return all
 }
 
-// figures are what was seen without what is kept: that differs where a fleet was looked at on the way.
+// figures returns everything except kept memory, which differs if a fleet was queried on the way.
 func (all everything) figures() everything {
 	all.Kept = counts{}
 	return all
 }
 
-// An outcome is what a call said.
+// An outcome is the result of a call.
 type outcome struct {
 	Devices []uint64
 	Err     string

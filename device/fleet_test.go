@@ -162,7 +162,7 @@ func TestSetOrder(t *testing.T) {
 	}
 }
 
-// A Set is what it was when it was made.
+// A Set never changes after it is made.
 func TestSetsDoNotChange(t *testing.T) {
 	f := device.NewFleet()
 	m := addMesh(t, f, 0, 1, 4, l1.N150())
@@ -695,7 +695,7 @@ func TestOverflow(t *testing.T) {
 		require.EqualValues(t, uint64(most), d.Registered())
 		q := build(t, d.Spec(), 2, at(0, cb("{[0-0 - 0-0]}", 1))) // the union would not grow
 		overflow(t, f, 7, q, func() error { _, err := f.Register(q, d.Set()); return err })
-		require.Empty(t, register(t, f, p, d.Set())) // what is there already is fine
+		require.Empty(t, register(t, f, p, d.Set())) // a registered program is fine
 		zero := build(t, d.Spec(), 3, at(0, cb("{[0-0 - 0-0]}", 0)))
 		require.Len(t, register(t, f, zero, d.Set()), 1)
 	})

@@ -43,7 +43,7 @@ func TestResidentsOfCoresThatHoldTheSameBytes(t *testing.T) {
 	}
 }
 
-// Devices may have different buffers of one id: Free returns that of the lowest id, in
+// Devices may have different buffers of one id: Free returns the buffer of the lowest device, in
 // whatever order the devices were added.
 func TestFreeReturnsTheBufferOfTheFirstDevice(t *testing.T) {
 	f := device.NewFleet()

@@ -13,8 +13,8 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// Cores beyond those of any board, and such within, make the same totals: a count of bytes
-// says so. A device becomes wide by its first core beyond, whatever it held before.
+// Cores outside of every board and cores inside make the same totals, by a count of bytes. A device
+// becomes wide by its first core outside, whatever it held before.
 func TestWideGrids(t *testing.T) {
 	spec := l1.Spec{Cols: 255, Rows: 255, L1Size: 4096, CBBase: 256, CBAlign: 16, L1Align: 16, CBIndices: 32}
 	rapid.Check(t, func(t *rapid.T) {

@@ -15,7 +15,7 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// A world is what most hazards need: a mesh of four with a program on the first two.
+// A world is the fixture of most hazards: a mesh of four with a program on the first two.
 type world struct {
 	*testing.T
 	f    *device.Fleet
@@ -47,8 +47,8 @@ func (w world) tryBuild(id program.ID, cbs ...program.CB) (*program.Program, err
 	return b.Build(w.spec)
 }
 
-// What may go wrong, and what must happen then. Each name is the hazard as it was
-// written down. Everywhere: on error nothing has changed, and nothing panics.
+// Hazards and their required outcomes. Each name is the hazard in its original words. Everywhere:
+// on error nothing has changed, and nothing panics.
 func TestHazards(t *testing.T) {
 	for _, hazard := range []struct {
 		name string

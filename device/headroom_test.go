@@ -78,7 +78,7 @@ func TestHeadroom(t *testing.T) {
 		{Device: 2, Devices: 1, Cores: all("{[3-0 - 3-0]}"), End: 160, Free: 740, Gap: span(160, 900)},
 	}, registeredHeadroom(t, f, m.Set()))
 
-	// L1 of unknown size has no end but that of all addresses.
+	// L1 of unknown size ends with the addresses.
 	unknown := l1.Spec{Name: "?"}
 	d := addDevice(t, f, 9, unknown)
 	q := build(t, unknown, 9, cb("{[0-0 - 0-0]}", 10))
@@ -168,9 +168,8 @@ func TestMayGrowOfAliases(t *testing.T) {
 	require.EqualValues(t, 840, n, "in steps of 120")
 }
 
-// headroomIsExact draws a program and buffers on toy devices. Growing a CB by what it
-// may grow fits, one step more does not; and the room on each core is what a count of
-// bytes finds.
+// headroomIsExact draws a program and buffers on toy devices. Growing a CB by its limit fits, one
+// step more does not; and the room on each core equals a count of bytes.
 func headroomIsExact(t *rapid.T) {
 	spec := l1.Spec{Cols: toySide, Rows: toySide, L1Size: toyBytes, L1Small: rapid.SampledFrom([]uint64{0, 8}).Draw(t, "small"), CBBase: 4, CBAlign: rapid.SampledFrom([]uint64{0, 4}).Draw(t, "align")}
 	f := device.NewFleet()

@@ -63,8 +63,8 @@ func TestHybridMode(t *testing.T) {
 	intact(t, f)
 }
 
-// What is not known is neither enqueued nor said not to fit; buffers that differ in what is
-// known are different ones.
+// A program in doubt is neither enqueued nor declared unfit; buffers that differ in known
+// properties are different ones.
 func TestBuffersOfAllModes(t *testing.T) {
 	f := device.NewFleet()
 	m := addMesh(t, f, 0, 1, 2, l1.Spec{Cols: 2, Rows: 1, L1Size: 1000})
@@ -95,7 +95,7 @@ func TestBuffersOfAllModes(t *testing.T) {
 		intact(t, f)
 		free(t, f, m.Set(), 1)
 	}
-	far := buffer(1, fit.KindL1, "{[1-0 - 1-0]}", 900, 50) // above the program, but nobody knows where on 0-0
+	far := buffer(1, fit.KindL1, "{[1-0 - 1-0]}", 900, 50) // above the program, at an unknown address on 0-0
 	far.Mode, far.Hidden = hidden.Mode, hidden.Hidden
 	allocate(t, f, m.Set(), far)
 	require.True(t, check(t, f, p, m.Set()).CannotTell())

@@ -33,7 +33,7 @@ func TestDevicesKeepTheMarksOfTheirCores(t *testing.T) {
 		pass(program.ID(d.ID()), cores[d.ID()], 4096, d.Set())
 	}
 	require.Equal(t, [][3]uint64{{4096, 0, 0}, {0, 4096, 0}, {0, 0, 4096}, {0, 0, 4096}}, peaks())
-	// What they do together from then on does not mix them.
+	// Later calls for both do not mix them.
 	pass(9, "{[0-0 - 2-3]}", 1024, mesh.Set())
 	require.Equal(t, [][3]uint64{{4096, 1024, 1024}, {1024, 4096, 1024}, {1024, 1024, 4096}, {1024, 1024, 4096}}, peaks())
 	require.NoError(t, f.CheckInvariants())

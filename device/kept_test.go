@@ -14,8 +14,8 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// What is kept of a moment is what lay there then, whatever comes later; and the fullest
-// cores are those of which the groups say so.
+// A kept moment holds the contents of its time, whatever comes later; and the fullest cores agree
+// with the groups.
 func TestMomentsAreKept(t *testing.T) {
 	spec := l1.Spec{Cols: 3, Rows: 2, L1Size: 4096, CBBase: 256, CBAlign: 16, L1Align: 16, CBIndices: 32}
 	rapid.Check(t, func(t *rapid.T) {

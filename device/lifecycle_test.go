@@ -225,7 +225,7 @@ func TestUpstreamDefects(t *testing.T) {
 	t.Run("totals of 100 to 250 MiB per device from repeated registration", func(t *testing.T) {
 		f := device.NewFleet()
 		m := addMesh(t, f, 0, 1, 8, l1.N150())
-		const limit = 64 * (1_499_136 - 103_712) // nothing can ever take more than what is there
+		const limit = 64 * (1_499_136 - 103_712) // nothing can ever take more than all L1
 		for range 10 {
 			for id := range program.ID(20) { // 20 cached ops at one base, rebuilt on each run
 				register(t, f, build(t, m.Spec(), id, cb("{[0-0 - 7-7]}", 475_136-uint64(id)*2048)), m.Set())
@@ -235,7 +235,7 @@ func TestUpstreamDefects(t *testing.T) {
 			require.EqualValues(t, 64*475_136, d.Registered())
 			require.LessOrEqual(t, d.Registered(), uint64(limit))
 			require.Equal(t, 20, d.Totals().Programs)
-			require.Greater(t, d.Totals().Logical, uint64(250<<20)) // what was shown
+			require.Greater(t, d.Totals().Logical, uint64(250<<20)) // the displayed figure
 		}
 	})
 	t.Run("29.0 MiB on each of 8 devices", func(t *testing.T) {
@@ -421,7 +421,7 @@ func TestSameIDAnotherFootprint(t *testing.T) {
 	intact(t, f)
 }
 
-// Two programs may look the same in a few words and differ all the same.
+// Two programs with the same short text may differ.
 func TestConflictNamesTheDifference(t *testing.T) {
 	spec := l1.N150()
 	other := spec

@@ -18,11 +18,11 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// Whoever knows how hashes are made finds two sets of programs with the same one. Here
-// all have the same one, and each answer is right all the same: what meets by hash is
-// compared. With -tags cbl1meets that is so in every test.
+// Two sets of programs may have the same hash. Here all have the same one, and every answer is
+// still right: values with equal hashes are compared. With -tags cbl1meets that is so in every
+// test.
 
-// field returns a field of what something points to, also one that only its package sees.
+// field returns a field of the struct behind a pointer, also an unexported one.
 func field[T any](of any, path ...string) *T {
 	v := reflect.ValueOf(of).Elem()
 	for _, name := range path {
@@ -141,8 +141,8 @@ func TestResiduesOfOtherCoresWithOneHash(t *testing.T) {
 	require.NoError(t, f.CheckInvariants())
 }
 
-// Two fleets give the same things other hashes, so that nobody can choose programs that
-// meet.
+// Two fleets give the same things other hashes, so that an attacker cannot choose programs that
+// collide.
 func TestHashesAreSeeded(t *testing.T) {
 	if allMeet() {
 		t.Skip("needs hashes that differ: a run without -tags cbl1meets")
@@ -158,7 +158,7 @@ func TestHashesAreSeeded(t *testing.T) {
 	require.NotEqual(t, of[0], of[1])
 }
 
-// The device that goes first makes the way. Those that follow look for nothing by hash.
+// The device that goes first makes the way. Devices that follow make no search by hash.
 func TestDevicesFollowWays(t *testing.T) {
 	f, m, each := fleetOf(t, 4, 8)
 	p, q := programOn(t, 1, "{[0-0 - 7-7]}", 0, 128), programOn(t, 2, "{[0-0 - 3-3]}", 8192, 128)

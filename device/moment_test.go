@@ -13,16 +13,16 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// What is asked about several devices is answered for one moment. A buffer comes and
-// goes on two devices, always on both at once: an answer that has it on one of them alone
-// is of two moments, or of none. Run it under the race detector too.
+// A query of several devices is answered for one moment. A buffer comes and goes on two devices,
+// always on both at once: an answer that has it on one of them alone mixes two moments. Run it
+// under the race detector too.
 //
 //	                  device 0            device 1
 //	                  keeps a buffer      has no other
 //	with the buffer   heap of two         heap of one: made and given up each time
 //	without           heap of one         none
 //
-// So the heap of device 0 changes in place, and that of device 1 is another one each time.
+// So the heap of device 0 changes in place, and the heap of device 1 is another one each time.
 func TestOneMoment(t *testing.T) {
 	spec := l1.N150()
 	f := device.NewFleet()

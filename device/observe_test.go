@@ -12,8 +12,8 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// Each operation that changes something is told once, with what it is about; one that
-// failed, or changed nothing, is not.
+// Each operation that changes something is observed once, with its arguments; one that failed, or
+// changed nothing, is not.
 func TestObserve(t *testing.T) {
 	f := device.NewFleet()
 	var seen []device.Event
@@ -133,7 +133,7 @@ func TestObserve(t *testing.T) {
 	told("nobody looks", func() { addDevice(t, f, 8, l1.N150()) })
 }
 
-// What is told says all: a fleet that does the same comes to the same.
+// Events are complete: a fleet that repeats them reaches the same content.
 func TestObservedFleetCanBeFollowed(t *testing.T) {
 	f, copied := device.NewFleet(), device.NewFleet()
 	traces := map[device.TraceID]device.TraceID{}

@@ -107,7 +107,7 @@ func TestPlacePerCore(t *testing.T) {
 	intact(t, f)
 }
 
-// What has no place changes nothing.
+// A buffer without a place changes nothing.
 func TestPlaceRefuses(t *testing.T) {
 	f, all := placing(t)
 	hidden, err := f.Of(6)

@@ -11,8 +11,8 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// refusedReplay replays a trace that does not fit and returns the verdict. Nothing
-// changes, and the observer is told.
+// refusedReplay replays a trace that does not fit and returns the verdict. Nothing changes, and the
+// observer is called.
 func refusedReplay(t *testing.T, f *device.Fleet, trace device.TraceID) (e device.Event) {
 	t.Helper()
 	still(t, f, func() {

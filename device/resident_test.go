@@ -167,7 +167,7 @@ func TestResidencyScenarios(t *testing.T) {
 	}
 }
 
-// What is registered and what is resident, side by side.
+// Registered and resident bytes, side by side.
 func TestRegisteredAndResident(t *testing.T) {
 	f := device.NewFleet()
 	d := addDevice(t, f, 0, l1.N150())
@@ -197,7 +197,7 @@ func TestRegisteredAndResident(t *testing.T) {
 	require.EqualValues(t, 16_384, d.Totals().Peak.Resident)
 }
 
-// Per core the last writer wins; other cores keep what they had.
+// Per core the last writer wins; other cores keep theirs.
 //
 //	     0-0  1-0  2-0  3-0
 //	A     A    A    A
@@ -234,7 +234,7 @@ func TestLastWriterWinsOnEachCore(t *testing.T) {
 	require.False(t, ok)
 }
 
-// A CB without bytes names its cores all the same.
+// A CB without bytes still names its cores.
 func TestDispatchOfEmptyCBs(t *testing.T) {
 	f := device.NewFleet()
 	d := addDevice(t, f, 0, l1.N150())
@@ -243,8 +243,8 @@ func TestDispatchOfEmptyCBs(t *testing.T) {
 	require.Equal(t, map[l1.Core]string{core(0, 0): "2: 0", core(1, 0): "1: 8"}, residents(d))
 }
 
-// Dataflow buffers and scratchpads are no circular buffers: those stay what is resident,
-// and only what is tracked shows the others.
+// Dataflow buffers and scratchpads do not replace resident circular buffers; they show in the
+// tracked bytes alone.
 func TestDispatchWithoutCircularBuffers(t *testing.T) {
 	for i, kind := range []program.Kind{program.DataflowBuffer, program.Scratchpad} {
 		f := device.NewFleet()
@@ -325,8 +325,7 @@ func TestDispatchRefusals(t *testing.T) {
 	})
 }
 
-// What a dispatch does not change it does for nothing, and what it changes too, as
-// soon as it has been seen once.
+// A dispatch without change allocates nothing, and neither does a change that was made before.
 func TestDispatchAllocatesNothing(t *testing.T) {
 	for _, shape := range [][2]int{{1, 1}, {1, 8}, {4, 8}} {
 		f := device.NewFleet()
@@ -362,7 +361,7 @@ func TestDispatchAllocatesNothing(t *testing.T) {
 	}
 }
 
-// The layout that counts is the one that is registered, whoever is named.
+// The registered layout counts, whichever program is named.
 func TestResizeShowsAtTheNextDispatch(t *testing.T) {
 	f := device.NewFleet()
 	m := addMesh(t, f, 0, 1, 2, l1.N150())
@@ -539,7 +538,7 @@ func TestTraceErrors(t *testing.T) {
 	register(t, f, b, m.Set())
 	still(t, f, func() { is(f.Replay(trace), trace, device.ErrNotRegistered) })
 
-	// Of what was resized, or replaced by another program, the trace has what it recorded.
+	// The trace has the recorded layout of a program that was resized or replaced.
 	trace = traced(t, f, m.Set(), a, b)
 	require.NoError(t, f.Replay(trace))
 	recorded := residents(slices.Collect(m.All())[0])
@@ -629,7 +628,7 @@ func TestPeaksOfResident(t *testing.T) {
 	d.ResetPeaks()
 	require.EqualValues(t, 8, d.Totals().Peak.Resident)
 	require.EqualValues(t, 40, m.Totals().Peak.Resident)
-	f.UnregisterAll(b.ID()) // moves the peaks of what is registered
+	f.UnregisterAll(b.ID()) // moves the registered peaks
 	require.EqualValues(t, 8, d.Totals().Peak.Resident)
 	intact(t, f)
 
@@ -641,7 +640,7 @@ func TestPeaksOfResident(t *testing.T) {
 	require.EqualValues(t, 32, was.Totals().Resident)
 }
 
-// Sums of what is resident stay below 2^63, though what left them may be unregistered.
+// Sums of resident bytes stay below 2^63, even if their programs are unregistered.
 func TestResidentOverflow(t *testing.T) {
 	spec := l1.Spec{Name: "huge", Cols: 2, Rows: 1}
 	huge := func(id program.ID, on string, bytes uint64) *program.Program {
@@ -657,7 +656,7 @@ func TestResidentOverflow(t *testing.T) {
 		f := device.NewFleet()
 		d := addDevice(t, f, 0, spec)
 		require.NoError(t, run(f, huge(1, "{[0-0 - 0-0]}", l1.MaxAddr), d.Set()))
-		still(t, f, func() { // but for the peak of what is registered, which is no higher
+		still(t, f, func() { // but for the registered peak, which is no higher
 			var over *device.Error
 			require.ErrorAs(t, run(f, huge(2, "{[1-0 - 1-0]}", 1), d.Set()), &over)
 			require.Equal(t, ofProgram(over.Op, 2, 0, device.ErrOverflow), over)
@@ -743,7 +742,7 @@ type left struct {
 	bytes   uint64
 }
 
-// sum is what counts as resident: circular buffers.
+// sum counts the resident bytes: circular buffers.
 func (n naive) sum() (sum uint64) {
 	for at, l := range n {
 		if at.kind == program.CircularBuffer {
@@ -753,7 +752,7 @@ func (n naive) sum() (sum uint64) {
 	return sum
 }
 
-// written is what a program writes to each core that its CBs name, painted byte by
+// written returns the bytes that a program writes to each core that its CBs name, painted byte by
 // byte; each kind has its own last writer.
 func written(p *program.Program) naive {
 	painted := map[spot]map[uint64]bool{}
@@ -801,7 +800,7 @@ func residentLife(t *rapid.T) {
 		}
 		commit()
 	}
-	// Registrations are numbered, so that a trace knows those that it was made of.
+	// Registrations are numbered, so that a trace can name its own.
 	type registered struct {
 		serial int
 		p      *program.Program

@@ -53,8 +53,8 @@ func oneDevice(t *testing.T) func() *Fleet {
 	}
 }
 
-// recount returns the union of what programs occupy, core by core, from nothing but
-// their CBs: ranges that are sorted and merged. Cores in the same CBs are counted once.
+// recount returns the union of the occupied bytes of programs, core by core, from their CBs alone:
+// ranges that are sorted and merged. Cores in the same CBs are counted once.
 func recount(programs []*program.Program) (total uint64) {
 	held := map[string][]l1.Range{} // by CoreRangeSet
 	sets := map[string]l1.CoreSet{}

@@ -38,9 +38,9 @@ func (m unshared) change(t require.TestingT, id device.ID, p *program.Program, a
 	}
 }
 
-// TestSharing holds devices and cores that share their trees against those that do
-// not, while programs reach the devices together, one by one, and on some only, so
-// that states part and meet; snapshots taken on the way must not change.
+// TestSharing compares devices and cores that share their trees with separate ones, while programs
+// reach the devices together, one by one, and on some only, so that states part and meet. Snapshots
+// taken on the way must not change.
 func TestSharing(t *testing.T) { rapid.Check(t, sharing) }
 
 func FuzzSharing(f *testing.F) { f.Fuzz(rapid.MakeFuzz(sharing)) }

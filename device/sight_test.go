@@ -13,8 +13,8 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// What was taken under the lock says the same afterwards, whatever has changed since: also
-// of devices behind others on their line, and of numbers that were given to others.
+// A picture taken under the lock does not change later: also of devices behind others on their
+// line, and of numbers that were given to others.
 func TestPicturesStay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f, spec := NewFleet(), l1.N150()
@@ -77,8 +77,7 @@ func TestPicturesStay(t *testing.T) {
 	})
 }
 
-// Snapshots and checks are read while others change what they were taken of: for the race
-// detector.
+// Snapshots and checks are read while others change the fleet: for the race detector.
 func TestRaceOfPictures(t *testing.T) {
 	f, m, _ := fleetOf(t, 1, 8)
 	base := l1.N150().CBBase
@@ -135,8 +134,7 @@ func TestRaceOfPictures(t *testing.T) {
 	require.NoError(t, f.CheckInvariants())
 }
 
-// Devices part over a buffer on some cores, and go on to share what is on the others. Each
-// changes its own.
+// Devices part over a buffer on some cores, and keep sharing the other cores. Each changes its own.
 func TestPartedHeapsChangeApart(t *testing.T) {
 	f, m, each := fleetOf(t, 1, 2)
 	buffer := func(id fit.BufferID, x uint8, size uint64) fit.Buffer {

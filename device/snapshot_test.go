@@ -93,7 +93,7 @@ func TestSnapshotIsImmutable(t *testing.T) {
 	require.NoError(t, f.Remove(m.Set()))
 	require.Equal(t, before, show(s))
 
-	// Nor does a reader who writes into what it gave.
+	// Nor does a reader who writes into its results.
 	d, _ := s.Device(0)
 	for g := range d.Groups() {
 		g.Registered, g.Cores = 0, l1.CoreSet{}

@@ -366,7 +366,7 @@ func TestOwners(t *testing.T) {
 	require.Empty(t, programIDs(other.Owners(core(1, 0), 1000)))
 }
 
-// What an iterator yields is what there was when it was asked for.
+// An iterator yields the content at the time of its call.
 func TestIteratorsAreSnapshots(t *testing.T) {
 	f := device.NewFleet()
 	d := addDevice(t, f, 0, l1.N150())

@@ -165,7 +165,7 @@ func TestUsage(t *testing.T) {
 	require.Empty(t, slices.Collect(groupOn(device.Device{}, core(0, 0), device.BasisRegistered).Residents()))
 }
 
-// identity is what the doc of Shared says.
+// identity checks the equation in the doc of Shared.
 func identity(t require.TestingT, u device.Usage) {
 	sum := uint64(0)
 	for k := fit.KindCB; k <= fit.KindReserved; k++ {
@@ -179,7 +179,7 @@ func identity(t require.TestingT, u device.Usage) {
 	require.Equal(t, u.WithKernels, sum)
 }
 
-// What is resident and what is registered differ where programs share addresses.
+// Resident and registered bytes differ where programs share addresses.
 func TestUsageByBasis(t *testing.T) {
 	f := device.NewFleet()
 	d := addDevice(t, f, 0, l1.N150())

@@ -125,7 +125,7 @@ func TestLogReadsEachField(t *testing.T) {
 	require.Equal(t, []any{event.KindTorn, "p", "g", uint64(2)}, []any{events[1].Kind, events[1].Process, events[1].Tag, events[1].Node})
 }
 
-// More sets of cores than are kept are read all the same.
+// A log with more sets of cores than are kept is read, too.
 func TestLogOfManySets(t *testing.T) {
 	var b strings.Builder
 	for i := range 1200 {
@@ -153,7 +153,7 @@ func TestLogBegins(t *testing.T) {
 	}
 }
 
-// A program is told again where the log may not have it any more, and not where it has.
+// A program is written again where the log may not have it any more, and not where it has.
 func TestWriterTellsProgramsAgain(t *testing.T) {
 	spec := l1.N150()
 	fleet := device.NewFleet()

@@ -187,7 +187,7 @@ func TestLogRefuses(t *testing.T) {
 	}
 }
 
-// What an event says arrives as it was written.
+// The fields of an event arrive as written.
 func TestLogEvent(t *testing.T) {
 	events, err := readLog(t, strings.NewReader(`{"event":"log","version":1,"process":"sim","tag":"a"}
 {"event":"dispatch","program":18446744073709551615,"devices":[0,18446744073709551615],"t":-1.50e3}
@@ -223,8 +223,8 @@ func TestLogEvent(t *testing.T) {
 	require.Equal(t, "spec ( 0x0, L1 0, CB base 0, align 1)", events[5].Spec.String())
 }
 
-// Nodes are those that the log names, else its lines; what is hidden or odd may be about
-// the whole source.
+// Nodes are the ones that the log names, else its lines; hidden facts and anomalies may concern the
+// whole source.
 func TestLogNodes(t *testing.T) {
 	events, err := readLog(t, strings.NewReader(`{"event":"log","version":1,"source":"capture"}
 
@@ -244,7 +244,7 @@ func TestLogNodes(t *testing.T) {
 	require.Equal(t, "database", events[5].Source)
 }
 
-// A range that ends before it starts stays what was given, up to the error.
+// A range that ends before it starts stays as given, up to the error.
 func TestLogRangeBackwards(t *testing.T) {
 	events, err := readLog(t, strings.NewReader(logHead+`{"event":"program","program":1,"ranges":[{"cores":"0-0","start":200,"end":100},{"cores":"0-0","start":100,"end":200}]}`))
 	require.NoError(t, err)
@@ -260,7 +260,7 @@ func TestLogRangeBackwards(t *testing.T) {
 	require.NotContains(t, err.Error(), "1844674407370955")
 }
 
-// What is wrong with a query is kept with it.
+// The error of a query is kept with it.
 func TestLogQuery(t *testing.T) {
 	events, err := readLog(t, strings.NewReader(logHead+`{"query":"who","device":3,"core":"1-2","address":64,"cb":1,"program":9,"devices":[3]}
 {"query":"who","device":-3,"id":7}
@@ -309,7 +309,7 @@ func TestLogNeedsNoMoreThanTheLine(t *testing.T) {
 	require.NoError(t, <-done)
 }
 
-// The error of the input is what the log ends with; a log is read once.
+// A log ends with the error of its input; a log is read once.
 func TestLogFails(t *testing.T) {
 	l := event.NewLog(io.MultiReader(strings.NewReader(logHead+`{"event":"op_end"}`+"\n"), iotest.ErrReader(fs.ErrPermission)), "log")
 	events, err := rest(t, l)
@@ -423,8 +423,8 @@ func TestLogOfOtherFiles(t *testing.T) {
 	require.Len(t, events, 1000)
 	require.NoError(t, f.Close())
 
-	// What is no regular file, and what has no size at the start, is read to its end. Another file with the same text and time is
-	// refused, and so is one that is gone.
+	// An input that is no regular file, or has no size at the start, is read to its end. Another
+	// file with the same text and time is refused, and so is one that is gone.
 	folder := t.TempDir()
 	file := func(name, text string) fs.FileInfo {
 		path := filepath.Join(folder, name)
@@ -493,9 +493,8 @@ func isInputError(err error) bool {
 	return ok
 }
 
-// FuzzLog reads anything: the reader never panics, says what is wrong in one printable
-// line, and does not care how the input is cut into pieces. What it read can be written,
-// and read again as the same.
+// FuzzLog reads anything: the reader never panics, reports an error in one printable line, and does
+// not care how the input is cut into pieces. Its events can be written, and read again as the same.
 func FuzzLog(f *testing.F) {
 	conformance, err := os.ReadFile("testdata/conformance.jsonl")
 	require.NoError(f, err)

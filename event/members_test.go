@@ -184,7 +184,8 @@ func TestWordsOfBuffers(t *testing.T) {
 	require.Equal(t, event.AnomalyDuplicateKey|event.AnomalyDeviceTensors, events[0].Anomaly)
 }
 
-// A program is built of the buffers of an event as they are told; a range that ends before it starts is refused as it was given.
+// A program is built of the buffers of an event as given; a range that ends before it starts is
+// refused with its given values.
 func TestAddTo(t *testing.T) {
 	cores := l1.MustParseCoreRangeSet("{[0-0 - 0-0]}")
 	build := func(cbs ...event.CB) (*program.Program, error) {
@@ -227,7 +228,7 @@ func TestObserveAfterAnError(t *testing.T) {
 	require.Empty(t, log.String())
 }
 
-// The header of another log, and what is no log, in whole sentences.
+// The errors of another log's header, and of an input that is no log, in whole sentences.
 func TestHeaderErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                            `log:1: byte 0: has no header, which is a line like {"event":"log","version":1}`,

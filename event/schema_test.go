@@ -16,8 +16,8 @@ import (
 
 const logSchema = "cbl1.events-1.schema.json"
 
-// compileLogSchema returns the schema of the lines of a log and that of answers. The
-// strict ones refuse fields that they do not name.
+// compileLogSchema returns the schemas of the lines of a log and of answers. The strict ones refuse
+// fields that they do not name.
 func compileLogSchema(t *testing.T, strict bool) (events, answers *jsonschema.Schema) {
 	t.Helper()
 	data, err := os.ReadFile(logSchema)
@@ -65,8 +65,8 @@ func TestLogSchema(t *testing.T) {
 	require.Error(t, validate(shipped, `{"event":"log","version":2}`))
 }
 
-// TestLogDocs: the lines that docs/events.md shows are what they are said to be, and it
-// names every event, query and code.
+// TestLogDocs: the lines in docs/events.md match their descriptions, and it names every event,
+// query and code.
 func TestLogDocs(t *testing.T) {
 	events, answers := compileLogSchema(t, true)
 	text, err := os.ReadFile("../docs/events.md")
@@ -108,7 +108,7 @@ func TestLogDocs(t *testing.T) {
 	}
 }
 
-// The codes of the schema are those of the package.
+// The codes of the schema equal the codes of the package.
 func TestLogCodes(t *testing.T) {
 	source, err := os.ReadFile("code.go")
 	require.NoError(t, err)

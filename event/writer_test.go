@@ -27,7 +27,7 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// sources is what a source of captures may tell.
+// sources is a log with lines that a source of captures may write.
 const sources = `{"event":"device","device":4,"spec":{"arch":"blackhole","cols":11,"rows":10},"role":"mesh","chips":[0,1],"like":3,"from":{"arch":"file","base":"arch","grid":"assumed"},"node":2}
 {"event":"program","program":0,"cbs":[{"cores":"{[0-0 - 0-0], [1-0 - 1-0]}","size":64,"address":111616,"synthesised":true}],"as_written":true,"node":9,"op":"ttnn::add > launch"}
 {"event":"run","program":0,"on":[{"device":4,"first":5,"last":9,"cb_first":6,"cb_last":7},{"device":5,"first":5,"last":5}],"inferred":true,"candidates":[1,[2,1]],"candidates_unsettled":true,"continues":true,"unsettled":true,"aborted":true,"node":9}
@@ -269,7 +269,7 @@ func anEvent(t *rapid.T, kind event.Kind) *event.Event {
 	return e
 }
 
-// What is written is read as an equal event: of every kind, with every field.
+// A written event is read as an equal one: of every kind, with every field.
 func TestWriterAndLog(t *testing.T) {
 	schema, _ := compileLogSchema(t, true)
 	kinds := slices.Sorted(maps.Keys(fills()))
@@ -423,7 +423,7 @@ func TestWriterRefuses(t *testing.T) {
 	}
 }
 
-// A node is written where it is not that of the line, and somebody said so.
+// A node is written where it is set and differs from the line.
 func TestWriterNodes(t *testing.T) {
 	var log strings.Builder
 	w := event.NewWriter(&log)
@@ -456,7 +456,7 @@ func TestWriterNodes(t *testing.T) {
 `, log.String())
 }
 
-// What a source tells is written as it was read, line by line.
+// The events of a source are written as they were read, line by line.
 func TestWriterCopies(t *testing.T) {
 	events, err := readLog(t, strings.NewReader(logHead+sources))
 	require.NoError(t, err)
@@ -518,8 +518,8 @@ func TestWriterObserves(t *testing.T) {
 `, log.String())
 }
 
-// What a fleet refuses is told as what was asked for: a program as an enqueue, a trace as
-// a replay.
+// A refusal of a fleet is written as the refused call: a program as an enqueue, a trace as a
+// replay.
 func TestWriterObservesRefusals(t *testing.T) {
 	var log strings.Builder
 	w := event.NewWriter(&log)

@@ -13,8 +13,8 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// What is in the way is named as by somebody who writes all of it down, sorts it by where it
-// starts, and strikes out what has the name of one before.
+// The obstacles are named as by hand: list all of them, sort them by their starts, and strike out
+// repeated names.
 func TestInTheWayAgreesWithList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		small := rapid.IntRange(0, 3)

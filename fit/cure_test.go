@@ -74,7 +74,7 @@ func TestCuresAreEnough(t *testing.T) {
 	}
 }
 
-// An advice is about what was judged, whatever becomes of the slices that were given.
+// An advice concerns the judged state, even if the caller changes its slices later.
 func TestAdviceIsAboutWhatWasJudged(t *testing.T) {
 	spec := l1.Spec{Cols: 2, Rows: 1, L1Size: 1000}
 	part := func(x uint8, start uint64) fit.Part {

@@ -11,7 +11,7 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// A clash of our own, which tt-metal has no words for, says what the program is called.
+// A clash of our own, for which tt-metal has no words, names the program.
 func TestClashNamesProgram(t *testing.T) {
 	p, err := program.NewBuilder(134).Name("a \"large\" matmul").Build(l1.Spec{L1Size: 1000})
 	require.NoError(t, err)
@@ -68,8 +68,8 @@ func TestBufferPlain(t *testing.T) {
 	}
 }
 
-// tt-metal compares the end of what it charges, not bytes: where the last CB of a range has
-// no bytes and an address above a buffer, the program is refused, though no byte clashes.
+// tt-metal compares the end of the charged range, not bytes: if the last CB of a range has no bytes
+// and an address above a buffer, the program is refused, though no byte clashes.
 func TestEmptyBuffersAreCharged(t *testing.T) {
 	spec := l1.Spec{Cols: 2, Rows: 1, L1Size: 1000}
 	left := l1.Rect(0, 0, 0, 0)

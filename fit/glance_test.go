@@ -10,8 +10,8 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// What fits at first glance fits when looked at closely; and the glance sees most of what
-// fits.
+// A program that passes the quick test fits by the full check; and most programs that fit pass the
+// quick test.
 func TestFirstGlance(t *testing.T) {
 	glances := 0
 	rapid.Check(t, func(t *rapid.T) {

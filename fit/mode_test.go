@@ -68,8 +68,8 @@ func TestModesOfBuffers(t *testing.T) {
 	}
 }
 
-// A program is held against the buffers of its device or, in HYBRID mode, of all places; each
-// place is asked in its own mode.
+// A program is held against the buffers of its device or, in HYBRID mode, of all places; each place
+// counts in its own mode.
 func TestHybridPlaces(t *testing.T) {
 	spec := l1.Spec{Cols: 2, Rows: 1, L1Size: 1000}
 	p := one(t, spec, 300)
@@ -117,7 +117,7 @@ func TestWouldRunInHybridMode(t *testing.T) {
 	require.NotContains(t, difference(dataflow, first), "HYBRID")
 }
 
-// Who cannot tell says of what, and what to do about it.
+// An undecided verdict names its doubt, and a remedy.
 func TestDoubts(t *testing.T) {
 	spec := l1.Spec{Cols: 2, Rows: 1, L1Size: 1000}
 	ranged := buffer(fit.KindL1, 1, 250, 260)
@@ -142,7 +142,7 @@ func TestDoubts(t *testing.T) {
 	hidden.Backing = true
 	require.True(t, fit.Check(p, fit.Place{Spec: spec, Buffers: []fit.Buffer{hidden}}).Fits(), "another one says it")
 
-	// What is refused anyway is not in doubt.
+	// A refused program is not in doubt.
 	lockstep := buffer(fit.KindL1, 1, 290, 300)
 	v = fit.Check(p, fit.Place{Spec: spec, Buffers: []fit.Buffer{ranged, lockstep}})
 	require.False(t, v.CannotTell())

@@ -9,7 +9,7 @@ import (
 	"github.com/cbl1/cbl1/fit"
 )
 
-// Each kind has one figure, and what is dropped leaves nothing.
+// Each kind has one figure, and a dropped buffer leaves nothing.
 func TestBufferTotals(t *testing.T) {
 	for kind, want := range map[fit.Kind]fit.BufferTotals{
 		fit.KindL1:       {Count: 1, L1: 64},

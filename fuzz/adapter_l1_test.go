@@ -16,7 +16,7 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// What else lives in L1, and what fits beside it, in the words of the oracle.
+// The other contents of L1, and the fit beside them, in the words of the oracle.
 
 // kindOf returns the kind with a name; of none an unknown one.
 func kindOf(name model.Kind) fit.Kind {
@@ -47,7 +47,7 @@ func (f *fleet) Allocate(b model.Buffer, to []uint64) error {
 	}
 	given := toBuffer(b)
 	err = f.f.Allocate(given, s)
-	clear(given.Parts) // nobody may keep what they are given
+	clear(given.Parts) // a callee may not keep its arguments
 	return class(err)
 }
 
@@ -289,7 +289,7 @@ func (f *fleet) Headroom(p *program.Program, on []uint64) (out []model.Headroom,
 	return rooms(f.f.Headroom(p, s))
 }
 
-// leastAgrees holds the least headroom of a device against that of its cores.
+// leastAgrees compares the least headroom of a device with the headroom of its cores.
 func (f *fleet) leastAgrees(d device.Device) error {
 	alone, err := f.f.Headroom(nil, d.Set())
 	if err != nil {
@@ -373,7 +373,7 @@ func (f *fleet) MayGrow(p *program.Program, cb int, on []uint64) (uint64, bool, 
 	return n, ok, class(err)
 }
 
-// Enqueue also looks whether a refusal is what Check says.
+// Enqueue also compares a refusal with the verdict of Check.
 func (f *fleet) Enqueue(p *program.Program, to []uint64) ([]uint64, error) {
 	s, err := f.set(to)
 	if err != nil {

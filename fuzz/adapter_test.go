@@ -29,7 +29,7 @@ type fleet struct {
 	told    []published // in events of the last call
 }
 
-// A published is what can be asked of a device without the lock, also inside a call.
+// A published holds the figures of a device that need no lock, also inside a call.
 type published struct {
 	of interface {
 		Registered() uint64
@@ -65,8 +65,8 @@ func (f *fleet) Played(m gen.Move, _ error) error {
 	return nil
 }
 
-// set returns the set of some devices, preferably one that was made before. A set names
-// devices, not ids: those of an id that was added anew are forgotten.
+// set returns the set of some devices, preferably one that was made before. A set names devices,
+// not ids: sets with an id that was added anew are forgotten.
 func (f *fleet) set(ids []uint64) (device.Set, error) {
 	key := fmt.Sprint(ids)
 	if s, ok := f.sets[key]; ok {
@@ -96,8 +96,7 @@ func sameIDs(a, b device.Set) bool {
 	return slices.Equal(slices.Collect(a.All()), slices.Collect(b.All()))
 }
 
-// isLive reports whether the devices of a mesh are those that the fleet has under
-// their ids.
+// isLive reports whether the fleet still has the devices of a mesh under their ids.
 func isLive(f *device.Fleet, m device.Mesh) bool {
 	for d := range m.All() {
 		if now, err := f.Device(d.ID()); err != nil || now != d {

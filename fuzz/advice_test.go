@@ -54,7 +54,7 @@ func (s *scene) fits(t require.TestingT) bool {
 	return v.Fits()
 }
 
-// places are what the product is asked about.
+// places returns the places for the product.
 func (s *scene) places() (out []fit.Place) {
 	modes := map[model.Mode]fit.Mode{model.PerCore: fit.PerCore, model.RangeLockstep: fit.RangeLockstep}
 	for d := range s.buffers {
@@ -131,7 +131,7 @@ func sceneOf(t *rapid.T) *scene {
 	return s
 }
 
-// recorded is a program whose addresses are given, as those of a capture are.
+// recorded is a program with given addresses, like a program of a capture.
 func recorded(t require.TestingT, p *program.Program) *program.Program {
 	b := program.NewBuilder(p.ID())
 	if p.AsWritten() {
@@ -175,8 +175,8 @@ func number(t require.TestingT, text string) uint64 {
 	return n
 }
 
-// follow does what one piece of an advice says, and returns what is then; nil where it says
-// that nothing helps.
+// follow applies one piece of an advice, and returns the result; nil if the advice is that nothing
+// helps.
 func (s *scene) follow(t require.TestingT, advice string) *scene {
 	out := *s
 	out.buffers = slices.Clone(s.buffers)

@@ -357,7 +357,7 @@ func TestLivesAreNotDull(t *testing.T) {
 		lives++
 		return watched{model.NewFleet(), seen}
 	})
-	for seed := range 3 { // always the same lives: what is rare must not be a matter of luck
+	for seed := range 3 { // always the same lives: rare events must not be a matter of luck
 		func() {
 			defer sameTries(seed+1, 100)()
 			rapid.Check(t, property)

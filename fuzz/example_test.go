@@ -36,9 +36,9 @@ func Example_allocator() {
 	// CB 0 at 16, not a multiple of 12
 }
 
-// subtracting is somebody's tracker. When a program leaves, it takes the program's
-// bytes off the total: also those that another program still holds. All else it does
-// right, because it leaves that to the oracle.
+// subtracting is a user's tracker. When a program leaves, it takes the program's bytes off the
+// total: also bytes that another program still holds. Everything else is right, because the oracle
+// does it.
 type subtracting struct {
 	*model.Fleet
 	lost map[uint64]uint64 // device -> bytes taken off too much
@@ -80,7 +80,7 @@ func Example_tracker() {
 
 // intervals is somebody's counter: a set of intervals, from which it subtracts.
 type intervals struct {
-	model.Counter // has the intervals; it takes no part in what is wrong
+	model.Counter // has the intervals; it has no part in the bug
 	covered       map[uint64]bool
 }
 
@@ -95,7 +95,7 @@ func (c *intervals) Add(owner uint64, r l1.Range) (uint64, error) {
 func (c *intervals) Remove(owner uint64, r l1.Range) (uint64, error) {
 	freed, err := c.Counter.Remove(owner, r)
 	for a := r.Start; err == nil && a < r.End; a++ {
-		delete(c.covered, a) // whoever else holds it
+		delete(c.covered, a) // even if another owner holds it
 	}
 	return freed, err
 }

@@ -30,9 +30,9 @@ func many(t *testing.T, property func(*rapid.T)) {
 	}
 }
 
-// fails runs a property that should fail, and returns what it logs and says about the
-// smallest counterexample that rapid finds, or "" if it finds none. The choices are
-// the same every time; but what shrinking has made of them when its time is up is not.
+// fails runs a property that should fail, and returns its log and its message for the smallest
+// counterexample that rapid finds, or "" if it finds none. The choices are the same every time; the
+// result of shrinking when its time is up is not.
 func fails(property func(*rapid.T), shrink time.Duration) string {
 	defer sameTries(1, 1000)()
 	defer setFlags(map[string]string{"rapid.nofailfile": "true", "rapid.shrinktime": shrink.String()})()
@@ -83,7 +83,7 @@ func setFlags(values map[string]string) (back func()) {
 	}
 }
 
-// stop is what a recorder panics with to leave rapid.Check.
+// stop is the panic value of a recorder that leaves rapid.Check.
 const stop = "the recorder has seen enough"
 
 // A recorder is a test that notes why it failed. It is a rapid.TB.

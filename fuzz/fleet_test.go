@@ -21,8 +21,8 @@ func TestModelAgainstItself(t *testing.T) {
 	rapid.Check(t, suite.TrackerModel(func() suite.Tracker { return model.NewFleet() }))
 }
 
-// seed gives a fuzz target lives to start from: rapid makes its choices from these
-// words. What is shorter ends before anything has happened.
+// seed gives a fuzz target lives to start from: rapid makes its choices from these words. Shorter
+// inputs end before anything has happened.
 func seed(f *testing.F) {
 	for s := range uint64(4) {
 		data, x := make([]byte, 1<<14), s

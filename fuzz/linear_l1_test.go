@@ -15,9 +15,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Concurrent histories of what is resident, allocated and enqueued, as those of what is
-// registered: Device.Resident is one atomic load and promises an instant for one device;
-// rows of a device, sums of the mesh and verdicts promise an instant for the whole fleet.
+// Concurrent histories of dispatches, allocations and enqueues, like the histories of
+// registrations: Device.Resident is one atomic load and promises an instant for one device; rows of
+// a device, sums of the mesh and verdicts promise an instant for the whole fleet.
 
 // resources is the small world with two buffers. On three cores with 64 bytes each what
 // something holds is a word.
@@ -49,8 +49,8 @@ func newResources(t *testing.T) *resources {
 	return w
 }
 
-// chipState says what one device has: programs and buffers as sets, and who wrote each
-// core last, 0 for nobody.
+// chipState is the state of one device: programs and buffers as sets, and the last writer of each
+// core, 0 for none.
 type chipState struct {
 	programs, buffers uint8
 	left              [3]uint8
@@ -84,7 +84,7 @@ func (w *resources) tracked(c chipState) (sum uint64) {
 // blocks reports whether a program does not fit beside the buffers of a device.
 func (c chipState) blocks(p int) bool { return p != 1 && c.buffers&2 != 0 }
 
-// run is what an Enqueue or Dispatch leaves.
+// run returns the state after an Enqueue or Dispatch.
 func (w *resources) run(c chipState, p int) chipState {
 	c.programs |= 1 << p
 	for x, bytes := range w.holds[p] {
@@ -95,7 +95,7 @@ func (w *resources) run(c chipState, p int) chipState {
 	return c
 }
 
-// A row is what a read of several figures returned.
+// A row is the result of reading several figures.
 type row struct{ registered, resident, tracked, count uint64 }
 
 func (w *resources) row(c chipState) row {
@@ -193,7 +193,7 @@ func (w *resources) single(d int) porcupine.Model {
 	}
 }
 
-// concurrent lets clients loose on a new fleet and returns what they saw.
+// concurrent lets clients loose on a new fleet and returns their operations.
 func (w *resources) concurrent(t *testing.T, run uint64, read func(device.Mesh) row) []porcupine.Operation {
 	return letLoose(t, w.spec, run, func(on *pair, random *rand.Rand) (input, any) {
 		i := input{program: random.IntN(3), devices: uint8(1 + random.IntN(3))}

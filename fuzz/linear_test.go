@@ -121,8 +121,8 @@ func bitsOf(s device.Set) (out uint8) {
 	return out
 }
 
-// letLoose has four clients play on a new pair at once and returns what they saw. play
-// makes one call.
+// letLoose lets four clients play on a new pair at once and returns their operations. play makes
+// one call.
 func letLoose(t *testing.T, spec l1.Spec, run uint64, play func(on *pair, random *rand.Rand) (in input, out any)) []porcupine.Operation {
 	const clients, calls = 4, 25
 	f := device.NewFleet()
@@ -153,7 +153,7 @@ func letLoose(t *testing.T, spec l1.Spec, run uint64, play func(on *pair, random
 	return slices.Concat(seen[:]...)
 }
 
-// concurrent lets clients loose on a new fleet and returns what they saw.
+// concurrent lets clients loose on a new fleet and returns their operations.
 func (w *small) concurrent(t *testing.T, run uint64, read readMesh) []porcupine.Operation {
 	return letLoose(t, w.spec, run, func(on *pair, random *rand.Rand) (input, any) {
 		i := input{program: random.IntN(3), devices: uint8(1 + random.IntN(3))}

@@ -125,7 +125,7 @@ func (c *campaign) note(played map[gen.Op]*tally, wrong string) {
 	}
 }
 
-// A witness is a fleet that notes what is played on it.
+// A witness is a fleet that records the moves played on it.
 type witness struct {
 	*fleet
 	played map[gen.Op]*tally
@@ -133,7 +133,7 @@ type witness struct {
 	checks int
 }
 
-// live plays a life, which its number determines, and says what differs.
+// live plays the life with a number, and returns the first difference.
 func (w *witness) live(number uint64) (wrong string) {
 	rapid.Custom(func(t *rapid.T) (lived bool) {
 		defer func() {
@@ -152,7 +152,7 @@ func (w *witness) live(number uint64) (wrong string) {
 	return wrong
 }
 
-// tell says what differs in a life, and what had happened there.
+// tell describes the difference of a life, and the moves before it.
 func (w *witness) tell(number uint64, p any) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "life %d (-operations 1 -life %d): %v", number, number, p)

@@ -25,7 +25,7 @@ type view struct {
 	Cores    map[l1.Core]model.CoreTotals
 	Regions  map[l1.Core][]l1.Range
 	Buffers  []model.Buffer
-	Usage    [2]model.Usage // of what is resident, and of what is registered
+	Usage    [2]model.Usage // resident, and registered
 }
 
 func viewOf(f suite.Tracker, id uint64, spec l1.Spec) view {

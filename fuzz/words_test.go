@@ -23,7 +23,7 @@ const (
 	wordLife     = 2_000 // calls
 )
 
-// A footprint is what a program takes, in one of its two layouts.
+// A footprint holds the bytes of a program, in one of its two layouts.
 type footprint struct {
 	program *program.Program
 	takes   masks
@@ -32,7 +32,7 @@ type footprint struct {
 // A residue is who wrote a core last, and what that left.
 type residue struct{ id, takes uint64 }
 
-// A wordDevice is what the model knows of a device.
+// A wordDevice is the model of a device.
 type wordDevice struct {
 	left [3]residue
 	now  device.Totals // Peak as well
@@ -143,7 +143,7 @@ func (w *wordWorld) build(id, layout int, spec l1.Spec) error {
 	return err
 }
 
-// here returns what a program takes in the layout that it has.
+// here returns the footprint of a program in its present layout.
 func (w *wordWorld) here(id int) *footprint { return &w.programs[id][w.layout[id]] }
 
 // some draws devices: one, a mesh, any, all.
@@ -159,7 +159,7 @@ func (w *wordWorld) some() uint {
 	return 1 << w.r.IntN(wordDevices)
 }
 
-// live plays a life and says what differs.
+// live plays a life and returns the first difference.
 func (w *wordWorld) live(note func(op gen.Op, refused bool)) error {
 	for call := range wordLife {
 		op, refused, err := w.move()

@@ -155,8 +155,7 @@ func TestParseBytesErrors(t *testing.T) {
 	}
 }
 
-// What is printed for people can be read again, if it is exact: whole KiB and so on
-// come back as they were.
+// An exact size printed for people can be read again: whole KiB and so on come back unchanged.
 func TestBytesRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		unit := rapid.IntRange(0, 5).Draw(t, "unit")

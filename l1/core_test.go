@@ -94,8 +94,7 @@ func TestMergeProperties(t *testing.T) {
 		require.Equal(t, s.Cores().Len(), area)
 		require.True(t, slices.IsSortedFunc(slices.Collect(m.All()), l1.CoreRange.Compare))
 		require.True(t, m.Equal(m.Merge()), "merge of %v is %v", m, m.Merge())
-		// What is covered decides alone: other rectangles over the same cores merge to
-		// the same.
+		// The covered cores alone decide: other rectangles over the same cores merge to the same.
 		other, err := l1.NewCoreRangeSet(rapid.Permutation(append(ranges, ranges[0])).Draw(t, "other")...)
 		require.NoError(t, err)
 		require.True(t, m.Equal(other.Merge()))

@@ -138,7 +138,7 @@ func TestCoreSetOverlapsDoesNotAllocate(t *testing.T) {
 	require.Zero(t, testing.AllocsPerRun(100, func() { a.Has(l1.Core{X: 3, Y: 3}) }))
 }
 
-// A rectangle is kept as its corners, and what is there already is not copied.
+// A rectangle is kept as its corners, and existing parts are not copied.
 func TestRectanglesTakeNoMemory(t *testing.T) {
 	all, left, right := l1.Rect(0, 0, 254, 254), l1.Rect(0, 0, 99, 254), l1.Rect(100, 0, 254, 254)
 	ring := all.Cores().Minus(l1.Rect(1, 1, 253, 253).Cores())

@@ -8,7 +8,7 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// A footprint of many groups says where they are, so that nobody has to look at each.
+// A footprint of many groups has an index by core, so that a query need not visit each.
 func TestManyGroupsAreFoundByCore(t *testing.T) {
 	for _, groups := range []int{1, manyGroups - 1, manyGroups, 64} {
 		b := NewBuilder(1)

@@ -24,7 +24,7 @@ func (s byteSet) add(start, size uint64) {
 	}
 }
 
-// modelEntry is what the bookkeeping knows about one rectangle.
+// modelEntry is the bookkeeping of one rectangle.
 type modelEntry struct {
 	rect   l1.CoreRange
 	marked bool
@@ -408,7 +408,7 @@ func placementAgrees(t *rapid.T) {
 	checkInvariants(t, p)
 }
 
-// countBytes counts the bytes that f has on c, all of which must be wanted.
+// countBytes counts the bytes that f has on c. All of them must be wanted.
 func countBytes(t require.TestingT, f program.Footprint, c l1.Core, want byteSet) int {
 	n := 0
 	g, _ := f.On(c)

@@ -91,7 +91,7 @@ func TestFootprintOfRangesAgreesWithBytes(t *testing.T) {
 	})
 }
 
-// Whatever cannot be counted is told, however it is spread over ranges and cores.
+// Sums that cannot be counted are reported, however they are spread over ranges and cores.
 func TestFootprintOfRangesHasLimits(t *testing.T) {
 	on, two := l1.CoreSetOf(l1.Core{}), l1.CoreSetOf(l1.Core{}, l1.Core{X: 9, Y: 200})
 	all := l1.Range{End: l1.MaxAddr}

@@ -242,8 +242,8 @@ func TestGroups(t *testing.T) {
 	require.False(t, ok)
 }
 
-// Cores that differ only in how often their bytes are counted are two groups of what is occupied, and one of what is
-// reserved.
+// Cores that differ only in how often their bytes are counted are two groups of the occupied
+// footprint, and one of the reserved one.
 func TestReservedGroupsCountNoSizes(t *testing.T) {
 	p := build(t, l1.Spec{}, fixed(0, cb("{[0-0 - 0-0]}", 64)), fixed(0, cb("{[1-0 - 1-0]}", 64)), fixed(0, cb("{[1-0 - 1-0]}", 64)))
 	require.Equal(t, []string{"{[0-0 - 0-0]} [0,64)", "{[1-0 - 1-0]} [0,64)"}, groups(p.Occupied(program.CircularBuffer)))

@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// These programs are far from any that runs. They must neither hang nor use up
-// memory: a capture from anywhere may state them. There are no clocks here; what is
-// quadratic takes minutes and will be noticed.
+// These programs are far from any that runs. They must neither hang nor use up memory: a capture
+// from anywhere may state them. There are no clocks here; a quadratic step takes minutes and will
+// be noticed.
 
 func rect(x0, y0, x1, y1 int) l1.CoreRange {
 	return l1.CoreRange{Start: l1.Core{X: uint8(x0), Y: uint8(y0)}, End: l1.Core{X: uint8(x1), Y: uint8(y1)}}
@@ -23,8 +23,8 @@ func setOf(t require.TestingT, ranges ...l1.CoreRange) l1.CoreRangeSet {
 	return set
 }
 
-// checkerboard is every second core of the largest possible grid: 32,768
-// rectangles, none of which can be merged with another.
+// checkerboard is every second core of the largest possible grid: 32,768 rectangles that cannot be
+// merged.
 func checkerboard(t require.TestingT, odd int) l1.CoreRangeSet {
 	var ranges []l1.CoreRange
 	for x := range 256 {

@@ -12,8 +12,8 @@ import (
 	"github.com/cbl1/cbl1/wire"
 )
 
-// BenchmarkRecords is what a record costs on a pipe: half of them bring a CB, and half take
-// the one before.
+// BenchmarkRecords measures a record on a pipe: half of them bring a CB, and half free the one
+// before.
 func BenchmarkRecords(b *testing.B) {
 	for _, c := range []struct {
 		name string

@@ -18,8 +18,8 @@ import (
 	"github.com/cbl1/cbl1/wire"
 )
 
-// Two connections whose process nobody knows end in one sweep: each is shown under the id that it claims, in the
-// order in which they came, below one line. Under one id they are one row.
+// Two connections of unknown processes end in one sweep: each is shown under the id that it claims,
+// in the order in which they came, below one line. Under one id they are one row.
 func TestTwoDeathsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := wire.Newest()
@@ -124,7 +124,7 @@ func TestGrace(t *testing.T) {
 	})
 }
 
-// What is known of declared devices of each architecture.
+// The properties of declared devices of each architecture.
 func TestArchitectures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := wire.Newest()
@@ -192,7 +192,7 @@ func (f *sink) Close() error { return f.close }
 
 var errSink = errors.New("the sink is full")
 
-// The error of whoever a moment is written to is that of WriteMoment, at each of its lines.
+// WriteMoment returns the error of its writer, at each line.
 func TestMomentFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := wire.Newest()
@@ -273,7 +273,7 @@ type answered struct {
 
 func (a *answered) Write([]byte) (int, error) { a.answers++; return a.early.Write(nil) }
 
-// A client that has gone gets no second answer, and what it said counts.
+// A client that has gone gets no second answer, and its records count.
 func TestNoSecondAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := wire.Newest()

@@ -79,8 +79,8 @@ const (
 	totals    = `{"query":"totals","device":3}`
 )
 
-// Logs that name one fleet feed one session, each line as a whole. A log that ends in the
-// middle of a line leaves what its whole lines said, and operations are those of each log.
+// Logs that name one fleet feed one session, each line as a whole. The whole lines of a log that
+// ends in the middle of a line count, and each log has its own operations.
 func TestSharedFleet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newShop(t, serve.Config{})
@@ -95,7 +95,7 @@ func TestSharedFleet(t *testing.T) {
 		require.Equal(t, "error", other.ask(t, totals)["answer"], "it has no device")
 		require.Equal(t, "error", own.ask(t, totals)["answer"])
 
-		// What is refused changes nothing, and the complaint goes to whoever said it.
+		// A refused event changes nothing, and the complaint goes to its sender.
 		require.Equal(t, "no-op", b.ask(t, `{"event":"op_end"}`)["code"])
 		refused := a.ask(t, device3)
 		require.Equal(t, "device-exists", refused["code"])
@@ -146,7 +146,7 @@ func TestSharedFleetAtOnce(t *testing.T) {
 	})
 }
 
-// Names are limited, and one that nobody needs is given back.
+// Names are limited, and an unused one is given back.
 func TestFleetNames(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newShop(t, serve.Config{Limits: serve.Limits{Fleets: 1}})
@@ -175,8 +175,8 @@ func requireEnds(t *testing.T, c *teller) {
 	require.ErrorIs(t, err, io.EOF)
 }
 
-// The devices of fleets with names have rows behind those that processes tell of, by the names:
-// what is registered and what dispatches left, as numbers that are worked out here by hand.
+// The devices of named fleets have rows behind the devices of processes, by name: registered and
+// resident bytes, as numbers that are worked out here by hand.
 func TestRowsOfFleets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newShop(t, serve.Config{Dialect: wire.Newest(), Devices: []wire.Device{{ID: 3, Spec: l1.N150()}}})
@@ -253,7 +253,7 @@ func TestRowsOfLargeFleets(t *testing.T) {
 	})
 }
 
-// A fleet with a name says what devices are, where nobody declared any.
+// A named fleet gives the properties of devices that are not declared.
 func TestDeviceInfoOfFleet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := wire.Newest()
@@ -277,7 +277,7 @@ func TestDeviceInfoOfFleet(t *testing.T) {
 		shared.line(t, `{"event":"remove","devices":[3]}`)
 		require.Equal(t, "error", shared.ask(t, totals)["answer"])
 		require.Equal(t, wire.Record{Type: wire.TypeDeviceInfo, Device: 3}, info(3))
-		// Its logs may say how much DRAM devices have: then nobody knows in how many channels.
+		// Its logs may give the size of DRAM: then the number of channels is unknown.
 		dram := func(id uint64) uint64 {
 			row, ok := s.Row("ours", id)
 			require.True(t, ok)

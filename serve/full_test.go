@@ -64,8 +64,9 @@ func allocates(t *testing.T, s *shop, ids ...uint64) {
 	}
 }
 
-// A disk that is full ends nothing. It is told once, events are counted that no log has, each log has whole
-// lines, and the first that can be written has all that lives, and says how many are missing.
+// A full disk ends nothing. It is reported once, and events that no log has are counted. Each log
+// has whole lines. The first log that can be written has all live allocations, and the number of
+// missing events.
 func TestFullDisk(t *testing.T) {
 	const full = "cbl1: nothing is recorded: no space left on device\n"
 	for room := 0; room < 400; room += 11 { // for the events of 2 and 3, and a part of a line
@@ -191,7 +192,7 @@ func TestFullOutput(t *testing.T) {
 	}
 }
 
-// A narrowDisk takes a part of what is written, and has room from then on, or never.
+// A narrowDisk takes a part of a write, and has room from then on, or never.
 type narrowDisk struct {
 	*onDisk
 	began, goOn chan struct{} // the first Write
@@ -315,7 +316,8 @@ func TestFilesOfProcesses(t *testing.T) {
 	})
 }
 
-// Who is not known for want of a descriptor is refused: what it has would go with its connection.
+// A client whose process is unknown for want of a descriptor is refused: its allocations would end
+// with its connection.
 func TestNoDescriptorForAProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newShop(t, serve.Config{Dialect: wire.Newest()})

@@ -51,8 +51,8 @@ func memory(t *testing.T) string {
 	return strings.Join(out, ", ")
 }
 
-// Processes are killed after every byte of every record of every dialect, alone and behind a
-// whole record: whole records count, what they brought is leaked, and half a record is torn.
+// Processes are killed after every byte of every record of every dialect, alone and behind a whole
+// record: whole records count, their allocations are leaked, and half a record is torn.
 func TestHammerDeaths(t *testing.T) {
 	newHouse(t, serve.Config{}).shut(t)
 	before := testkit.Open()
@@ -68,7 +68,7 @@ func TestHammerDeaths(t *testing.T) {
 			if typ == wire.TypeResponse || typ == wire.TypeDeviceInfo {
 				continue
 			}
-			b, err := d.Append(nil, &wire.Record{Type: typ, Device: 1, Size: 16, Kind: 1, ID: 77 + uint64(typ)}) // nobody frees what another one has
+			b, err := d.Append(nil, &wire.Record{Type: typ, Device: 1, Size: 16, Kind: 1, ID: 77 + uint64(typ)}) // no process frees another one's allocation
 			require.NoError(t, err)
 			for n := 0; n <= 2*d.Size+3; n++ { // the last two stand behind a whole record, as two did before
 				bytes := b[:n%(d.Size+1)]
@@ -117,7 +117,7 @@ func total1(h *house) wire.Totals {
 	return t
 }
 
-// Clients that send a byte now and then are in nobody's way.
+// Clients that send a byte now and then do not hinder others.
 func TestHammerSlowClients(t *testing.T) {
 	newHouse(t, serve.Config{}).shut(t)
 	before := testkit.Open()
@@ -235,8 +235,8 @@ func refusedOf(h *house) int64 {
 	return 0
 }
 
-// A day of a model's allocations, a step a second: what the server says in the end is what the
-// log that it recorded says, and no record is lost.
+// A day of a model's allocations, a step a second: the server's final figures equal the figures of
+// its log, and no record is lost.
 func TestHammerDay(t *testing.T) {
 	before := testkit.Open()
 	path := filepath.Join(t.TempDir(), "day.jsonl")

@@ -92,8 +92,8 @@ func TestMeshAllocatesAndFrees(t *testing.T) {
 	})
 }
 
-// One device with 20 buffers and 14,827,520 bytes beside one with 10 and 14,753,792, of which
-// 22,528 are in L1. Neither is taken for the other, in figures or in the statistics.
+// One device with 20 buffers and 14,827,520 bytes beside one with 10 and 14,753,792, 22,528 of them
+// in L1. Neither is taken for the other, in figures or in the statistics.
 func TestTwentyAgainstTen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := wire.Newest()
@@ -130,7 +130,7 @@ func TestTwentyAgainstTen(t *testing.T) {
 	})
 }
 
-// Every kernel that was loaded is unloaded or reported as leaked, whoever ends when.
+// Every kernel that was loaded is unloaded or reported as leaked, in whatever order processes end.
 func TestEveryLoadEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := wire.Newest()

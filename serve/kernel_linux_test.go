@@ -131,7 +131,7 @@ func TestPythonClient(t *testing.T) {
 	h.shut(t)
 }
 
-// The client in C++ says what it means, in the newest dialect.
+// The client in C++ is understood, in the newest dialect.
 func TestCPPClient(t *testing.T) {
 	compiler, err := exec.LookPath("c++")
 	if err != nil {

@@ -22,8 +22,8 @@ import (
 	"github.com/cbl1/cbl1/wire"
 )
 
-// What the server printed, read back, has the figures of what it recorded; of the bytes of
-// a core it says the same where no CB lies under another one, and else no less.
+// The printed lines, read back, have the figures of the recorded log. The bytes of a core are the
+// same where no CB lies under another one, and else no less.
 func TestPrintedIsRecorded(t *testing.T) {
 	for _, apart := range []bool{true, false} {
 		for _, format := range []serve.Format{serve.FormatSeeds, serve.FormatText} {
@@ -119,7 +119,7 @@ func printedAndRecorded(t *testing.T, format serve.Format, apart bool) (printed,
 	return printed, recorded
 }
 
-// old returns one of what lives, the same in each run.
+// old returns one of the live allocations, the same in each run.
 func old(live map[wire.Record]bool, random *rand.Rand) (out wire.Record) {
 	first := true
 	at := random.Uint64()
@@ -131,7 +131,7 @@ func old(live map[wire.Record]bool, random *rand.Rand) (out wire.Record) {
 	return out
 }
 
-// A reader is somebody who reads what is printed when it is told to.
+// A reader reads lines when the test lets it.
 type reader struct {
 	may chan struct{} // closed: always
 	got bytes.Buffer
@@ -142,8 +142,8 @@ func (r *reader) Write(b []byte) (int, error) {
 	return r.got.Write(b)
 }
 
-// Whoever reads nothing keeps nobody waiting: in what is read in the end, each line that is left
-// out is counted where it should be.
+// A reader that stops keeps no client waiting: in the lines that it reads in the end, the left-out
+// ones are counted at their place.
 func TestSlowReader(t *testing.T) {
 	for i := range 40 {
 		format := []serve.Format{serve.FormatSeeds, serve.FormatJSON}[i%2]
@@ -168,7 +168,7 @@ func TestSlowReader(t *testing.T) {
 			require.Less(t, s.Counts().Left, int64(100))
 			slow.may <- struct{}{} // the first line
 			synctest.Wait()
-			slow.may <- struct{}{} // those that waited, and the line that counts
+			slow.may <- struct{}{} // the waiting lines, and the line that counts
 			synctest.Wait()
 			say(40)
 			left := s.Counts().Left

@@ -16,8 +16,7 @@ import (
 	"github.com/cbl1/cbl1/serve"
 )
 
-// Folders that killed servers left are taken away; what is in use, or could be anybody else's, stays
-// as it is.
+// Folders that killed servers left are removed; folders in use, or perhaps of others, stay.
 func TestLeftFolders(t *testing.T) {
 	dir, err := os.MkdirTemp("", "s") // paths of sockets are short
 	require.NoError(t, err)
@@ -75,8 +74,8 @@ func below(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// Servers that start in one folder at once do not take away what another one needs: one of those
-// that want the same path gets it.
+// Servers that start in one folder at once do not remove each other's files: of several for one
+// path, one gets it.
 func TestListenAtOnce(t *testing.T) {
 	dir, err := os.MkdirTemp("", "s") // paths of sockets are short
 	require.NoError(t, err)

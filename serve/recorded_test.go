@@ -17,7 +17,7 @@ import (
 	"github.com/cbl1/cbl1/wire"
 )
 
-// watched is what somebody sees who watches a recording.
+// watched returns the snapshot of a viewer of a recording.
 func watched(t *testing.T, log string) (now watch.Snapshot) {
 	t.Helper()
 	var s replay.Session
@@ -43,8 +43,8 @@ func drawn(random *rand.Rand) wire.Record {
 	return r
 }
 
-// Who watches a recording sees the processes that the server shows, also those of one that began
-// in the midst of things; and what leaked since it began.
+// A viewer of a recording sees the processes that the server shows, also in a recording that began
+// late; and the leaks since it began.
 func TestRecordingTellsOfProcesses(t *testing.T) {
 	for _, most := range []int64{0, 4000} {
 		synctest.Test(t, func(t *testing.T) {

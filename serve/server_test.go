@@ -32,11 +32,11 @@ import (
 	"github.com/cbl1/cbl1/wire"
 )
 
-// shop is a server on pipes, and whoever is told to be at their other ends.
+// shop is a server on pipes, with the processes that the test puts at their other ends.
 type shop struct {
 	*serve.Server
 	conns chan net.Conn
-	pid   atomic.Int32 // of the next client; 0: nobody knows
+	pid   atomic.Int32 // of the next client; 0: unknown
 	lacks atomic.Bool  // no descriptor can be had for its process
 	mu    sync.Mutex
 	lives map[int32]*bool // whether the process that has an id now has ended
@@ -161,8 +161,8 @@ func ask(t *testing.T, conn net.Conn, d wire.Dialect, r wire.Record) wire.Record
 
 var cb = wire.Record{Type: wire.TypeCBAlloc, Size: 262144, ID: 0x19000, PID: 4242, Time: 5}
 
-// Every dialect gets answers as it reads them, whether the dialect is told or recognised by
-// the client's silence.
+// Every dialect gets its own answers, whether the dialect is given or recognised by the client's
+// silence.
 func TestAnswers(t *testing.T) {
 	for _, d := range wire.Dialects() {
 		for _, as := range []wire.Dialect{{}, d} {
@@ -196,8 +196,8 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// What is published of a device has each byte of a core once: as version 4 too, since records
-// tell of no dispatch.
+// The published figures of a device have each byte of a core once: as version 4 too, since records
+// show no dispatch.
 func TestUsage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newShop(t, serve.Config{Dialect: wire.Newest(), Devices: []wire.Device{{ID: 0, Spec: l1.N150()}}})
@@ -220,7 +220,7 @@ func TestUsage(t *testing.T) {
 	})
 }
 
-// A dead process keeps what it had for a while. Everything that it said before is read first.
+// A dead process keeps its allocations for a while. All its records are read first.
 func TestDeath(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newShop(t, serve.Config{Dialect: wire.Newest(), Delay: 3 * time.Second, Stall: time.Minute})
@@ -260,8 +260,8 @@ func TestDeath(t *testing.T) {
 	})
 }
 
-// The last three things that were refused are told in words, and nothing that was taken in: a buffer
-// that comes again with another size is odd, and one reference more.
+// The last three refusals are kept as text, and no accepted record: a buffer that comes again with
+// another size is odd, and one reference more.
 func TestLastRefusals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newShop(t, serve.Config{Dialect: wire.Newest()})
@@ -337,7 +337,7 @@ func TestDelay(t *testing.T) {
 	})
 }
 
-// Whom nobody knows lives as long as its connection.
+// An unknown process lives as long as its connection.
 func TestUnknownPeer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newShop(t, serve.Config{Dialect: wire.Newest()})
@@ -355,8 +355,7 @@ func TestUnknownPeer(t *testing.T) {
 	})
 }
 
-// A client that dies after any byte of any record changes what its whole records say, and
-// nobody else is concerned.
+// The whole records of a client that dies after any byte count, and no other client is concerned.
 func TestDeathAfterEveryByte(t *testing.T) {
 	for _, d := range wire.Dialects() {
 		synctest.Test(t, func(t *testing.T) {
@@ -393,7 +392,7 @@ func TestDeathAfterEveryByte(t *testing.T) {
 	}
 }
 
-// Clients that break the rules end alone, with a count and a word; what they had stays until
+// Clients that break the rules end alone, with a count and a word; their allocations stay until
 // their process ends.
 func TestClosed(t *testing.T) {
 	d := wire.Newest()
@@ -555,7 +554,7 @@ Loaded kernels:
 	require.Contains(t, lines[9], `"what":"live","type":"KERNEL_LOAD","device":0,"pid":4242,"id":3,"bytes":2048,"kind":"Fabric"`)
 }
 
-// What is recorded says the same as the server, in each log alone, however often it turns.
+// Each recorded log alone has the figures of the server, however often it turns.
 func TestRecord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var logs []*file
@@ -635,8 +634,8 @@ func TestLostIsNotForgotten(t *testing.T) {
 	})
 }
 
-// Half a record is about the device that it names, beside those that were named before it; about any
-// device, where it ends before that.
+// Half a record concerns the device that it names, beside earlier ones of the client; any device,
+// if it ends before that.
 func TestHalfARecordIsAboutItsDevice(t *testing.T) {
 	first := wire.Record{Type: wire.TypeAlloc, Device: 1, Size: 1, ID: 7}
 	for _, c := range []struct {
@@ -770,7 +769,7 @@ func TestLogs(t *testing.T) {
 	})
 }
 
-// On real sockets: modes, what is in the way, and who is at the other end.
+// On real sockets: modes, obstacles, and the process at the other end.
 func TestListen(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		_, err := serve.Listen(filepath.Join(t.TempDir(), "s"), 0o600)
@@ -809,7 +808,7 @@ func TestListen(t *testing.T) {
 	}
 	require.NoError(t, conn.Close())
 
-	// A socket that nobody listens on is replaced; what came in its place is not removed.
+	// A dead socket is replaced; a file that took its place is not removed.
 	require.NoError(t, l.Listener.Close())
 	again, err := serve.Listen(path, 0o600)
 	require.NoError(t, err)
@@ -847,8 +846,7 @@ func requireAlone(t *testing.T, dir string) {
 	require.Len(t, entries, 1, "nothing but the socket is left")
 }
 
-// A client that has gone without its answers has said what it said: its records count, and
-// nothing of it is incomplete.
+// The records of a client that has gone without its answers count, and nothing of it is incomplete.
 func TestHungUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := wire.Newest()

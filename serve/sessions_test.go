@@ -47,8 +47,8 @@ func (o *told) moment(t *testing.T, s *shop) {
 	o.part("moment", log.String())
 }
 
-// session is what two processes and a monitor say to a server: each size is another one, and of most
-// things there are two.
+// session plays two processes and a monitor on a server: each size is another one, and most things
+// come twice.
 func session(t *testing.T, f serve.Format) string {
 	var o told
 	synctest.Test(t, func(t *testing.T) {
@@ -134,7 +134,7 @@ func TestNothingHappened(t *testing.T) {
 	})
 }
 
-// A quiet server prints nothing but what is wrong with itself.
+// A quiet server prints its own faults alone.
 func TestQuiet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newShop(t, serve.Config{Quiet: true, Dialect: wire.Newest(), Limits: serve.Limits{Clients: 1}})
@@ -177,7 +177,7 @@ func TestNoRoomIsSaidAgain(t *testing.T) {
 	})
 }
 
-// A thousand lost clients are told apart, and one more says that there are more.
+// A thousand lost clients are kept apart, and one more is a line that there are more.
 func TestManyLosses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log file

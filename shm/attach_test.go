@@ -112,7 +112,7 @@ func TestChurn(t *testing.T) {
 	require.ErrorIs(t, p.Put(shm.Usage{DRAM: 1}), shm.ErrLost)
 }
 
-// A slot that has our number is taken as it stands, and what it has is put right.
+// A slot that has our number is taken with its figures, and these are corrected.
 func TestRecycledNumber(t *testing.T) {
 	w := newWorld(nil)
 	p, err := w.attach(4, 9)
@@ -220,8 +220,8 @@ func TestFull(t *testing.T) {
 	require.True(t, short, "%v", err)
 }
 
-// TestLives draws lives of processes. The model is who has a slot and what it has: sums are
-// those of slots, whatever deaths are not noticed yet.
+// TestLives draws lives of processes. The model is the owner and the figures of each slot: sums
+// equal the sums of slots, even if deaths are not noticed yet.
 func TestLives(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(nil)
@@ -280,8 +280,8 @@ func TestLives(t *testing.T) {
 	})
 }
 
-// A process that attaches later, as tt-metal does without asking who is there, keeps what it
-// has: sums are moved by differences. Before version 4 the last writer's CBs stand there.
+// A process that attaches later, as tt-metal does without a check for others, keeps its figures:
+// sums are moved by differences. Before version 4 the CBs are the last writer's.
 func TestBeside(t *testing.T) {
 	for _, version := range []uint32{3, 4} {
 		w := newWorld(nil)
@@ -327,16 +327,16 @@ func fresh(version uint32, pid int32) []byte {
 func TestSetUp(t *testing.T) {
 	for _, version := range []uint32{3, 4} {
 		w := newWorld(bytes.Repeat([]byte{0xff}, shm.Size))
-		binary.LittleEndian.PutUint32(w.b, 0)        // of no version, so that nobody can hold it
-		binary.LittleEndian.PutUint32(w.b[8536:], 0) // and nobody is at work
+		binary.LittleEndian.PutUint32(w.b, 0)        // of no version, so that no process can hold it
+		binary.LittleEndian.PutUint32(w.b[8536:], 0) // and no process is at work
 		_, err := w.attach(version, 50)
 		require.NoError(t, err)
 		require.Equal(t, fresh(version, 50), w.b)
 	}
 }
 
-// A region in which nobody is attached begins with sums of 0, also for the chips behind the
-// device; its entries of chips stay. Chip and device are those of the process that comes.
+// A region without attached processes begins with sums of 0, also for the chips behind the device;
+// its entries of chips stay. Chip and device are set by the process that comes.
 func TestIdle(t *testing.T) {
 	u := shm.Usage{DRAM: 1, L1: 2, L1Small: 3, Trace: 4, CB: 5}
 	im := shm.Image{Version: 4, Updated: 9, Serial: 8, ASIC: 7, Device: 6, Totals: u}
@@ -374,7 +374,7 @@ func TestLastSlot(t *testing.T) {
 // meanwhile lets another process take a slot right after this one has looked at all of them.
 func meanwhile(t *testing.T, im shm.Image, slot int) (*world, error) {
 	t.Helper()
-	im.Processes[9].PID = 1000 // dead: it is asked for when slots are looked at, and when it is cleared
+	im.Processes[9].PID = 1000 // dead: it is tested when slots are visited, and when it is cleared
 	w := newWorld(im.Append(nil))
 	r, err := shm.Over(w.b)
 	require.NoError(t, err)

@@ -11,7 +11,7 @@ import (
 	"github.com/cbl1/cbl1/shm"
 )
 
-// What is wrong, in whole sentences and with the values that are.
+// Errors, in whole sentences and with the present values.
 func TestErrors(t *testing.T) {
 	attach := func(size int, version uint32) error {
 		_, err := newWorld(make([]byte, size)).attach(version, 50)
@@ -127,7 +127,8 @@ func TestDeadSlots(t *testing.T) {
 	require.Equal(t, [2]uint32{2, 2}, [2]uint32{got.Active, got.References})
 }
 
-// A process that waits for another one to set the region up is refused by whoever attached meanwhile.
+// A process that waits for another one to set the region up is refused if a third one attached
+// meanwhile.
 func TestHeldMeanwhile(t *testing.T) {
 	b := make([]byte, shm.Size)
 	binary.LittleEndian.PutUint32(b[8536:], 1)
@@ -140,7 +141,7 @@ func TestHeldMeanwhile(t *testing.T) {
 	require.Equal(t, made.Append(nil), w.b)
 }
 
-// Free slots count in no sum, whoever is said to live.
+// Free slots count in no sum, whichever processes live.
 func TestTotalOfLiving(t *testing.T) {
 	all := func(int32) bool { return true }
 	im := shm.Image{Version: 3, Totals: shm.Usage{L1: 1, CB: 5}}
@@ -159,7 +160,7 @@ func TestTotalOfLiving(t *testing.T) {
 	require.Equal(t, uint64(1<<64-1), im.Total(all).CB)
 }
 
-// Which entries of chips are free: in version 2 also those of nothing, but the first.
+// Free entries of chips: in version 2 also empty ones, except the first.
 func TestFreeChips(t *testing.T) {
 	for version, want := range map[uint32]string{2: "[false true true false false]", 3: "[false true false false false]", 4: "[false true false false false]"} {
 		im := shm.Image{Version: version}

@@ -22,8 +22,8 @@ type field struct {
 	of       func(im *shm.Image) uint64
 }
 
-// fields are all numbers of a region, at the offsets of the fact sheet. Nothing of the
-// package is asked.
+// fields are all numbers of a region, at the offsets of the fact sheet, without help of the
+// package.
 func fields() []field {
 	out := []field{
 		{"version", 0, 4, func(im *shm.Image) uint64 { return uint64(im.Version) }},
@@ -136,7 +136,7 @@ func drawImage(t *rapid.T) shm.Image {
 	return im
 }
 
-// What is written is read, from any place, whatever follows; and a region that is cut says so.
+// A written image is read back, from any place, whatever follows; and a cut region is refused.
 func TestAppendDecode(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		im := drawImage(t)
@@ -183,7 +183,7 @@ func TestDecodeCut(t *testing.T) {
 	}
 }
 
-// A name ends at its 63rd byte, whoever writes it.
+// A name ends at its 63rd byte, whichever side writes it.
 func TestLongName(t *testing.T) {
 	im := shm.Image{Version: 4}
 	im.Processes[0].Name = strings.Repeat("n", 64)

@@ -123,7 +123,8 @@ func read(t *testing.T, folder string) shm.Image {
 	return im
 }
 
-// What one process puts is what another one reads; a killed one leaves it until somebody comes.
+// A process reads the figures that another one puts; the figures of a killed one stay until the
+// next one comes.
 func TestTwoProcesses(t *testing.T) {
 	for _, version := range []uint32{3, 4} {
 		folder := t.TempDir()
@@ -157,8 +158,8 @@ func TestTwoProcesses(t *testing.T) {
 	}
 }
 
-// Of several that come at once at most one holds the region, and counts are right whoever
-// does, also where one was killed.
+// If several processes come at once, at most one holds the region, and counts are right in any
+// case, also where one was killed.
 func TestAttachAtOnce(t *testing.T) {
 	folder := t.TempDir()
 	const processes = 4
@@ -209,7 +210,7 @@ func TestCutWhileMapped(t *testing.T) {
 		path := filepath.Join(folder, shm.Name(asic))
 		require.NoError(t, os.Truncate(path, size))
 		answer := reader.do("read")
-		require.Contains(t, []string{shm.ErrFault.Error(), shm.ErrNotReady.Error()}, answer, "cut to %d", size) // what is behind the end may read as zeros
+		require.Contains(t, []string{shm.ErrFault.Error(), shm.ErrNotReady.Error()}, answer, "cut to %d", size) // bytes behind the end may read as zeros
 		require.Equal(t, shm.ErrFault.Error(), writer.do("put 2"), "cut to %d", size)
 		require.NoError(t, os.Truncate(path, shm.Size))
 		require.Equal(t, shm.ErrNotReady.Error(), reader.do("read"), "it is there again, and empty where it was cut")

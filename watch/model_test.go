@@ -49,7 +49,7 @@ func TestModel(t *testing.T) {
 	require.Equal(t, ">       1  n150      ###############.  95.0%         950           ?", lines[2].Text)
 	require.Contains(t, text(lines), "device 1 n150: % of usable L1 of 10 cores, 10,000 bytes\n")
 
-	// What is looked at stays, once a key has chosen it.
+	// The selected device stays, once a key has chosen it.
 	m.Move(1)
 	on, detail := m.Selected()
 	require.Equal(t, watch.Place{Device: 2}, on)
@@ -72,8 +72,8 @@ func TestModel(t *testing.T) {
 	require.Equal(t, watch.Line{Text: "no answer: connection refused", Look: watch.Bad}, m.Lines(80, 24)[1])
 }
 
-// Sums beyond the physical are called accounting, and for how long.
-// Each part of the breakdown is named with its share and of what that is.
+// Sums beyond the physical are called accounting, and for how long. Each part of the breakdown is
+// named with its share and the whole of that share.
 func TestBreakdown(t *testing.T) {
 	kernels := uint64(500)
 	for _, c := range []struct {
@@ -197,7 +197,7 @@ func TestFullness(t *testing.T) {
 	}
 }
 
-// The map is that of the device's cores, as it is drawn elsewhere.
+// The map shows the device's cores, as drawn elsewhere.
 func TestDetail(t *testing.T) {
 	var fleet device.Fleet
 	d, err := fleet.AddDevice(0, l1.N150())
@@ -233,8 +233,7 @@ func TestDetail(t *testing.T) {
 	require.Contains(t, picture, "CB 1, matmul")
 }
 
-// What went wrong is told to its end: in parts where the screen is narrow, as it is where nobody has
-// columns. What is too long for that ends in a sign.
+// Faults are shown to their end: in parts where the screen is narrow. Longer ones end in a sign.
 func TestWrongIsWhole(t *testing.T) {
 	const why = "line 9: enqueue: program 3 does not fit on device 12: its circular buffers end at 1,499,136, and a buffer begins at 1,400,000"
 	s := at(10, 5)

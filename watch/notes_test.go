@@ -31,7 +31,7 @@ func noted(t *testing.T, lines ...string) (*watch.Notes, *device.Fleet) {
 	return &n, s.Fleet()
 }
 
-// held is what a recording says that processes have, and had when they died.
+// held returns the allocations and leaks of processes in a recording.
 func held(t *testing.T, lines ...string) (out []string) {
 	t.Helper()
 	n, fleet := noted(t, lines...)
@@ -156,7 +156,7 @@ func TestHoldersDefine(t *testing.T) {
 		held(t, bound, devices, defines(1, 160), global, registers(42, 1, `,"devices":[0]`)))
 }
 
-// What a log hides makes devices incomplete: those that it names, or all.
+// A hidden event makes devices incomplete: the devices that it names, or all.
 func TestHidden(t *testing.T) {
 	rows := func(lines ...string) (out []string) {
 		n, fleet := noted(t, append([]string{devices}, lines...)...)
@@ -175,7 +175,7 @@ func TestHidden(t *testing.T) {
 		rows(`{"event":"hidden","code":"x","count":1,"devices":[0]}`, `{"event":"hidden","code":"x","count":1,"devices":[1]}`))
 }
 
-// With 65,536 devices of which something is hidden, one more means all.
+// After 65,536 devices with something hidden, one more means all.
 func TestHiddenOfMany(t *testing.T) {
 	var n watch.Notes
 	var fleet device.Fleet
@@ -213,7 +213,7 @@ func TestDRAMOfDevices(t *testing.T) {
 	require.Equal(t, []uint64{0, 1000, 1000, 1000, 1000, 0}, sizes(mesh, `{"event":"device","device":5,"spec":{"board":"n150"},"dram_bytes":7}`), "what is refused says nothing")
 }
 
-// Refusals count by their codes; the last three of a fleet are told in words, eight of all.
+// Refusals count by their codes; the last three of a fleet are kept as text, eight of all.
 func TestRefusals(t *testing.T) {
 	const again = `{"event":"device","device":0,"spec":{"board":"n150"}}`
 	n, fleet := noted(t, devices, again, `{"event":"dispatch","program":9}`, again, again)
@@ -254,8 +254,8 @@ func TestRowsLeft(t *testing.T) {
 	require.Equal(t, 4, s.Left)
 }
 
-// A Detail says what lies on the fullest core, the first of equal ones: programs and buffers by
-// their addresses, kernels not.
+// A Detail has the contents of the fullest core, the first of equal ones: programs and buffers by
+// their addresses, without kernels.
 func TestDetailOf(t *testing.T) {
 	var fleet device.Fleet
 	spec := l1.N150()
@@ -353,7 +353,7 @@ func TestCBs(t *testing.T) {
 	}
 }
 
-// How full a device is goes by what is most of its fullest core, and CBs count where both are as much.
+// Fullness follows the larger figure of the fullest core, and CBs count if both are equal.
 func TestFullnessOfEquals(t *testing.T) {
 	for _, c := range []struct {
 		core, tracked uint64

@@ -28,7 +28,7 @@ func drawn(lines []watch.Line) string {
 	return b.String()
 }
 
-// told is a moment with two devices of which all is known, each figure another number.
+// told is a moment with two devices and all figures, each another number.
 func told() watch.Snapshot {
 	programs := 3
 	all := watch.Device{
@@ -183,7 +183,7 @@ func TestSigns(t *testing.T) {
 	require.Equal(t, " |  0  ▓ 60 ░ 10 ·", strings.Split(drawn(m.Lines(80, 0)), "\n")[3])
 }
 
-// What is looked at is the fullest device, until a key has chosen one: by moving, or for a view of one.
+// The fullest device is selected until a key has chosen one: by moving, or for a view of one.
 func TestChosen(t *testing.T) {
 	for view, chosen := range map[watch.View]bool{watch.ViewDevices: false, watch.ViewChart: true, watch.ViewMap: true, watch.ViewHelp: false} {
 		var m watch.Model

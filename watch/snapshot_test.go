@@ -48,8 +48,8 @@ func TestFleet(t *testing.T) {
 	}, d)
 }
 
-// What counts bytes more than once is named: sums, and what nobody says cores of. A union that is
-// more than there is does not fit.
+// Figures that count bytes more than once are named: sums, and figures without cores. A union
+// larger than L1 does not fit.
 func TestAccounting(t *testing.T) {
 	n := func(n uint64) *uint64 { return &n }
 	for _, c := range []struct {
@@ -69,7 +69,7 @@ func TestAccounting(t *testing.T) {
 	}
 }
 
-// Version 3 publishes what is registered, version 4 what is resident.
+// Version 3 publishes registered bytes, version 4 resident ones.
 func TestRegion(t *testing.T) {
 	im := shm.Image{Version: 3, Device: 2, Totals: shm.Usage{DRAM: 1, L1: 2, L1Small: 3, Trace: 4, CB: 5}}
 	im.Processes[9] = shm.Process{PID: 70, Name: "python3", Usage: im.Totals}
@@ -92,7 +92,7 @@ func TestRegion(t *testing.T) {
 	require.Equal(t, uint64(12<<30), *d.DRAMSize)
 }
 
-// Labels are escaped, and what nobody knows has no series.
+// Labels are escaped, and unknown figures have no series.
 func TestAppendMetrics(t *testing.T) {
 	five := uint64(5)
 	s := watch.Snapshot{
@@ -170,7 +170,7 @@ func TestAllMetrics(t *testing.T) {
 	require.NotRegexp(t, "cbl1_process|cbl1_server", string(s.AppendMetrics(nil, true)))
 }
 
-// A region says what the row of a device says, each version the CBs that it means.
+// A region has the figures of the row of a device, each version its own kind of CB bytes.
 func TestUsage(t *testing.T) {
 	all := watch.Device{DRAM: 1, L1: 2, L1Small: 3, Trace: 4}
 	registered, both := all, all
@@ -187,7 +187,8 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// A row without headroom or DRAM says so; what the board has stands where nobody said another size.
+// A row shows missing headroom and DRAM as missing; the board's size stands unless another one was
+// given.
 func TestRowOfUnknown(t *testing.T) {
 	var fleet device.Fleet
 	d, err := fleet.AddDevice(0, l1.Spec{Cols: 1, Rows: 1})

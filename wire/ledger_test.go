@@ -26,7 +26,7 @@ type world struct {
 	teller wire.Teller
 	live   replay.Session
 	notes  watch.Notes
-	leaked int64 // of what events tell
+	leaked int64 // by the events
 	log    *event.Writer
 	text   bytes.Buffer
 }
@@ -175,7 +175,7 @@ func ledgerModel(t *rapid.T) {
 	w.checkAfresh(t)
 }
 
-// checkLog reads back what was written: the same fleet comes out.
+// checkLog reads the written log back: the same fleet comes out.
 func (w *world) checkLog(t require.TestingT) {
 	var again replay.Session
 	for e, err := range event.NewLog(&w.text, "log").Events() {
@@ -185,7 +185,7 @@ func (w *world) checkLog(t require.TestingT) {
 	w.requireSame(t, &again)
 }
 
-// checkAfresh begins a log with what is live: the same fleet comes out, but for its peaks.
+// checkAfresh begins a log with the live lots: the same fleet comes out, except for its peaks.
 func (w *world) checkAfresh(t require.TestingT) {
 	var again replay.Session
 	var teller wire.Teller
@@ -307,7 +307,7 @@ func TestSeeds(t *testing.T) {
 	require.Zero(t, w.ledger.Len())
 }
 
-// What is remembered of ids that were freed is bounded.
+// The memory of freed ids is bounded.
 func TestFreedAreForgotten(t *testing.T) {
 	var l wire.Ledger
 	for i := range uint64(1<<16 + 1) {
@@ -328,8 +328,8 @@ func TestFreedAreForgotten(t *testing.T) {
 	}
 }
 
-// Whoever follows for months remembers no more programs than lived at once: the ids of CBs
-// that are gone are given again, and no two that live have one.
+// A follower of months remembers no more programs than lived at once: the ids of CBs that are gone
+// are used again, and no two live CBs share one.
 func TestProgramsAreAsManyAsLive(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var l wire.Ledger

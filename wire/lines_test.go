@@ -27,7 +27,7 @@ type printed struct {
 	ledger wire.Ledger
 	pids   bool // lines of CBs have them
 	text   bytes.Buffer
-	hidden int // effects of which no line says enough
+	hidden int // effects without a sufficient line
 }
 
 func (p *printed) apply(t require.TestingT, o wire.Owner, r wire.Record) {
@@ -48,7 +48,7 @@ func (p *printed) kill(o wire.Owner) {
 	p.text.Write(wire.AppendReleased(nil, int32(o), p.ledger.Release(o)))
 }
 
-// follow makes a fleet of lines, and counts what they say of themselves.
+// follow makes a fleet of lines, and counts their statements about themselves.
 func follow(t require.TestingT, text string) (*replay.Session, map[string]int64) {
 	var s replay.Session
 	said := map[string]int64{}
@@ -79,7 +79,7 @@ func linesReadBack(t *rapid.T) {
 			Kind:   uint8(rapid.IntRange(0, 5).Draw(t, "kind")),
 			ID:     rapid.Uint64Range(1, 4).Draw(t, "id"),
 		}
-		if p.pids { // whoever dies has nothing that lines give to another one
+		if p.pids { // a dead process has nothing that lines give to another one
 			r.ID += 100 * uint64(o)
 			if r.Type >= wire.TypeKernelLoad {
 				continue
@@ -122,7 +122,7 @@ func requireSame(t require.TestingT, s *replay.Session, id int32, want wire.Tota
 	}, got.Buffers)
 }
 
-// requireSameAsLog compares what is made of lines with what is made of the log of their events.
+// requireSameAsLog compares the fleet of lines with the fleet of the log of their events.
 func requireSameAsLog(t require.TestingT, text string) {
 	var log bytes.Buffer
 	w := event.NewWriter(&log)
@@ -326,7 +326,8 @@ func TestLinesThatBreakOff(t *testing.T) {
 	require.Contains(t, last.Error(), "run.log")
 }
 
-// FuzzLines: no text panics; a session takes all that is told, and what a converted log tells is the same.
+// FuzzLines: no text panics; a session takes all events, and the events of a converted log are the
+// same.
 func FuzzLines(f *testing.F) {
 	f.Add("✓ [CB_ALLOC] Device 0: +0.25 MB (Total: 0.25 MB)\n✗ [CB_FREE] Device 0: -0.25 MB (Total: 1.75922e+13 MB)\n")
 	f.Add("✓ [PID 12] Allocated 64 bytes of L1 on device 300 (buffer_id=0xff, ref_count=2)\n✗ [PID 12] Freed buffer 255 on device 300 (64 bytes, FINAL)\n")

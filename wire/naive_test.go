@@ -7,8 +7,8 @@ import (
 	"github.com/cbl1/cbl1/wire"
 )
 
-// naive is the ledger without any structure: a list of what came and did not go, in order,
-// from which every figure is worked out anew.
+// naive is the ledger without any structure: a list of live lots in order. Every figure is worked
+// out anew from it.
 type naive struct {
 	lots  []naiveLot
 	freed map[naiveKey]bool
@@ -233,7 +233,7 @@ func (n *naive) shared(device int32) (count int, bytes uint64) {
 // isTold reports whether events tell of a CB: it has bytes, and lies in what may be an L1.
 func isTold(id, size uint64) bool { return size > 0 && size < 1<<32 && id+size < 1<<32 }
 
-// told is what events tell that a process has on a device.
+// told returns the figures of a process on a device by the events.
 func (n *naive) told(o wire.Owner, device int32) (p watch.Process, has bool) {
 	on := uint64(device)
 	p = watch.Process{PID: int32(o), Device: &on}

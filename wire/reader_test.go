@@ -77,9 +77,8 @@ func TestReaderModel(t *testing.T) {
 	})
 }
 
-// A stream that is cut has the records that came as a whole. Of the first record alone, cut
-// where one of a smaller dialect ends, nobody can say that it is cut: that is the limit of
-// recognising, which the package comment names.
+// A stream that is cut has the records that came as a whole. A first record that is cut exactly at
+// the end of a smaller dialect's is not recognised as cut: the package comment names this limit.
 func TestCutAtEveryByte(t *testing.T) {
 	for _, d := range wire.Dialects() {
 		for _, typ := range requests(d) {
@@ -130,7 +129,7 @@ func TestMismatch(t *testing.T) {
 	}
 }
 
-// silence gives what it has and then times out, as a socket with a deadline does.
+// silence returns its bytes and then times out, as a socket with a deadline does.
 type silence struct {
 	rest   []byte
 	hurry  bool
@@ -206,8 +205,8 @@ func TestReaderDoesNotAllocate(t *testing.T) {
 	}))
 }
 
-// FuzzReader: no bytes make a reader panic, and what it gives is what the bytes say,
-// however they come in pieces.
+// FuzzReader: no bytes make a reader panic, and its records match the bytes, in whatever pieces
+// they come.
 func FuzzReader(f *testing.F) {
 	for _, d := range wire.Dialects() {
 		rec := goldenRecordFor(d)

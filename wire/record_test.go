@@ -12,8 +12,7 @@ import (
 	"github.com/cbl1/cbl1/wire"
 )
 
-// golden is the CB_ALLOC of the newest client of which the bytes are known: those behind
-// are zero.
+// golden is the start of a CB_ALLOC of the newest client; the bytes behind are zero.
 const golden = `
 	08 00 00 00 03 00 00 00  00 00 04 00 00 00 00 00
 	00 00 00 00 92 10 00 00  00 90 01 00 00 00 00 00

@@ -151,7 +151,7 @@ func TestLinesErrorSaysWhere(t *testing.T) {
 	require.Equal(t, event.InputError{File: "run.log", Offset: int64(2 * len(line)), Line: 3, Node: -1, Reason: "cannot read on: disk on fire", Err: wrong.Err}, *wrong)
 }
 
-// Whoever has seen enough of the events gets no more.
+// A consumer that stops gets no more events.
 func TestLinesStop(t *testing.T) {
 	for most := range 5 {
 		n := 0
@@ -247,7 +247,7 @@ func TestReaderErrors(t *testing.T) {
 		"FREE names device 300, which is the id of the sender's process: its records have another size than was taken for theirs")
 }
 
-// A stream that has ended inside a record says what that is about, if its device has come.
+// A stream that has ended inside a record returns its type and device, if the device has come.
 func TestTorn(t *testing.T) {
 	whole := stream(t, wire.Newest(), wire.Record{Type: wire.TypeCBFree, Device: 1<<24 + 5})
 	for n, want := range map[int]bool{0: false, 7: false, 8: true, 143: true} {

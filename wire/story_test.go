@@ -42,7 +42,7 @@ func dies(o wire.Owner) step { return step{owner: o} }
 
 func (s step) on(device int32) step { s.Device = device; return s }
 
-// A story is told by a ledger, by the lines of a server, and by the events of a Teller.
+// A story is one history as a ledger, as the lines of a server, and as the events of a Teller.
 type story struct {
 	ledger wire.Ledger
 	teller wire.Teller
@@ -102,7 +102,7 @@ func (s *story) tell(t *testing.T, step step) {
 	}
 }
 
-// end tells what is left.
+// end prints the remaining lots.
 func (s *story) end() {
 	for _, a := range wire.Anomalies() {
 		if n := s.ledger.Anomalies()[a]; n > 0 {
@@ -186,7 +186,7 @@ func TestStories(t *testing.T) {
 	testkit.Golden(t, *update, "testdata/stories.golden", got)
 }
 
-// Live lots come in the order of their records, those of some types or of one owner alone.
+// Live lots come in the order of their records: of some types, or of one owner alone.
 func TestLive(t *testing.T) {
 	var l wire.Ledger
 	for _, s := range []step{load(1, 1, 5, 0), alloc(2, 32, 16, 1), cbAlloc(1, 32, 64), alloc(1, 32, 16, 1), cbAlloc(2, 32, 64), load(2, 9, 5, 0)} {
@@ -209,7 +209,7 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// What is declared keeps its name and its DRAM; a mesh is called one, once.
+// A declared device keeps its name and its DRAM; a mesh is called one, once.
 func TestDeclare(t *testing.T) {
 	for name, want := range map[string]string{"": "mesh", "n150": "mesh n150", "mesh": "mesh"} {
 		var teller wire.Teller
@@ -227,7 +227,7 @@ func TestDeclare(t *testing.T) {
 	}
 }
 
-// Names of what records say, for each number.
+// Names of the values of records, for each number.
 func TestNames(t *testing.T) {
 	var types, buffers, kernels []string
 	for n := range uint8(14) {

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What is said to be legal is, and what is not is not.
+// Legal values are legal, and illegal ones are not.
 func TestGeneratorsKeepTheirWord(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ends := gen.Ends(rapid.SampledFrom([]uint64{0, 111_616, l1.MaxAddr - 64}).Draw(t, "base"))

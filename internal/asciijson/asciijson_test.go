@@ -10,7 +10,7 @@ import (
 	"github.com/cbl1/cbl1/internal/asciijson"
 )
 
-// What is escaped is ASCII, and means the same.
+// An escaped text is ASCII, and means the same.
 func TestEscape(t *testing.T) {
 	require.Equal(t, `"a\u00e4\u202e\ud83d\ude00\u007f"`, string(asciijson.Escape([]byte("\"aä\u202e😀\x7f\""))))
 	rapid.Check(t, func(t *rapid.T) {

@@ -37,8 +37,8 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// A request to a server costs what it answers, however much lives: twice the requests beside twice as much cost
-// at most 2.3 times the steps.
+// The cost of a request to a server follows its answer, not the live allocations: twice the
+// requests beside twice as much cost at most 2.3 times the steps.
 func TestRequestsCostTheirResult(t *testing.T) {
 	if testing.Short() || raceEnabled {
 		t.Skip("needs a run without -short and without the race detector: it counts the steps of a server of its own")

@@ -44,7 +44,7 @@ func countModel[C any, P counter[C]](unit uint64) func(*rapid.T) {
 				live = append(live[:i], live[i+1:]...)
 				require.Equal(t, shift(r, -1), c.Remove(r))
 			},
-			"load": func(t *rapid.T) { // what is filled at once counts on in its place
+			"load": func(t *rapid.T) { // a loaded counter counts on in its place
 				c = P(new(C))
 				c.load(loadingOf(live))
 			},
@@ -70,7 +70,7 @@ func TestCountModel(t *testing.T) {
 
 func FuzzCountModel(f *testing.F) { f.Fuzz(rapid.MakeFuzz(countModel[IntervalTree](1))) }
 
-// An IntervalTree forgets nothing of its order, and what was taken away is used again.
+// An IntervalTree keeps its order, and removed nodes are used again.
 func TestIntervalTreeIsUsedAgain(t *testing.T) {
 	var tree IntervalTree
 	for round := range uint64(3) {

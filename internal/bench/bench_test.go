@@ -12,7 +12,7 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// What is measured is right: all contenders compute the same totals on every workload.
+// Measurements are of right answers: all contenders compute the same totals on every workload.
 func TestContendersAgree(t *testing.T) {
 	for _, w := range bench.Tiny() {
 		t.Run(w.Name, func(t *testing.T) {
@@ -144,7 +144,7 @@ func TestDisagreementIsNoticed(t *testing.T) {
 	require.ErrorContains(t, bench.Disagree("w", "a", asked, "b", lie), "7 bytes are reserved for a at total 1, and 8 for b")
 }
 
-// What is reserved is counted by all where it is not what is occupied.
+// All contenders count reserved bytes where these differ from the occupied ones.
 func TestReservedIsAskedFor(t *testing.T) {
 	require.False(t, bench.Churn(2, 4, 4).Asked().Both)
 	w := bench.Halves(1, 8, 4).Asked()

@@ -22,8 +22,8 @@ const (
 	copies = 2.5  // slices that grow are copied, the more often the larger they are
 )
 
-// The steps of a call, and what it allocates, grow as the table of bounds says, on the
-// histories that are worst for it.
+// The steps of a call, and its allocations, grow as the table of bounds promises, on the worst
+// histories for it.
 func TestBounds(t *testing.T) {
 	const module = "github.com/cbl1/cbl1/"
 	dir := t.TempDir()

@@ -11,8 +11,8 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// Peaks are those of a map of cores, have one form whichever way they were raised, and do
-// not change when others are made of them.
+// Peaks equal a map of cores, have one form whichever way they were raised, and do not change when
+// others are made of them.
 func TestPeaksAreThoseOfAMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		type step struct {

@@ -111,7 +111,7 @@ func TestProfilesSumUp(t *testing.T) {
 	require.Greater(t, profiles, 10)
 }
 
-// After a node there is what lay there then.
+// The moment after a node has the contents of that time.
 func TestProfileAfterANode(t *testing.T) {
 	in := capture.Input{Path: "../../examples/cached_ops.json"}
 	peak, ok := AtPeak(replayed(t, in, replay.Options{Groups: true}))
@@ -153,7 +153,7 @@ func TestPprofReadsIt(t *testing.T) {
 	require.Contains(t, diff, "-500B 11.11%")
 }
 
-// Programs of one operation are told apart, and names from files do nothing.
+// Programs of one operation have frames of their own, and names from files do no harm.
 func TestFrames(t *testing.T) {
 	b := builder{known: map[string]*profile.Location{}, runs: map[string][]uint64{}}
 	of := func(at uint64, op string) (names []string) {

@@ -14,10 +14,10 @@ import (
 	"github.com/cbl1/cbl1/internal/jsonobject"
 )
 
-// FuzzScanner holds the scanner against encoding/json: by every route and through
-// buffers and readers of every size the same documents are accepted, and what is
-// captured or decoded is the same. The bytes come alone, and behind and before others, so
-// that they stand at each place of the words that are looked at and of the buffer.
+// FuzzScanner compares the scanner with encoding/json: by every route and through buffers and
+// readers of every size the same documents are accepted, and captured or decoded values are the
+// same. The bytes come alone, and behind and before others, so that they stand at each place of the
+// scanned words and of the buffer.
 func FuzzScanner(f *testing.F) {
 	for i, text := range append(append([]string(nil), accepted...), refused...) {
 		f.Add([]byte(text), uint8(i))

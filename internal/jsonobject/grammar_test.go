@@ -18,7 +18,7 @@ type sentence struct {
 	ok   bool
 }
 
-// numbers is what can be done to a number.
+// numbers returns the variations of a number.
 func numbers() []sentence {
 	return []sentence{
 		{"zero", "0", true},
@@ -86,7 +86,7 @@ func numbers() []sentence {
 	}
 }
 
-// texts is what can stand between quotes.
+// texts returns the variations of a text between quotes.
 func texts() []sentence {
 	long := strings.Repeat("words ", 2000)
 	return []sentence{
@@ -288,7 +288,7 @@ func TestGrammar(t *testing.T) {
 			t.Run(group+"/"+s.name, func(t *testing.T) {
 				require.Equal(t, s.ok, json.Valid([]byte(s.text)), "encoding/json about %.100q", s.text)
 				requireVerdict(t, s.text, s.ok)
-				// What is wrong alone is wrong inside, and what is right stays right.
+				// An invalid text is invalid inside another one, and a valid text stays valid.
 				inside := `{"a":[` + s.text + `]}`
 				requireVerdict(t, inside, json.Valid([]byte(inside)))
 			})
@@ -297,8 +297,7 @@ func TestGrammar(t *testing.T) {
 	require.Greater(t, total, 200)
 }
 
-// TestGrammarBeyond is what encoding/json decides in another way: depth, and a byte
-// order mark.
+// TestGrammarBeyond tests the differences from encoding/json: depth, and a byte order mark.
 func TestGrammarBeyond(t *testing.T) {
 	const mark = "\xef\xbb\xbf"
 	for _, s := range []sentence{

@@ -135,7 +135,7 @@ func TestErrors(t *testing.T) {
 	require.EqualValues(t, 5, r.Err().Offset)
 }
 
-// An object says what encoding/json says.
+// An object agrees with encoding/json.
 func TestObjectIsJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		names := rapid.SliceOfDistinct(rapid.String(), rapid.ID).Draw(t, "names")

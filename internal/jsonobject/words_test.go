@@ -31,9 +31,8 @@ var rows = []string{
 	`"abcdefghijklmnopqrstuvwxyz01234":"abcdefghijklmnopqrstuvwxyz01234"`, `"abcdefghijklmnopqrstuvwxyz012345":"abcdefghijklmnopqrstuvwxyz012345"`,
 }
 
-// TestEverywhere puts each row at every place of a word, of a line of the cache and of the
-// buffer: what is right there is right, and what is wrong is found where it is found byte
-// by byte.
+// TestEverywhere puts each row at every place of a word, of a line of the cache and of the buffer:
+// valid rows pass, and errors have the place that a scan byte by byte finds.
 func TestEverywhere(t *testing.T) {
 	step := 1
 	if testing.Short() {

@@ -16,7 +16,7 @@ import (
 	"github.com/cbl1/cbl1/replay"
 )
 
-// TestCapture reads what is written, in all dialects, and finds what was meant.
+// TestCapture reads written captures back, in all dialects, and compares their content.
 func TestCapture(t *testing.T) {
 	for _, dialect := range large.Dialects() {
 		for _, buffers := range large.Bufferings() {
@@ -44,7 +44,7 @@ func requireMeant(t *testing.T, c large.Capture) {
 	require.NoError(t, err)
 	require.Equal(t, made.Nodes, r.Nodes)
 	runs, distinct, chips := made.Ops, made.Ops, int64(c.Chips)
-	if c.Dialect == large.Strings { // which has no ids: what is placed on all chips is one program
+	if c.Dialect == large.Strings { // which has no ids: CBs placed on all chips are one program
 		chips = 1
 	}
 	if c.Programs > 0 {
@@ -71,7 +71,7 @@ func requireMeant(t *testing.T, c large.Capture) {
 	}
 }
 
-// TestShare writes a report of which little is the graph.
+// TestShare writes a report whose graph is a small part.
 func TestShare(t *testing.T) {
 	var all, graph bytes.Buffer
 	_, err := large.Capture{Size: 1 << 20, Share: 0.05, Programs: 81}.Write(&all)
@@ -85,8 +85,8 @@ func TestShare(t *testing.T) {
 	require.Contains(t, all.String(), string(graph.Bytes()[:graph.Len()-3]), "the graph is that of a smaller report")
 }
 
-// TestSame writes the same bytes each time. Figures that were measured once stay
-// comparable: whoever changes the sum measures again.
+// TestSame writes the same bytes each time. Figures that were measured once stay comparable: after
+// a change of the sum, measure again.
 func TestSame(t *testing.T) {
 	sum := crc32.NewIEEE()
 	for _, dialect := range large.Dialects() {
@@ -96,7 +96,8 @@ func TestSame(t *testing.T) {
 	require.Equal(t, uint32(0x6b53f725), sum.Sum32())
 }
 
-// TestValid refuses what is no capture, and says what a failing writer says.
+// TestValid requires that an illegal Capture is refused, and that the error of a writer is
+// returned.
 func TestValid(t *testing.T) {
 	for _, c := range []large.Capture{
 		{Size: -1}, {Chips: -1}, {Chips: 1025}, {Programs: -1}, {Share: 2}, {Share: 0.5, Dialect: large.Graph},

@@ -27,7 +27,7 @@ const root = "../.."
 // files are the generated captures; making them once is enough.
 var files = sync.OnceValue(fixture.Files)
 
-// reports are the oracle's answers to all captures, without options. Nobody may change them.
+// reports are the oracle's answers to all captures, without options. They must not be changed.
 var reports = sync.OnceValues(func() (map[string]*oracle.Report, error) {
 	all := map[string]*oracle.Report{}
 	for _, name := range fixture.Captures() {
@@ -137,7 +137,7 @@ func TestByHand(t *testing.T) {
 		//   C   0-0 [0,6144) [10240,12288)   0-1 [10240,12288)   0-2 [0,12288)                      22,528
 		//   D   0-0 [0,4096)   1-0 [0,10240)   2-0 [4096,10240)                                     20,480
 		//   E   0-0 [0,5120)   1-0 [0,2048) [4096,5120)                                              8,192
-		//   F   0-0 [0,3072)   1-0 [0,6144), of which [2048,3072) twice: 9,216 bytes, logical       10,240
+		//   F   0-0 [0,3072)   1-0 [0,6144), with [2048,3072) twice: 9,216 bytes, logical        10,240
 		//   G   0-0, 1-0, 3-0 [0,6144)   2-0 [0,2048)                                               20,480
 		//   G2  0-0 [0,4096)                                                                         4,096
 		// Logical: the last column, 86,016. Union: 0-0 8,192; 0-1 2,048; 0-2 12,288; 1-0 10,240;
@@ -171,13 +171,13 @@ func TestByHand(t *testing.T) {
 			"programs": 2, "logical_peak_bytes": 458752, "resident_peak_bytes": 458752, "resident_final_bytes": 229376,
 			"registered_logical_bytes": 688128, "registered_union_bytes": 458752,
 		}},
-		// The same on one chip of a mesh that nobody introduces: nothing is ever freed.
+		// The same on one chip of a mesh that is not introduced: nothing is ever freed.
 		{dir + "unknown_mesh.json", "recorded", []string{"0"}, figures{
 			"programs": 1, "logical_peak_bytes": 688128, "resident_peak_bytes": 458752, "resident_final_bytes": 458752,
 		}},
 
-		// 16,384 on one core; 67,584 on 56 + 4 = 60 cores = 4,055,040, which covers it; 2,048 on 64 cores = 131,072, of
-		// which 4 cores are new: union 4,055,040 + 8,192.
+		// 16,384 on one core; 67,584 on 56 + 4 = 60 cores = 4,055,040, which covers it; 2,048 on 64
+		// cores = 131,072, with 4 new cores: union 4,055,040 + 8,192.
 		{dir + "dialect_2024.json", "recorded", []string{"none"}, figures{
 			"programs": 3, "cores": 64, "resident_peak_bytes": 4055040, "resident_final_bytes": 131072, "core_peak_bytes": 67584,
 			"registered_union_bytes": 4063232, "registered_logical_bytes": 4202496,

@@ -33,7 +33,7 @@ func allBut(name string) oracle.Rules {
 	return rules
 }
 
-// answers are what two readings of a capture are compared by.
+// answers returns the answers by which two readings of a capture are compared.
 func answers(t *testing.T, data []byte, opts oracle.Options) (string, *oracle.Memory) {
 	t.Helper()
 	m, err := oracle.L1(data, opts)
@@ -47,7 +47,7 @@ func answers(t *testing.T, data []byte, opts oracle.Options) (string, *oracle.Me
 	return text, m
 }
 
-// wanted is what random captures have to reach.
+// wanted lists the codes and verdicts that random captures must reach.
 func wanted() []string {
 	want := []string{
 		"no infer", "answer 0", "answer 1", "answer 3",
@@ -63,8 +63,9 @@ func wanted() []string {
 	return want
 }
 
-// TestRandomCapturesAreNotDull: each rule and --no-infer change what is said of captures, and all that can be said comes.
-// It looks at captures until all came a few times; so often they come in fuzzing too.
+// TestRandomCapturesAreNotDull: each rule and --no-infer change the answers to captures, and every
+// possible answer occurs. It plays captures until each occurred a few times; in fuzzing they are as
+// frequent.
 func TestRandomCapturesAreNotDull(t *testing.T) {
 	const most, enough = 400, 4
 	seen := map[string]int{}

@@ -16,7 +16,7 @@ import (
 	"github.com/cbl1/cbl1/internal/oracle/fixture"
 )
 
-// rightAnswer is what the oracle can be held against of a NN_name.right.json.
+// rightAnswer holds the parts of a NN_name.right.json that the oracle is compared with.
 type rightAnswer struct {
 	Answer  int
 	Why     string
@@ -51,7 +51,7 @@ func TestRightAnswers(t *testing.T) {
 			m, err := oracle.L1(data, opts)
 			require.NoError(t, err)
 			r, err := oracle.File(data, opts)
-			if m.Hidden["unreadable"] > 0 { // of which File knows nothing
+			if m.Hidden["unreadable"] > 0 { // File ignores these
 				r, err = &oracle.Report{}, nil
 			}
 			require.NoError(t, err)
@@ -172,7 +172,7 @@ func reportPaths(t *testing.T, m *oracle.Memory, r *oracle.Report) map[string]st
 	return out
 }
 
-// requireCodes compares the codes of what the oracle knows.
+// requireCodes compares the codes that the oracle has.
 func requireCodes(t *testing.T, want rightAnswer, m *oracle.Memory) {
 	t.Helper()
 	has := map[string]bool{}
@@ -218,7 +218,7 @@ func TestEachRuleMatters(t *testing.T) {
 	}
 }
 
-// TestAnswers says what the other captures of the project answer once all rules hold.
+// TestAnswers lists the answers to the other captures of the project with all rules.
 func TestAnswers(t *testing.T) {
 	want := map[string]int{
 		"capture/testdata/dialect_2024_08.json": 3, // neither addresses nor sizes per core

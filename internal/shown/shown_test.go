@@ -103,7 +103,7 @@ func TestTailText(t *testing.T) {
 	require.Equal(t, "...", shown.TailText("\x80\x80\x80\x80\x80\x80", 5)) // no character begins there
 }
 
-// What is shown to people prints, fits its columns, and is the same when shown again.
+// A text shown to people prints, fits its columns, and is the same when shown again.
 func TestVisibleIsSafe(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")) + rapid.String().Draw(t, "text")
@@ -123,8 +123,7 @@ func TestVisibleIsSafe(t *testing.T) {
 	})
 }
 
-// What is escaped is printable ASCII, never longer than asked for, and the escapes say
-// exactly what was there.
+// An escaped text is printable ASCII, never longer than the limit, and its escapes are exact.
 func TestShownIsSafe(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")) + rapid.String().Draw(t, "text")

@@ -52,8 +52,8 @@ func (b *board) place(id program.ID, rectangle string, addr, size uint64) {
 // first returns the class of the first core.
 func (b *board) first() *Class { return b.held.Occupied.On(l1.Core{}) }
 
-// check compares what the board holds with what is counted core by core: also while the programs
-// leave, since what was counted twice, or not at all, may show when others are gone.
+// check compares the board with a count core by core: also while the programs leave, since a range
+// that was counted twice, or not at all, may show when others are gone.
 func (b *board) check() {
 	b.compare()
 	for _, id := range slices.Sorted(maps.Keys(b.on)) {

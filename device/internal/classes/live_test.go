@@ -18,7 +18,7 @@ func TestLiveSetsAreMaps(t *testing.T) {
 	type pair struct {
 		live  *live
 		model map[*Holder]bool
-		paid  int // changes of this one and of what it is a copy of, and what copies may cost
+		paid  int // changes of this one and of its original, and the allowance for copies
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		var o Roster

@@ -95,7 +95,7 @@ func seen(h *Heap) seeing {
 	return out
 }
 
-// naive is what a heap of these buffers has to say, by one look at each byte.
+// naive returns the figures of a heap of these buffers, by one visit of each byte.
 func naive(all map[fit.BufferID]fit.Buffer) seeing {
 	out := seeing{stand: map[fit.BufferID]bool{}, gap: l1.Range{End: math.MaxUint64}}
 	cores := map[l1.Core]map[uint64]bool{}
@@ -157,8 +157,8 @@ func sameBuffer(a, b fit.Buffer) bool {
 	return a.Kind == b.Kind && a.Size == b.Size && a.Backing == b.Backing && a.Unsized == b.Unsized && a.Range == b.Range && a.Cores.Equal(b.Cores)
 }
 
-// Devices have the heap of their buffers, whatever way they came to it: those with the same ones
-// share one, and what was pictured stays as it was.
+// Devices have the heap of their buffers, whatever way they came to it. Devices with the same
+// buffers share one, and pictured heaps do not change.
 func TestHeapsAreMaps(t *testing.T) {
 	kinds := []fit.Kind{fit.KindL1, fit.KindL1, fit.KindL1Small, fit.KindGlobalCB, fit.KindKernel, fit.KindReserved, fit.KindDRAM}
 	rapid.Check(t, func(t *rapid.T) {

@@ -79,8 +79,8 @@ func drawPieces(t *rapid.T, n *lookup.Numbers, id program.ID) []Piece {
 	return toyPieces(t, n, id, cbs...)
 }
 
-// Whatever is written, together or not, on each core the last writer of a kind is left, and its sums
-// are those of a recount. Devices with the same have the same residue.
+// However pieces are written, the last writer of each kind is left on each core, and the sums equal
+// a recount. Devices with equal residues share one.
 func TestResidues(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := toyHolders{}
@@ -162,7 +162,7 @@ func TestResiduesAreForgotten(t *testing.T) {
 	}
 }
 
-// requireCounted requires that the sums of a residue are those of its pieces, byte by byte.
+// requireCounted requires that the sums of a residue equal a count of its pieces, byte by byte.
 func requireCounted(t require.TestingT, r *Residue) {
 	if r == nil {
 		return
@@ -206,7 +206,7 @@ func requireCounted(t require.TestingT, r *Residue) {
 	require.Equal(t, bytes+other, r.Charged())
 }
 
-// toyCB is a circular buffer, or what else a program brings, on cores of a toy.
+// toyCB is a circular buffer, or another kind of CB, on cores of a toy.
 func toyCB(kind program.Kind, cores string, size uint64) program.CB {
 	return program.CB{Kind: kind, Cores: l1.MustParseCoreRangeSet(cores), Size: size}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/cbl1/cbl1/device/internal/lookup"
 )
 
-// A set is what the tests keep versions of: some of eight things, as bits.
+// A set is the value under test: some of eight things, as bits.
 type set struct {
 	Version[set, uint8, thing]
 }
@@ -20,7 +20,7 @@ type thing struct {
 	named int // steps that name it
 }
 
-// rules count what they are asked to do.
+// rules count their calls.
 type rules struct{ copies, changes int }
 
 func (r *rules) Copy(c *uint8) *uint8 {
@@ -54,7 +54,7 @@ func newSet(bits uint8, hash lookup.Hash) *set {
 	return s
 }
 
-// bits returns what is in s, worked out.
+// bits returns the elements of s, worked out.
 func (s *set) bits() uint8 {
 	content, steps := s.View()
 	out := *content
@@ -208,7 +208,8 @@ func TestFollowersWorkNothingOut(t *testing.T) {
 	require.Equal(t, 1, f.store.Len())
 }
 
-// Where each version with devices has its content, those that follow one after the other pass one copy on.
+// Where each version with devices has its content, devices that follow one after the other pass one
+// copy on.
 func TestFollowersPassTheContentOn(t *testing.T) {
 	f := newFleet(32, 64, 256)
 	f.eager = true

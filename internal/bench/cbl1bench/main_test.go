@@ -184,7 +184,7 @@ func TestWhatIsAskedOfEachCall(t *testing.T) {
 	require.False(t, ok)
 }
 
-// The whole table has a line for each workload, and says of each what was missed.
+// The whole table has a line for each workload, with its missed goals.
 func TestWholeTable(t *testing.T) {
 	w := bench.Mesh(4, 10)
 	o := &outcome{w: w, us: timing{change: 1_000}, rivals: []rival{{name: "slow", timing: timing{change: 200}}, {name: "best", timing: timing{change: 100}}},
