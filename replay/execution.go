@@ -2,6 +2,7 @@ package replay
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 
 	"github.com/cbl1/cbl1/device"
@@ -171,11 +172,15 @@ func (r *replay) parts(d *row, e *event.Event) error {
 	return nil
 }
 
-// executeApart dispatches a program on the devices of a row in the fleet of what was executed.
+// executeApart dispatches a program on the devices of a row in the fleet of what was executed. If
+// its id was that of another program, that one is registered there no more.
 func (r *replay) executeApart(d *row, p *program.Program, e *event.Event) error {
 	set, err := d.in(r.executed, func() l1.Spec { return p.Spec() })
 	if err == nil {
-		_, err = r.executed.Register(p, set)
+		if _, err = r.executed.Register(p, set); errors.Is(err, device.ErrConflict) {
+			r.executed.UnregisterAll(p.ID())
+			_, err = r.executed.Register(p, set)
+		}
 	}
 	if err == nil {
 		err = r.executed.Dispatch(p.ID(), set)

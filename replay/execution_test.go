@@ -139,3 +139,30 @@ func TestExecutionsOfTheirOwn(t *testing.T) {
 		require.Equal(t, x.want, *r.L1[0].Dispatched)
 	}
 }
+
+// An id that is defined anew executes its new program. What the old one left stays until
+// something is written over it. Two programs with one id are not alive at once.
+func TestExecutionsOfRedefinedPrograms(t *testing.T) {
+	executed := func(node uint64) *event.Event {
+		return &event.Event{Kind: event.KindExecuted, Node: node, Devices: event.Some([]device.ID{3}), Program: 1, Known: true}
+	}
+	unregistered := &event.Event{Kind: event.KindUnregister, Program: 1}
+	for _, x := range []struct {
+		cores   string
+		between []*event.Event
+		want    replay.Dispatched
+	}{
+		{"{[1-0 - 1-0]}", nil, replay.Dispatched{Peak: 1024 + 64, Final: 1024 + 64, CorePeak: 1024, Executions: 2}},
+		{"{[0-0 - 0-0]}", []*event.Event{unregistered}, replay.Dispatched{Peak: 1024, Final: 64, CorePeak: 1024, Executions: 2}},
+	} {
+		events := append([]*event.Event{defines(1, "{[0-0 - 0-0]}", 1024), ran(1, 5), ran(1, 6), executed(7), freed(8)}, x.between...)
+		events = append(events, defines(1, x.cores, 64), ran(1, 9), executed(10), ends())
+		r, err := replay.Run("x", told(event.RoleChip, events...), replay.Options{})
+		require.NoError(t, err)
+		require.Equal(t, x.want, *r.L1[0].Dispatched)
+	}
+	events := []*event.Event{defines(1, "{[0-0 - 0-0]}", 1024), ran(1, 5), unregistered, defines(1, "{[1-0 - 1-0]}", 64), ran(1, 6), ends()}
+	_, err := replay.Run("x", told(event.RoleChip, events...), replay.Options{})
+	require.ErrorIs(t, err, device.ErrConflict)
+	require.NotContains(t, err.Error(), "sizes")
+}

@@ -355,8 +355,11 @@ func (r *replay) inputError(e *event.Event, reason string, err error) error {
 	return &event.InputError{File: r.result.File, Line: e.Pos.Line, Offset: e.Pos.Offset, Node: -1, Reason: reason, Err: err}
 }
 
-// tooMuch is the error of a sum that no figure can hold.
+// tooMuch is the error of a sum that no figure can hold. A fleet may have another error.
 func (r *replay) tooMuch(e *event.Event, err error) error {
+	if err != nil && !errors.Is(err, device.ErrOverflow) {
+		return r.internal(e, err)
+	}
 	return r.inputError(e, "sizes sum to more than 2^63-1 bytes", err)
 }
 
