@@ -9,15 +9,16 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/internal/jsonobject"
 )
 
-// FuzzScanner compares the scanner with encoding/json: by every route and through buffers and
-// readers of every size the same documents are accepted, and captured or decoded values are the
-// same. The bytes come alone, and behind and before others, so that they stand at each place of the
-// scanned words and of the buffer.
+// FuzzScanner compares the scanner with encoding/json and with jsontext. By every route and
+// through buffers and readers of every size the same documents are accepted, and captured or
+// decoded values are the same. The bytes come alone, and behind and before others, so that they
+// stand at each place of the scanned words and of the buffer.
 func FuzzScanner(f *testing.F) {
 	for i, text := range append(append([]string(nil), accepted...), refused...) {
 		f.Add([]byte(text), uint8(i))
@@ -31,6 +32,7 @@ func FuzzScanner(f *testing.F) {
 		requireInside(t, data, int(size))
 		plain := bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 		want := json.Valid(plain)
+		second := jsontext.Value(plain).IsValid(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 
 		errs := []error{
 			document(bytes.NewReader(data), int(size)),
@@ -44,6 +46,7 @@ func FuzzScanner(f *testing.F) {
 				return
 			}
 			require.Equal(t, want, err == nil, "%q: %v", data, err)
+			require.Equal(t, second, err == nil, "jsontext, %q: %v", data, err)
 			var e *jsonobject.Error
 			if err != nil {
 				require.ErrorAs(t, err, &e)
