@@ -18,7 +18,7 @@ const (
 	full = 8 << 10
 )
 
-// A span is what a size may be: one value if the base and the L1 size are known.
+// A span holds the bounds of a size: one value if the base and the L1 size are known.
 type span struct{ low, high uint64 }
 
 // regionSpan returns the bytes of the region, from the base to its end.
@@ -41,8 +41,7 @@ func (e *Explanation) aboveSpan() span {
 	return span{low - min(low, e.Message.Limit), high - min(high, e.Message.Limit)}
 }
 
-// small reports whether the excess is a near miss: at most a twentieth of what had
-// to fit.
+// small reports whether the excess is a near miss: at most a twentieth of the region.
 func (e *Explanation) small() bool { return e.Over <= e.regionSpan().low/20 }
 
 // crowded reports whether L1 buffers certainly take more than the circular buffers, and

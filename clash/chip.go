@@ -8,7 +8,7 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// A chip is what the rest of an explanation assumes about the device.
+// A chip holds the assumptions of an explanation about the device.
 type chip struct {
 	spec   l1.Spec // zero: not known
 	likely bool    // inferred from the message, not given by the caller
@@ -113,7 +113,7 @@ func infer(m Message) chip {
 	return chip{why: "Wormhole or Blackhole: the message fits both"}
 }
 
-// rebase replaces the base by that of another release if a message shows it: sizes
+// rebase replaces the base by the base of another release if a message shows it: sizes
 // that fill L1 exactly, summed without the base, end a base too high.
 func (c chip) rebase(m Message) chip {
 	if over, _ := m.Over(); slices.Contains(bases(c.spec.Arch), over) {
@@ -141,7 +141,7 @@ func widest(arch l1.Arch) (cols, rows int) {
 	return cols, rows
 }
 
-// note says what is assumed.
+// note names the assumptions.
 func (c chip) note() string {
 	switch {
 	case c.given:

@@ -12,13 +12,13 @@ type Match struct {
 	Level Level
 	Runs  int64    // that agree at this level
 	Ops   []string // of these, each once, in their order; at most maxOps
-	// Best is the first of these or, where the lowest address differs, the first of
-	// those where it is nearest. Of MatchNone it is the run on these cores whose region
+	// Best is the first of these or, where the lowest address differs, the first run
+	// with the nearest address. Of MatchNone it is the run on these cores whose region
 	// ends nearest, if there is any.
 	Best Run
 	End  uint64 // where the region of Best ends on the cores of the message; 0 = there is no such run
 
-	// Tensors are what lay lowest when Best was enqueued; empty if nothing was in L1.
+	// Tensors holds the lowest tensors when Best was enqueued; empty if nothing was in L1.
 	Tensors []Tensor
 
 	// Space says of a message of the allocator how the free bytes of L1 lay; nil if nothing is known.
@@ -87,8 +87,8 @@ func (c *Comparison) Add(run Run, lowest func() []Tensor) {
 	}
 }
 
-// add takes in that a region of a run lies on the cores of a message. It reports
-// whether the two agree.
+// add records a run whose region lies on the cores of a message. It reports whether the two
+// agree.
 func (c *Comparison) add(i int, m Message, end uint64, run Run, lowest func() []Tensor) bool {
 	found := Match{Level: MatchNone, Best: run, End: end, miss: max(end, m.End) - min(end, m.End)}
 	switch {
@@ -107,8 +107,8 @@ func (c *Comparison) add(i int, m Message, end uint64, run Run, lowest func() []
 	return found.Level != MatchNone
 }
 
-// missed returns by how much the lowest address differs from that of a message, as
-// far as it has one.
+// missed returns the difference between the lowest address and the address in a message; 0 if
+// the message has none.
 func (m *Match) missed(msg Message) uint64 {
 	switch {
 	case msg.Kind != Clash || msg.lacks("limit"):
@@ -120,7 +120,7 @@ func (m *Match) missed(msg Message) uint64 {
 	return max(at, msg.Limit) - min(at, msg.Limit)
 }
 
-// take takes in what was found later.
+// take merges a later match.
 func (m *Match) take(o Match) {
 	was, is := rank(m.Level), rank(o.Level)
 	if is < was || m.End == 0 {
@@ -141,8 +141,8 @@ func (m *Match) take(o Match) {
 	}
 }
 
-// sameSize reports whether the region of a run is as large as that of a message, if
-// it starts at a base that is given or known from any release.
+// sameSize reports whether a run and a message have regions of the same size, if the region
+// starts at a base that is given or known from any release.
 func (c *Comparison) sameSize(m Message, end uint64, run Run) bool {
 	if end <= run.Base {
 		return false
@@ -154,8 +154,8 @@ func (c *Comparison) sameSize(m Message, end uint64, run Run) bool {
 	return slices.ContainsFunc(known, func(base uint64) bool { return m.End > base && m.End-base == end-run.Base })
 }
 
-// Merge takes in what another Comparison of the same messages has found, in a capture
-// that follows.
+// Merge adds the results of another Comparison of the same messages, from a capture that
+// follows.
 func (c *Comparison) Merge(next *Comparison) {
 	for i := range c.matches {
 		c.matches[i].take(next.matches[i])
@@ -164,8 +164,8 @@ func (c *Comparison) Merge(next *Comparison) {
 	}
 }
 
-// Matches returns the match of each message. Those of which nothing can be said have
-// the zero Match.
+// Matches returns the match of each message. The zero Match stands for a message without a
+// statement.
 func (c *Comparison) Matches() []Match { return slices.Clone(c.matches) }
 
 // rank is the place of a level, the best first.

@@ -1,22 +1,24 @@
-// Package clash reads what tt-metal prints when circular buffers do not fit into
-// L1, out of a pasted error or a whole log, and says what it means.
+// Package clash reads tt-metal's messages about circular buffers that do not fit into L1, out of
+// a pasted error or a whole log, and explains them.
 //
 // # Model
 //
-// [Scan] finds every [Message] of the fourteen [Kind]s in a text and takes its numbers
-// apart; [Read] does the same and returns each different message once, with a count, as
-// [Found]. [Explain] turns a Message into an [Explanation] with [Note]s: what happened, by
-// how many bytes (and percent of which [Basis]), on which chip (inferred, and then marked
-// "likely"), what would have to become how large, what to try, and what the message cannot
-// tell. What the allocator says is a [Shortage]. A note says which parameter of open_device helps. [WriteText] prints that for people, and [NewDocument] for programs: a [Document] has
-// a [Row] for each message, with a [ShortageRow] for one of the allocator.
+// [Scan] finds every [Message] of the fourteen [Kind]s in a text and parses its numbers. [Read]
+// does the same and returns each different message once, with a count, as [Found]. [Explain]
+// turns a Message into an [Explanation] with [Note]s: the cause, the excess in bytes and in
+// percent of a [Basis], the chip (inferred, and then marked "likely"), the sizes that would fit,
+// advice, and the open questions. A note names the parameter of open_device that helps. The
+// allocator's messages have a [Shortage]. [WriteText] prints an Explanation for people and
+// [NewDocument] for programs: a [Document] has a [Row] for each message, with a [ShortageRow] for
+// one of the allocator.
 //
-// [Compare] looks for the program that a message is about. Its [Comparison] is given each
-// [Run] of a capture, with the core ranges that tt-metal validates ([Entry]), its [CB]s and
-// the lowest [Tensor]. It keeps the best [Match] of each message, which agrees at a
-// [Level]. Of what the allocator says it is given each [Bank], at the end or at another moment, with what is [Laid] there: a [Space]
-// says which buffers lie between free blocks. In JSON that is a [MatchRow], with [CBRow]s and [TensorRow]s, and a [SpaceRow]
-// with [BetweenRow]s. A [Margin] says how far sizes of open_device can change in a capture: a [MarginRow].
+// [Compare] searches a capture for the program of a message. The caller gives its [Comparison]
+// each [Run], with the core ranges that tt-metal validates ([Entry]), its [CB]s and the lowest
+// [Tensor]. It keeps the best [Match] of each message, which agrees at a [Level]. For messages of
+// the allocator the caller gives each [Bank], at the end or at another moment, with its contents
+// ([Laid]): a [Space] lists the buffers between free blocks. In JSON that is a [MatchRow], with
+// [CBRow]s and [TensorRow]s, and a [SpaceRow] with [BetweenRow]s. A [Margin] bounds how far sizes
+// of open_device can change in a capture: a [MarginRow].
 //
 // The wordings are data (forms.go): parts of text with fields. People shorten messages by dots,
 // put <id> in place of a number, or leave out cores. Message.Missing names the fields that such

@@ -10,9 +10,9 @@ import (
 // Schema names the form of a Document.
 const Schema = "cbl1.explain/1"
 
-// A Document is what was found and what it means, as JSON. All sizes and addresses
-// are bytes. Fields that a message does not mention, and figures that cannot be
-// told from it, are absent; 0 is never used for "not known".
+// A Document is the JSON form of messages and their explanations. All sizes and addresses
+// are bytes. Fields and figures that a message does not give are absent; 0 never stands
+// for "not known".
 type Document struct {
 	Schema   string `json:"schema"`
 	Messages []Row  `json:"messages"`
@@ -101,8 +101,8 @@ type CBRow struct {
 	Size   uint64 `json:"size"` // on each core
 }
 
-// A ShortageRow is what the allocator says of a buffer that it has no space for, in bytes of each
-// bank. What an older release does not say is absent.
+// A ShortageRow is the allocator's message about a buffer that found no space, in bytes of each
+// bank. Figures that an older release does not print are absent.
 type ShortageRow struct {
 	Buffer       string `json:"buffer"`          // "DRAM", "L1", "L1_SMALL" or "TRACE"
 	Banks        uint64 `json:"banks,omitempty"` // absent if the text leaves it out
@@ -129,7 +129,7 @@ type TensorRow struct {
 }
 
 // MarshalJSON returns the document as JSON in ASCII: a name from a file cannot turn the direction
-// of what is printed around it.
+// of the text around it.
 func (d Document) MarshalJSON() ([]byte, error) {
 	type plain Document
 	raw, err := json.Marshal(plain(d))

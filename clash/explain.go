@@ -8,8 +8,8 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// An Explanation says what a Message means. Its numbers of bytes are exact; what
-// was inferred is marked in words, and by Likely.
+// An Explanation interprets a Message. Its numbers of bytes are exact. Inferred facts are marked
+// in words, and by Likely.
 type Explanation struct {
 	Message Message
 	Summary string // one line that answers
@@ -51,9 +51,9 @@ type Note struct {
 	Text  string `json:"text"`
 }
 
-// Explain says what m means. A given spec with an L1 size is used for what the
-// message leaves out, unless the two contradict each other; of one without, only
-// the base is used. With the zero Spec the architecture is inferred.
+// Explain interprets m. A given spec with an L1 size completes the message, unless the two
+// contradict each other. A given spec without an L1 size gives only the base. With the zero
+// Spec the architecture is inferred.
 func Explain(m Message, given l1.Spec) Explanation {
 	e := Explanation{Message: m}
 	switch {

@@ -58,7 +58,7 @@ func forms() []form {
 	}, memoryForms(), openForms())
 }
 
-// memoryForms returns those of the allocator.
+// memoryForms returns the forms of the allocator's messages.
 func memoryForms() []form {
 	const (
 		banks = " across {banks} banks"

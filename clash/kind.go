@@ -3,7 +3,7 @@ package clash
 // A Kind says which of tt-metal's messages a Message is.
 type Kind string
 
-// The kinds of messages, by what went wrong.
+// The kinds of messages, by failure.
 const (
 	Grow          Kind = "grow"           // the buffers of a program end beyond L1
 	Clash         Kind = "clash"          // they end above the lowest L1 buffer

@@ -7,8 +7,8 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// A matcher reads one message from normalised text. Its methods move on only if
-// they find what they look for, and look at each byte once or twice.
+// A matcher reads one message from normalised text. A method that fails does not move.
+// Each byte is read once or twice.
 type matcher struct {
 	b      []byte // the text from the start of the message on, at most maxMessage
 	prefix []byte // what stood before the message on its line
@@ -28,8 +28,8 @@ func (m *matcher) at(i int) byte {
 	return 0
 }
 
-// lit reads fixed text. If it fails, the text so far ends with what was read of it. Where s has a blank the text may have a line break, and a
-// line may also break inside a word.
+// lit reads fixed text. If it fails, the text so far ends with the part of s that was read. Where
+// s has a blank the text may have a line break. A line may also break inside a word.
 func (m *matcher) lit(s string) bool {
 	i := m.i
 	for k := range len(s) {
@@ -61,9 +61,8 @@ func (m *matcher) endsAt(i int, read string) bool {
 	return false
 }
 
-// pass returns where the message goes on behind the line break at i: behind the
-// repeated prefix, or at once if that is not what is wanted. If neither is, it
-// returns i.
+// pass returns the place where the message continues after the line break at i: after the
+// repeated prefix, or else directly. It returns i if neither place has a wanted byte.
 func (m *matcher) pass(i int, want func(byte) bool) int {
 	rest := m.b[min(i+1, len(m.b)):]
 	if n := repeated(m.prefix, rest); n > 0 && want(m.at(i+1+n)) {
@@ -259,7 +258,7 @@ func (m *matcher) word(into *string, words ...string) bool {
 	return false
 }
 
-// back returns to a saved state. What was appended to text since is forgotten.
+// back returns to a saved state and drops the text appended since.
 func (m *matcher) back(saved matcher) { *m = saved }
 
 // boundary reports whether a number or word may end here. It may not inside a fraction, a date or

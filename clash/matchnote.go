@@ -21,8 +21,8 @@ func (f Found) explain(i int, given l1.Spec) Explanation {
 	return e
 }
 
-// Add adds what a capture says about the message. What it answers is no longer
-// unknown.
+// Add adds the match of the message in a capture. Questions that the match answers are removed
+// from the unknown ones.
 func (e *Explanation) Add(match Match) {
 	if match.Space != nil {
 		e.Notes = slices.DeleteFunc(e.Notes, func(n Note) bool { return n.Label == "unknown" })
@@ -104,7 +104,7 @@ func (m Match) nearest(msg Message) string {
 	return fmt.Sprintf("%s; nearest is %s, which ends at %s", none, m.Best.text(), exact(m.End))
 }
 
-// source is what a run was read from.
+// source names the kind of file that a run was read from.
 func (r Run) source() string {
 	if r.Log {
 		return "log"

@@ -11,8 +11,8 @@ import (
 // mention are zero.
 type Message struct {
 	Kind Kind
-	// What is Circular or Dataflow, of KernelConfig the type of the cores, "TENSIX" or "ACTIVE_ETH";
-	// "" of other kinds that name no buffers.
+	// What names the buffers: Circular or Dataflow. For KernelConfig it names the type of the cores,
+	// "TENSIX" or "ACTIVE_ETH". It is "" for other kinds, which name no buffers.
 	What string
 	Text string // the message on one line, without prefix and suffix
 
@@ -21,7 +21,7 @@ type Message struct {
 
 	Cores l1.CoreRangeSet // the cores it names: one rectangle in all releases seen
 
-	// Limit is what the buffers had to stay below: the L1 size of a core (Grow), the
+	// Limit is the bound that the buffers had to stay below: the L1 size of a core (Grow), the
 	// address of the lowest L1 buffer (Clash) or of the lowest service allocation
 	// (ServiceClash), the size of the ring (KernelConfig) or region (TraceRegion).
 	Limit uint64
@@ -101,8 +101,8 @@ func (m Message) lacks(fields ...string) bool {
 	return slices.ContainsFunc(fields, func(field string) bool { return slices.Contains(m.Missing, field) })
 }
 
-// key is what makes two messages the same: everything but the spelling of cores
-// and where they stand.
+// key identifies equal messages: all fields but the spelling of cores and the place in the
+// text.
 type key struct {
 	kind                   Kind
 	what                   string

@@ -5,7 +5,7 @@ import "io"
 // MaxDistinct is how many different messages Read keeps.
 const MaxDistinct = 1000
 
-// Found is what Read has found in a text.
+// Found holds the messages that Read found in a text.
 type Found struct {
 	// Messages has each different message once, in order of first appearance.
 	Messages []Message

@@ -64,7 +64,7 @@ func (e *Explanation) percentBase() uint64 {
 	return e.Message.End
 }
 
-// percentOf says what share is of.
+// percentOf names the base of share.
 func (e *Explanation) percentOf() string {
 	if e.Region != 0 {
 		return fmt.Sprintf("the region (%s above base %s)", shown.Plural(e.Region, "byte"), exact(e.Base))
@@ -138,7 +138,7 @@ func (m Message) inCapture(too string) string {
 	return text
 }
 
-// noteFit says what would have to become how large.
+// noteFit names the changes that would make the buffers fit, with their sizes.
 func (e *Explanation) noteFit() {
 	m := e.Message
 	raise := ""

@@ -10,14 +10,15 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// A Shortage is what tt-metal's allocator says of a buffer that it has no space for. Older releases
-// say less. Bytes are those of each bank; a bank of L1 is what tensors may take of one core.
+// A Shortage is the message of tt-metal's allocator about a buffer that found no space. Older
+// releases print fewer numbers. Bytes count one bank; a bank of L1 is the part of one core that
+// tensors may use.
 // (tt_metal/impl/allocator/bank_manager.cpp.)
 type Shortage struct {
 	Buffer string // DRAM, L1, L1_SMALL or TRACE
 
-	// Dependencies says that ranges of other allocators of the same L1 were taken away before, those
-	// of per-core buffers or of sub-devices. Allocated, Free and Block are those of one allocator.
+	// Dependencies reports whether ranges of other allocators of the same L1 were excluded before:
+	// of per-core buffers or of sub-devices. Allocated, Free and Block count one allocator.
 	Dependencies bool
 
 	// Whether the message has the numbers below.
@@ -29,12 +30,12 @@ type Shortage struct {
 	Allocated, Free uint64
 	Block           uint64 // the largest piece that is free
 
-	// HasPlaceable: what is left of Free without the ranges of others, and the largest piece of it.
+	// HasPlaceable: the part of Free outside the ranges of others, and its largest piece.
 	Placeable, Window uint64
 }
 
-// bounds returns what is needed, and what there is: of the first of these that is less. is names
-// it; without such numbers all are zero.
+// bounds returns the needed bytes and the first limit that is smaller. is names the limit. All
+// are zero without such numbers.
 func (s Shortage) bounds() (need, limit uint64, is string) {
 	for _, c := range []struct {
 		has   bool

@@ -11,9 +11,9 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// A Bank is what lay in the L1 of a device at one moment of a capture, as its allocator sees it.
+// A Bank holds the contents of a device's L1 at one moment of a capture, as its allocator sees it.
 type Bank struct {
-	Run    Run      // Capture, Log and Device of it and, of a Moment, Event, T and Op; the rest is not looked at
+	Run    Run      // Capture, Log and Device of it and, of a Moment, Event, T and Op; the rest is not read
 	Moment bool     // it was like this after the event of Run, else at the end
 	Usable l1.Range // where L1 buffers may lie
 	L1Size uint64   // where L1 ends; 0 = not known

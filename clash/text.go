@@ -19,8 +19,8 @@ const (
 	window = 32 << 10
 	// maxPrefix is how much of a line may count as a prefix of log lines.
 	maxPrefix = 512
-	// maxLine is how long a line of the input may be, in bytes. What has a longer one is no
-	// log, and may have no end.
+	// maxLine is how long a line of the input may be, in bytes. An input with a longer one is
+	// no log, and may have no end.
 	maxLine = 16 << 20
 	// maxEscape is how long a terminal's string sequence (a title, a link) may be.
 	maxEscape = 4 << 10

@@ -9,11 +9,10 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// WriteText prints what was found and what it means, for people: a block of at
-// most 14 lines a message, of which the first one answers. A message that
-// differs from an earlier one only in its program takes one line. What a capture says
-// about a message takes up to five lines more. Nothing is written if nothing was
-// found. For given see Explain.
+// WriteText prints messages and their explanations for people: a block of at most 14 lines for
+// each message. Its first line answers. A message that differs from an earlier one only in its
+// program takes one line. The match of a message in a capture takes up to five lines more.
+// Nothing is written if nothing was found. For given see Explain.
 func WriteText(w io.Writer, found Found, given l1.Spec) error {
 	out := bufio.NewWriter(w)
 	seen := make(map[key]int64)
