@@ -1,24 +1,24 @@
 // Package page writes one HTML file about some captures or logs, and what differs from
-// another run: a page to look at, to mail and to print. It computes no figure.
+// another run: a page to view, to mail and to print. It computes no figure.
 //
 // # Model
 //
-// [Write] takes Results of replay and a Diff of compare. What the page says in words is text of
-// package report; what it draws and lists is report's overview, packed into a data block:
+// [Write] takes Results of replay and a Diff of compare. Texts of the page come from package
+// report. Pictures and lists come from report's overview, packed into a data block:
 //
 //	Result, Diff ──> report.OverviewJSON ──> pack ──> data block ──> page.js ──> DOM
 //	            └──> report.Check, Text, DiffText ──────────────> text of the page
 //
 // # Invariants
 //
-// The file needs no network: its policy allows the style and the script that are in it, by their
-// hashes, and nothing else. Names from a file are text. They are escaped in HTML; the script makes
-// text nodes of those in the data block, and shows what cannot be seen. The same Results make the
-// same bytes, of which there are at most [MaxBytes] unless the texts alone are more.
+// The file needs no network: its policy allows only its own style and script, by their hashes.
+// Names from a file are text. They are escaped in HTML. The script makes text nodes of names in
+// the data block, and shows invisible characters. The same Results make the same bytes. A page
+// has at most [MaxBytes] unless the texts alone are longer.
 //
 // # Cost
 //
-// What the overview costs; twice that for each halving of lists that are too long.
+// The cost of the overview; twice that cost for each halving of lists that are too long.
 //
 // # Concurrency
 //

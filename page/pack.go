@@ -28,7 +28,7 @@ type packer struct {
 	key   []byte         // what the last node says
 }
 
-// A node is a value, each of which is there once.
+// A node is a distinct value.
 type node struct {
 	text string   // of a number, word or nothing
 	open byte     // '{', '[' or 0
@@ -201,7 +201,7 @@ func encoded(v any) string {
 	return string(text)
 }
 
-// write returns the text of a node, and puts those that stand in several places into r.
+// write returns the text of a node. It moves nodes that occur several times into r.
 func (p *packer) write(i int) string {
 	const worth = 20 // bytes that a shared value has at least
 	n := &p.nodes[i]

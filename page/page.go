@@ -54,7 +54,7 @@ func Write(w io.Writer, results []*replay.Result, terms replay.Terms, d *compare
 	return nil
 }
 
-// head is what stands before the body: the policy names the only style and script.
+// head returns the text before the body. Its policy names the only style and script.
 func head(title string) string {
 	return fmt.Sprintf(`<!DOCTYPE html>
 <html lang="en">
@@ -140,7 +140,7 @@ func verbatim(b *bytes.Buffer, verb string, d report.Document) {
 	fmt.Fprintf(b, "<details open><summary><code>cbl1 %s</code></summary><pre tabindex=\"0\">%s</pre></details>\n", html.EscapeString(verb), html.EscapeString(text.String()))
 }
 
-// names says what the page is about.
+// names names the inputs of the page.
 func names(results []*replay.Result) string {
 	switch len(results) {
 	case 0:

@@ -17,8 +17,8 @@ type job struct {
 	tap    *tap
 }
 
-// A crew replays inputs beside each other, as many as there are processors, and hands over
-// what it made in their order.
+// A crew replays inputs in parallel, as many as there are processors, and hands over the
+// Results in the order of the inputs.
 type crew struct {
 	in   *inputs
 	do   func(*replay.Result) error
@@ -30,7 +30,7 @@ func newCrew(in *inputs, do func(*replay.Result) error) *crew {
 	return &crew{in: in, do: do, stop: make(chan struct{})}
 }
 
-// add begins another input, or takes in that there is none. When as many run as there are
+// add begins another input, or records that there is none. When as many run as there are
 // processors, it waits for the first of them.
 func (c *crew) add(name string, events iter.Seq2[*event.Event, error], err error) error {
 	j := &job{name: name, err: err, done: make(chan struct{}), tap: &tap{known: newKnown(c.in.known.filter)}}
@@ -62,7 +62,7 @@ func (c *crew) next() error {
 	return c.in.finish(j.result, j.name, j.err, c.do)
 }
 
-// end hands over what is left.
+// end hands over the remaining Results.
 func (c *crew) end() error {
 	for len(c.jobs) > 0 {
 		if err := c.next(); err != nil {

@@ -123,7 +123,7 @@ func (in *inputs) checkOutput(to string, from ...string) error {
 	return nil
 }
 
-// files are those of one input, as far as they can be looked at.
+// files returns the files of one input, as far as Stat succeeds.
 func (in *inputs) files(arg string) (out []os.FileInfo) {
 	if stdin, ok := in.in.(*os.File); ok && arg == "-" {
 		if info, err := stdin.Stat(); err == nil {
@@ -139,8 +139,8 @@ func (in *inputs) files(arg string) (out []os.FileInfo) {
 	return out
 }
 
-// writeFile makes a file that is there when all of it is, and not at all otherwise. What
-// is there and no regular file, like /dev/null, is written to as it stands.
+// writeFile makes a file whole or not at all. An existing file that is not regular, like
+// /dev/null, is written directly.
 func writeFile(name string, write func(io.Writer) error) error {
 	if there, err := os.Stat(name); err == nil && !there.Mode().IsRegular() {
 		f, err := os.OpenFile(name, os.O_WRONLY, 0)

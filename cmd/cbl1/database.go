@@ -22,7 +22,7 @@ import (
 )
 
 // A database is an open report database, for package capture, which knows no driver. It is
-// read in one transaction: nobody writes to it in the meantime.
+// read in one transaction, which excludes writers.
 type database struct {
 	conn  *sqlite.Conn
 	blob  *sqlite.Blob // of the last text
@@ -109,7 +109,7 @@ func openDatabase(path string) (*database, error) {
 	case start[18] > 2 || start[19] > 2:
 		return nil, refuse("is a SQLite database of a later format than is known here", event.ErrVersion)
 	case start[19] == 2:
-		// Without its log nobody can tell whether the last changes are in it.
+		// Without the log the last changes may be missing.
 		if log, err := os.Stat(path + "-wal"); err != nil || log.Size() == 0 {
 			return nil, refuse(`is a SQLite database with a write-ahead log, and its log (`+filepath.Base(path)+`-wal) is not beside it: copy both, or run sqlite3 FILE "PRAGMA journal_mode=DELETE" where it was written`, fs.ErrNotExist)
 		}
@@ -310,8 +310,8 @@ func (t textReader) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// find returns the captures that an argument names: files, those of a folder, and those in a
-// database. A database beside captures is the same run, which is read only once.
+// find returns the captures that an argument names: files, and the captures of a folder or of a
+// database. A database beside captures holds the same run, which is read only once.
 func (in *inputs) find(arg string) ([]capture.Input, error) {
 	if isDatabase(arg) {
 		return in.databases([]string{arg})
@@ -337,8 +337,8 @@ func (in *inputs) find(arg string) ([]capture.Input, error) {
 	return files, nil
 }
 
-// databasesIn returns the databases of a folder, by name, and says what is only called like
-// one.
+// databasesIn returns the databases of a folder, by name. It reports other files with such a
+// name.
 func (in *inputs) databasesIn(folder string) (names []string) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {

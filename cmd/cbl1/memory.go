@@ -6,19 +6,18 @@ import (
 	"runtime/metrics"
 )
 
-// leastMemory is how much memory is used before garbage is collected at all, in bytes.
-// Twice what is in use may be taken then: a limit that stood still would make the collector
-// run all the time once a capture needs nearly as much.
+// leastMemory is the memory in use before the first garbage collection, in bytes. From then on
+// the limit is twice the memory in use. A fixed limit would make the collector run all the time
+// once a capture needs nearly as much.
 const leastMemory = 32 << 20
 
-// followLive makes the soft limit of memory follow what is in use.
+// followLive makes the soft limit of memory follow the memory in use.
 func followLive() {
 	debug.SetGCPercent(-1)
 	setLimit()
 }
 
-// setLimit sets the limit for what is in use now, and does so again once garbage was
-// collected.
+// setLimit sets the limit for the memory in use now, and again after each collection.
 func setLimit() {
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(live)

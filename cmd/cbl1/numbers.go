@@ -10,8 +10,8 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// plain returns a number as l1.ParseBytes reads it. What the command prints is accepted too:
-// 111,616, 0x1b400, 108KiB and 32K. What is no number is returned as it is.
+// plain returns a number as l1.ParseBytes reads it. It accepts the forms that the command
+// prints: 111,616, 0x1b400, 108KiB and 32K. Other text is returned unchanged.
 func plain(s string) string {
 	s = strings.TrimSpace(s)
 	if digits, ok := strings.CutPrefix(strings.ToLower(s), "0x"); ok {

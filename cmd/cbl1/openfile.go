@@ -37,7 +37,7 @@ func (s streams) openSaying(name string, after time.Duration) (*os.File, error) 
 	return f, nil
 }
 
-// readable refuses what has no text to be read to its end.
+// readable refuses files without text that can be read to an end.
 func readable(name string, info fs.FileInfo) error {
 	switch mode := info.Mode(); {
 	case mode.IsDir():

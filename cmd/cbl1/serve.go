@@ -18,7 +18,7 @@ import (
 	"github.com/cbl1/cbl1/wire"
 )
 
-// How a server treats its clients, where nobody says otherwise.
+// The default limits of a server for its clients.
 const (
 	serveGrace = 50 * time.Millisecond
 	serveStall = 10 * time.Second
@@ -46,7 +46,7 @@ type serving struct {
 }
 
 func newServe(s streams) (own []option, run func([]string) error) {
-	// The default is that of the protocol's own server, in a folder that all share.
+	// The default is the path of the protocol's own server, in a folder that all share.
 	in := &serving{
 		streams: s, socket: filepath.Join("/tmp", "tt_allocation_server.sock"), mode: 0o600,
 		recordSize: 64 << 20, delay: serveDelay, stats: serveStats,
@@ -144,7 +144,7 @@ func (in *serving) config() serve.Config {
 	return c
 }
 
-// until serves until a signal comes, or somebody who reads what is printed has gone.
+// until serves until a signal comes or the reader of its output closes the pipe.
 func (in *serving) until(stop <-chan os.Signal, server *serve.Server, clients, logs *serve.Listener) error {
 	type served struct{ err error }
 	ended := make(chan served, 2)
@@ -177,9 +177,9 @@ func (in *serving) until(stop <-chan os.Signal, server *serve.Server, clients, l
 	return err
 }
 
-// sweepEvery returns how often dead processes are looked for: one of them is found at one look,
-// and released at the first that is a delay behind it, so that two of these times are what it keeps
-// beyond its delay.
+// sweepEvery returns the time between two sweeps for dead processes. One sweep finds a dead
+// process. The first sweep at least a delay later releases it. So it keeps its allocations for at
+// most the delay and two of these times.
 func sweepEvery(delay time.Duration) time.Duration {
 	return min(serveLook, max(delay/12, 100*time.Millisecond))
 }

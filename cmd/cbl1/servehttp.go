@@ -32,7 +32,7 @@ const (
 	httpRetry   = 100 * time.Millisecond // until a listener is asked again that found no descriptor
 )
 
-// exposing is what a server says over HTTP: nothing, unless it is told to.
+// exposing holds the options of a server's HTTP side. The zero value exposes nothing.
 type exposing struct {
 	address   string
 	hosts     []string
@@ -82,7 +82,7 @@ func (in *exposing) start(server *serve.Server, errw io.Writer, most int) (stop 
 	}, nil
 }
 
-// handler answers GET and HEAD of what there is, for hosts that are known.
+// handler answers GET and HEAD of its paths, for known hosts.
 func (in *exposing) handler(server *serve.Server) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
@@ -153,7 +153,7 @@ func respond(w http.ResponseWriter, kind string, b []byte, err error) {
 	_, _ = w.Write(b) // who asked has gone
 }
 
-// moment is the Result of a log that begins now, of what processes tell or of a fleet with a name.
+// moment returns the Result of a log that begins now: of the processes, or of a named fleet.
 func moment(server *serve.Server, fleet string) (*replay.Result, error) {
 	var log bytes.Buffer
 	if err := server.WriteMoment(fleet, &log); err != nil {

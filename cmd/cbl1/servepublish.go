@@ -18,7 +18,7 @@ import (
 // publishEvery is how often regions are brought up to date.
 const publishEvery = 100 * time.Millisecond
 
-// publishing is what a server puts into shared memory: nothing, unless it is told to.
+// publishing holds the options of a server's shared memory. The zero value publishes nothing.
 type publishing struct {
 	chips   publishFlag
 	version string

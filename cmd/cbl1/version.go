@@ -14,7 +14,7 @@ func printVersion(c *request, args []string) error {
 	return err
 }
 
-// versionText is what the linker has set, else what the go command has recorded.
+// versionText returns the version that the linker set, else the one that the go command recorded.
 func versionText() string {
 	if version != "" {
 		return version

@@ -92,7 +92,7 @@ func (in *watching) row(now *watch.Snapshot) error {
 	return err
 }
 
-// lines prints what has changed, for as long as nobody ends it.
+// lines prints changes until a signal or a closed pipe ends it.
 func (in *watching) lines(from looker) error {
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, syscall.SIGINT, syscall.SIGTERM)

@@ -13,7 +13,7 @@ import (
 	"github.com/cbl1/cbl1/watch"
 )
 
-// A demo is a fleet that makes up what it does, the same each time.
+// A demo is a fleet with an invented workload, the same each time.
 type demo struct {
 	fleet   device.Fleet
 	rand    *rand.Rand

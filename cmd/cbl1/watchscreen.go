@@ -25,8 +25,8 @@ func (in *watching) screen(from looker) error {
 	return nil
 }
 
-// A looked is what came of one look.
-type looked struct {
+// An observation is the result of one look.
+type observation struct {
 	now watch.Snapshot
 	err error
 }
@@ -37,7 +37,7 @@ type looking struct {
 	screen tcell.Screen
 	model  watch.Model
 	from   looker
-	came   chan looked
+	came   chan observation
 	busy   bool
 	again  bool      // a key wants another one
 	since  time.Time // of the look that is under way
@@ -48,7 +48,7 @@ func watchOn(s tcell.Screen, from looker, ticks <-chan time.Time) {
 	events, quit := make(chan tcell.Event, 16), make(chan struct{})
 	go s.ChannelEvents(events, quit)
 	defer close(quit)
-	w := looking{screen: s, from: from, came: make(chan looked, 1)}
+	w := looking{screen: s, from: from, came: make(chan observation, 1)}
 	w.ask()
 	w.draw()
 	for {
@@ -70,7 +70,7 @@ func watchOn(s tcell.Screen, from looker, ticks <-chan time.Time) {
 }
 
 // take shows what came of a look.
-func (w *looking) take(got looked) {
+func (w *looking) take(got observation) {
 	if w.busy = false; got.err != nil {
 		w.model.Fail(got.err.Error())
 	} else {
@@ -90,7 +90,7 @@ func (w *looking) ask() {
 	at, detail := w.model.Selected()
 	go func() {
 		now, err := w.from.look(at, detail)
-		w.came <- looked{now, err}
+		w.came <- observation{now, err}
 	}()
 }
 

@@ -23,13 +23,13 @@ import (
 	"github.com/cbl1/cbl1/watch"
 )
 
-// A looker says what stands now, and what lies on the cores of one device if that is asked.
+// A looker returns the figures of now and, on request, the contents of the cores of one device.
 type looker interface {
 	look(at watch.Place, detail bool) (watch.Snapshot, error)
 	close()
 }
 
-// source opens what is watched.
+// source opens the watched log, server or folder.
 func (in *watching) source(args []string) (looker, error) {
 	if in.demo > 0 {
 		if len(args) > 0 {
@@ -136,7 +136,7 @@ func beginsLog(name string, file io.ReaderAt, size int64) error {
 	return nil
 }
 
-// noLog says what else reads an input that is no event log.
+// noLog names the verbs that read an input that is no event log.
 func noLog(err error) error {
 	return fmt.Errorf("no event log (cbl1 report and cbl1 page read captures, cbl1 convert makes a log of one): %w", err)
 }
@@ -271,7 +271,7 @@ func (t *tail) behind() int64 {
 	return max(1, info.Size()-t.at.Load())
 }
 
-// asking is a server that is asked over HTTP.
+// asking queries a server over HTTP.
 type asking struct {
 	url    string
 	client http.Client
