@@ -1,11 +1,14 @@
 package replay
 
 import (
+	"cmp"
+	"iter"
 	"slices"
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/replay/internal/same"
 )
 
 // Devices that have had the same events since they were met are alike: they share one row.
@@ -18,6 +21,9 @@ import (
 //
 // Rows do not meet again.
 
+// members are the devices of a row.
+type members = same.Keys[device.ID]
+
 // A likeness is what devices that nothing has happened to are alike in.
 type likeness struct {
 	spec        l1.Spec
@@ -25,18 +31,31 @@ type likeness struct {
 	grid, small event.Source
 }
 
+// rows are the rows of all devices that there are or were.
+type rows struct {
+	same.Map[device.ID, *row]
+	fleet  *device.Fleet
+	fresh  map[likeness]*row // to which nothing has happened
+	order  []*row            // by id, while there are no more
+	lately struct {          // what was asked of last, while there are no more
+		set  device.Set
+		rows []*row
+		all  int
+	}
+}
+
 // of returns the rows of some devices, by their first devices. Those that have others too
 // are parted.
-func (r *replay) of(set device.Set) []*row {
+func (r *rows) of(set device.Set) []*row {
 	switch {
 	case set.Len() == 0:
 		return nil
-	case r.lately.rows != nil && r.lately.set.Equal(set):
+	case r.lately.all == len(r.All()) && r.lately.set.Equal(set):
 		return r.lately.rows
 	}
 	var out []*row
 	// Most sets are far from all devices: what all are is not asked for them.
-	if 2*set.Len() >= len(r.rows) && set == r.session.fleet.Set() {
+	if 2*set.Len() >= r.Len() && set == r.fleet.Set() {
 		for _, d := range r.sorted() {
 			if !d.gone {
 				out = append(out, r.met(d))
@@ -45,34 +64,27 @@ func (r *replay) of(set device.Set) []*row {
 	} else {
 		out = r.pick(set.All())
 	}
-	r.lately.set, r.lately.rows = set, out
+	r.lately.set, r.lately.rows, r.lately.all = set, out, len(r.All())
 	return out
 }
 
-// pick returns the rows of devices as of does, of those of them that there are or were.
-func (r *replay) pick(ids func(func(device.ID) bool)) (out []*row) {
+// pick returns the rows of devices as of does. Devices that never were are skipped.
+func (r *rows) pick(ids iter.Seq[device.ID]) (out []*row) {
 	if id, ok := lone(ids); ok {
-		if d := r.rows[id]; d != nil {
+		if r.Get(id) != nil {
 			out = append(out, r.alone(id))
 		}
 		return out
 	}
-	some := map[*row][]device.ID{}
-	for id := range ids {
-		if d := r.rows[id]; d != nil {
-			some[d] = append(some[d], id)
-		}
-	}
-	for d, ids := range some {
-		slices.Sort(ids)
-		out = append(out, r.met(r.part(d, slices.Compact(ids))))
+	for _, d := range r.Pick(ids) {
+		out = append(out, r.met(d))
 	}
 	slices.SortFunc(out, compareRows)
 	return out
 }
 
 // lone returns the device if there is exactly one.
-func lone(ids func(func(device.ID) bool)) (one device.ID, ok bool) {
+func lone(ids iter.Seq[device.ID]) (one device.ID, ok bool) {
 	n := 0
 	for id := range ids {
 		if n++; n > 1 {
@@ -84,58 +96,83 @@ func lone(ids func(func(device.ID) bool)) (one device.ID, ok bool) {
 }
 
 // alone returns the row of one device, which something happens to.
-func (r *replay) alone(id device.ID) *row {
-	d := r.rows[id]
-	if d.members.len() > 1 {
-		d = r.part(d, []device.ID{id})
+func (r *rows) alone(id device.ID) *row {
+	d := r.Get(id)
+	if d.members.Len() > 1 {
+		d = r.Part(d, []device.ID{id})
 	}
 	return r.met(d)
 }
 
 // met notes that something happens to the devices of a row: new ones are not like them.
-func (r *replay) met(d *row) *row {
+func (r *rows) met(d *row) *row {
 	if like := d.likeness(); r.fresh[like] == d {
 		delete(r.fresh, like)
 	}
 	return d
 }
 
+// sorted returns the rows by their first devices, the one without an id first.
+func (r *rows) sorted() []*row {
+	if len(r.order) < len(r.All()) {
+		r.order = slices.SortedFunc(slices.Values(r.All()), compareRows)
+	}
+	return r.order
+}
+
+// compareRows orders devices by id, the one without an id first.
+func compareRows(a, b *row) int {
+	return cmp.Or(cmp.Compare(flag(a.id.OK), flag(b.id.OK)), cmp.Compare(a.id.V, b.id.V))
+}
+
+func flag(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// each returns the devices by id, the one without an id first, with their rows.
+func (r *rows) each() iter.Seq2[*row, device.ID] {
+	ids := slices.Sorted(r.Keys())
+	slices.SortStableFunc(ids, func(a, b device.ID) int { // of those with and without an id
+		return cmp.Compare(flag(r.Get(a).id.OK), flag(r.Get(b).id.OK))
+	})
+	return func(yield func(*row, device.ID) bool) {
+		for _, id := range ids {
+			if !yield(r.Get(id), id) {
+				return
+			}
+		}
+	}
+}
+
+// shown says whether a device has a row of what lives in L1: one of a log, one under
+// which something ran or, where nothing ran anywhere, one with buffers.
+func (r *rows) shown() func(d *row) bool {
+	ran := slices.ContainsFunc(r.All(), func(o *row) bool { return o.ran })
+	return func(d *row) bool { return d.declared() || d.ran || d.touched && !ran }
+}
+
 func (d *row) likeness() likeness { return likeness{d.spec, d.role, d.grid, d.small} }
 
-// part returns the row of some of the devices of a row, ascending, and of no others.
-func (r *replay) part(d *row, ids []device.ID) *row {
-	all := d.members.len()
-	if len(ids) == all {
-		return d
-	}
-	few := 2*len(ids) <= all // whoever has fewer gets the new row
-	leaving := ids
-	if !few {
-		leaving = d.members.without(ids)
-	}
+// split returns a copy of a row for some of its devices, which have left it.
+func (r *replay) split(d *row, leaving *members) *row {
 	other := d.clone()
-	other.members = crowd{ids: leaving}
-	d.members.leave(leaving)
-	r.all, r.order, r.lately.rows = append(r.all, other), nil, nil
+	other.members = leaving
 	if other.moments.due {
 		r.due.rows = append(r.due.rows, other)
 	}
-	r.led(d)
-	r.led(other)
-	for _, id := range leaving {
-		r.rows[id] = other
-	}
+	d.led(&r.session.fleet)
+	other.led(&r.session.fleet)
 	r.checks.part(d, other)
-	if few {
-		return other
-	}
-	return d
+	return other
 }
 
 // led takes in that a row has other devices now.
-func (r *replay) led(d *row) {
-	d.slot, d.sets = d.members.first(), nil
-	if dev, err := r.session.fleet.Device(d.slot); err == nil {
+func (d *row) led(f *device.Fleet) {
+	d.slot, d.sets = d.members.First(), nil
+	if dev, err := f.Device(d.slot); err == nil {
 		d.dev = dev // else it was removed, and counts nothing
 	}
 	if d.id.OK {
@@ -190,7 +227,7 @@ func (d *row) in(f *device.Fleet, spec func() l1.Spec) (device.Set, error) {
 	if set, ok := d.sets[f]; ok {
 		return set, nil
 	}
-	for _, id := range d.members.list() {
+	for _, id := range d.members.List() {
 		if _, err := f.Device(id); err == nil {
 			continue
 		}
@@ -201,7 +238,7 @@ func (d *row) in(f *device.Fleet, spec func() l1.Spec) (device.Set, error) {
 			return device.Set{}, err
 		}
 	}
-	set, err := f.Of(d.members.list()...)
+	set, err := f.Of(d.members.List()...)
 	if err != nil {
 		return set, err
 	}

@@ -11,10 +11,10 @@ import (
 // RunApart is Run with a row for each device, whatever they have in common.
 func RunApart(file string, events iter.Seq2[*event.Event, error], opt Options) (*Result, error) {
 	return drive(newReplay(file, opt), events, func(r *replay) {
-		clear(r.fresh)
-		for _, d := range slices.Clone(r.all) {
-			for d.members.len() > 1 {
-				r.part(d, []device.ID{d.members.last()})
+		clear(r.rows.fresh)
+		for _, d := range slices.Clone(r.rows.All()) {
+			for d.members.Len() > 1 {
+				r.rows.Part(d, []device.ID{d.members.Last()})
 			}
 		}
 	})

@@ -80,7 +80,7 @@ func (r *replay) settled(all []launch) []launch {
 		if told[of] {
 			return false
 		}
-		n := int64(l.on.members.len())
+		n := int64(l.on.members.Len())
 		r.checks.result.Runs += n
 		if l.run.Inferred {
 			r.checks.result.Inferred += n
@@ -100,7 +100,7 @@ func (r *replay) clear(group []launch) bool {
 	if !ambiguous {
 		return true
 	}
-	r.notes.noteAll(CodeAmbiguous, int64(group[0].run.At), "", group[0].on.members.len())
+	r.notes.noteAll(CodeAmbiguous, int64(group[0].run.At), "", group[0].on.members.Len())
 	if detail == "" {
 		if !r.checks.differ(group) {
 			return true

@@ -108,7 +108,7 @@ func (l launch) key() checkKey {
 // devices returns on how many devices a group of launches is.
 func devices(group []launch) (n int64) {
 	for _, l := range group {
-		n += int64(l.on.members.len())
+		n += int64(l.on.members.Len())
 	}
 	return n
 }
@@ -185,7 +185,7 @@ func (r *replay) judge(next *event.Event) {
 func (r *replay) noteSmall(all []launch) {
 	for _, l := range all {
 		if spec := l.spec; spec.L1Small > 0 && l.content.end > spec.Usable().End {
-			r.notes.add(AnomalyCount{Code: CodeSmallReached, Count: int64(l.on.members.len()), First: NodeAt(l.run.At), Detail: string(l.run.Op)})
+			r.notes.add(AnomalyCount{Code: CodeSmallReached, Count: int64(l.on.members.Len()), First: NodeAt(l.run.At), Detail: string(l.run.Op)})
 		}
 	}
 }
@@ -215,7 +215,7 @@ func (r *replay) launchesOfRun(e *event.Event) (all []launch, err error) {
 	if len(e.Candidates) > 0 {
 		others = map[l1.Spec]*candidates{}
 		for _, l := range r.session.launched {
-			spec := placing(r.rows[l.ids[0]].dev.Spec())
+			spec := placing(r.rows.Get(l.ids[0]).dev.Spec())
 			if others[spec], err = r.session.candidatesOf(e, spec); err != nil {
 				return nil, err
 			}
@@ -248,7 +248,7 @@ func (r *replay) launchesOf(p *program.Program, set device.Set, e *event.Event) 
 	if err != nil {
 		return nil, err
 	}
-	for _, d := range r.of(set) {
+	for _, d := range r.rows.of(set) {
 		all = append(all, launch{d, c, r.loggedRun(d, p, e), r.spec(d.dev), nil, false, false})
 	}
 	return all, nil

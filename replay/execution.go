@@ -71,11 +71,11 @@ func (r *replay) execute(e *event.Event) error {
 			break
 		}
 		for _, id := range ids {
-			if r.rows[id] == nil {
+			if r.rows.Get(id) == nil {
 				r.stray(id)
 			}
 		}
-		for _, d := range r.pick(slices.Values(ids)) {
+		for _, d := range r.rows.pick(slices.Values(ids)) {
 			if d.execution == nil {
 				d.execution = &execution{}
 			}
@@ -164,7 +164,7 @@ func (r *replay) parts(d *row, e *event.Event) error {
 			return err
 		}
 	}
-	for _, id := range d.members.list() { // these marks are those of an order that never was
+	for _, id := range d.members.List() { // these marks are those of an order that never was
 		if dev, err := r.executed.Device(id); err == nil {
 			dev.ResetPeaks()
 		}

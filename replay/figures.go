@@ -72,7 +72,7 @@ func (r *replay) counts(d *row, c *content, first uint64, op Name) {
 	}
 	r.result.Placed = r.result.Placed || c.placed
 	if c.beyond {
-		r.notes.noteAll(CodeBeyondL1, int64(first), string(op), d.members.len())
+		r.notes.noteAll(CodeBeyondL1, int64(first), string(op), d.members.Len())
 	}
 	if !c.places() {
 		return
@@ -80,10 +80,10 @@ func (r *replay) counts(d *row, c *content, first uint64, op Name) {
 	d.cores = d.cores.Union(c.cores)
 	f.HighestEnd = max(f.HighestEnd, c.detail.HighestEnd)
 	if c.detail.Overlapping {
-		r.notes.noteAll(CodeOverlap, int64(first), string(op), d.members.len())
+		r.notes.noteAll(CodeOverlap, int64(first), string(op), d.members.Len())
 	}
 	if c.mixed() && r.ofRuns() {
-		r.notes.noteAll(CodeMixedAddresses, int64(first), string(op), d.members.len())
+		r.notes.noteAll(CodeMixedAddresses, int64(first), string(op), d.members.Len())
 	}
 	r.result.Addresses = r.result.Addresses.with(c.recorded, c.synthesised)
 }
@@ -164,7 +164,7 @@ type ranAt struct {
 // first ones. Those on which it has other nodes are parted.
 func (r *replay) runsOn(e *event.Event) (out []ranAt) {
 	if len(e.On) == 1 {
-		return []ranAt{{r.alone(e.On[0].Device), e.On[0]}}
+		return []ranAt{{r.rows.alone(e.On[0].Device), e.On[0]}}
 	}
 	type alike struct {
 		row *row
@@ -175,7 +175,7 @@ func (r *replay) runsOn(e *event.Event) (out []ranAt) {
 	named := map[device.ID]int{}
 	first, ids := map[alike]event.RunOn{}, map[alike][]device.ID{}
 	for _, on := range e.On {
-		d := r.rows[on.Device]
+		d := r.rows.Get(on.Device)
 		key := alike{d, on, named[on.Device]}
 		key.on.Device = 0
 		named[on.Device]++
@@ -186,7 +186,7 @@ func (r *replay) runsOn(e *event.Event) (out []ranAt) {
 	}
 	for _, key := range order {
 		some := slices.Sorted(slices.Values(ids[key]))
-		out = append(out, ranAt{r.met(r.part(r.rows[some[0]], some)), first[key]})
+		out = append(out, ranAt{r.rows.met(r.rows.Part(r.rows.Get(some[0]), some)), first[key]})
 	}
 	return out
 }
@@ -352,11 +352,11 @@ func (d *row) ended() {
 // named returns the devices that an event names, or all.
 func (r *replay) named(e *event.Event) []*row {
 	if e.Devices.OK {
-		return r.pick(slices.Values(e.Devices.V))
+		return r.rows.pick(slices.Values(e.Devices.V))
 	}
-	all := r.sorted()
+	all := r.rows.sorted()
 	for _, d := range all {
-		r.met(d)
+		r.rows.met(d)
 	}
 	return all
 }

@@ -1,8 +1,6 @@
 package replay
 
 import (
-	"cmp"
-	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -49,7 +47,7 @@ func (r *replay) end(e *event.Event) error {
 		r.group()
 	}
 	r.keepMoments()
-	for _, d := range r.sorted() {
+	for _, d := range r.rows.sorted() {
 		if err := r.close(d, e); err != nil {
 			return err
 		}
@@ -66,23 +64,23 @@ func (r *replay) end(e *event.Event) error {
 
 // finishDevices completes the rows, each once, and gives every device its own.
 func (r *replay) finishDevices(out *Result) {
-	ends, shown, rows, rowsL1 := r.lastState(), r.shown(), 0, 0
-	for _, d := range r.all {
+	ends, shown, rows, rowsL1 := r.lastState(), r.rows.shown(), 0, 0
+	for _, d := range r.rows.All() {
 		out.uneven = out.uneven || !d.declared() && shown(d) && d.spec.Usable().Len() != out.Spec.Usable().Len()
 	}
-	for _, d := range r.all {
+	for _, d := range r.rows.All() {
 		if d.declared() || d.ran {
 			r.finishDevice(d, ends)
-			rows += d.members.len()
+			rows += d.members.Len()
 		}
 		if shown(d) {
 			r.finishL1(d)
-			rowsL1 += d.members.len()
+			rowsL1 += d.members.Len()
 		}
 	}
 	out.Devices, out.L1 = slices.Grow(out.Devices, rows), slices.Grow(out.L1, rowsL1)
 	var highest *row
-	for d, id := range r.each() {
+	for d, id := range r.rows.each() {
 		named := d.id
 		if named.OK {
 			named.V = uint64(id)
@@ -113,35 +111,6 @@ func (r *replay) finishDevices(out *Result) {
 	if highest != nil {
 		highest.compose()
 	}
-}
-
-// shown says whether a device has a row of what lives in L1: one of a log, one under
-// which something ran or, where nothing ran anywhere, one with buffers.
-func (r *replay) shown() func(d *row) bool {
-	ran := slices.ContainsFunc(r.all, func(o *row) bool { return o.ran })
-	return func(d *row) bool { return d.declared() || d.ran || d.touched && !ran }
-}
-
-// each returns the devices by id, the one without an id first, with their rows.
-func (r *replay) each() iter.Seq2[*row, device.ID] {
-	ids := slices.Sorted(maps.Keys(r.rows))
-	slices.SortStableFunc(ids, func(a, b device.ID) int { // of those with and without an id
-		return cmp.Compare(flag(r.rows[a].id.OK), flag(r.rows[b].id.OK))
-	})
-	return func(yield func(*row, device.ID) bool) {
-		for _, id := range ids {
-			if !yield(r.rows[id], id) {
-				return
-			}
-		}
-	}
-}
-
-func flag(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 func (r *replay) finishNotes(out *Result) {

@@ -53,7 +53,7 @@ func (r *replay) forgetPrograms() (looked int) {
 			delete(r.contents, p)
 		}
 	}
-	for _, d := range r.all {
+	for _, d := range r.rows.All() {
 		looked += d.forgetRuns(named)
 	}
 	looked += forgetAnswers(r.checks.known, gone) + forgetAnswers(r.checks.fits, gone) + forgetAnswers(r.rooms.known, gone)
@@ -144,7 +144,7 @@ func (d *row) forgetRuns(named map[*program.Program]bool) (looked int) {
 // forgetRows drops what no row of a program says any more. It returns how many rows there are.
 func (r *replay) forgetRows() (looked int) {
 	says, takes := make([]bool, len(r.common.says.list)), make([]bool, len(r.common.takes.list))
-	for _, d := range r.all {
+	for _, d := range r.rows.All() {
 		looked += d.figures.ProgramsDetail.use(says, takes)
 	}
 	r.common.says.keep(says)

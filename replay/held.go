@@ -176,10 +176,10 @@ func beyond(at event.Opt[uint64], e *event.Event) bool {
 // ask answers Options.Ask with what lies where now.
 func (r *replay) ask() {
 	r.asked = true
-	now, shown := r.session.fleet.Snapshot(), r.shown()
+	now, shown := r.session.fleet.Snapshot(), r.rows.shown()
 	there := map[device.MomentName][]holder{}
 	held := map[*row][]Held{}
-	for d, id := range r.each() {
+	for d, id := range r.rows.each() {
 		if !shown(d) {
 			continue
 		}

@@ -79,7 +79,7 @@ func (r *replay) describe(e *event.Event, given fit.Buffer, set device.Set) *buf
 	b.synthesised = slices.ContainsFunc(e.Parts, func(p event.Part) bool { return p.Synthesised })
 	if !r.ofRuns() { // a log says it in other words
 		b.info.Op = cmp.Or(Name(given.Name), b.info.Op)
-		if rows := r.of(set); len(rows) > 0 { // the set itself sorts its devices first
+		if rows := r.rows.of(set); len(rows) > 0 { // the set itself sorts its devices first
 			b.info.Device = event.Some(uint64(rows[0].slot))
 		}
 		for _, part := range b.parts {
@@ -266,7 +266,7 @@ func (r *replay) leaks() (out Live, err error) {
 	ids := map[fit.BufferID]bool{} // of one buffer each, unless in a log
 	var all []*buffer
 	seen := sight[fit.BufferID]{}
-	for _, d := range r.sorted() {
+	for _, d := range r.rows.sorted() {
 		for _, b := range d.live.unseen(seen) {
 			if !b.earlier && !b.leaked && (!r.ofRuns() || !ids[b.id]) {
 				b.leaked, ids[b.id] = true, true

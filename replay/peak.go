@@ -188,7 +188,7 @@ func (d *row) leave() {
 // group notes for Options.GroupsAt what lies on every core now.
 func (r *replay) group() {
 	r.grouped = true
-	for _, d := range r.all {
+	for _, d := range r.rows.All() {
 		d.after = &pending{moment: d.dev.Moment(), count: r.count, names: d.names}
 	}
 }

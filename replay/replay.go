@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"hash/maphash"
@@ -15,6 +14,7 @@ import (
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
+	"github.com/cbl1/cbl1/replay/internal/same"
 )
 
 // Options say what a Result is to have besides. The zero value asks for nothing.
@@ -84,16 +84,9 @@ type replay struct {
 	told    []device.Event // by the fleet, because of the event at hand
 	deaf    bool           // a change is only to be looked through
 
-	result Result
-	common *commonRows // of all devices
-	rows   map[device.ID]*row
-	all    []*row            // each once
-	order  []*row            // by id, while none is added or parted
-	fresh  map[likeness]*row // to which nothing has happened
-	lately struct {          // what was asked of last, while none is added or parted
-		set  device.Set
-		rows []*row
-	}
+	result   Result
+	common   *commonRows // of all devices
+	rows     rows
 	due      dueMoments
 	contents map[*program.Program]*content
 	traces   map[device.TraceID][]*program.Program
@@ -132,11 +125,12 @@ type replay struct {
 
 func newReplay(file string, opt Options) *replay {
 	r := &replay{
-		opt: opt, rows: map[device.ID]*row{}, contents: map[*program.Program]*content{},
+		opt: opt, contents: map[*program.Program]*content{},
 		traces: map[device.TraceID][]*program.Program{}, executed: device.NewFleet(), strays: map[device.ID]Dispatched{},
 		common: &commonRows{}, forgets: forgetting{patience: patience}, checks: newChecks(), notes: notes{},
 		rooms: rooms{limits: []*RoomLimit{fit.Nobody: nil}}, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()},
 	}
+	r.rows = rows{Map: same.New(r.split), fleet: &r.session.fleet, fresh: map[likeness]*row{}}
 	r.result.File, r.result.Addresses, r.result.Only = file, AddressesNone, opt.Only
 	r.session.fleet.Observe(func(e device.Event) {
 		if !r.deaf {
@@ -251,7 +245,7 @@ func (r *replay) source(e *event.Event) error {
 		r.anomaly(e, false)
 	case event.KindResetPeaks:
 		set, _ := r.session.set(e) // it was there just now
-		for _, d := range r.of(set) {
+		for _, d := range r.rows.of(set) {
 			r.reset(d, e)
 		}
 	case event.KindUpstream:
@@ -270,11 +264,11 @@ func (r *replay) before(e *event.Event) {
 	switch e.Kind {
 	case event.KindRun:
 		for _, on := range e.On {
-			r.settle(r.rows[on.Device])
+			r.settle(r.rows.Get(on.Device))
 		}
 		return
 	case event.KindReplay:
-		for _, d := range r.all {
+		for _, d := range r.rows.All() {
 			r.settle(d)
 		}
 		return
@@ -295,7 +289,7 @@ func (r *replay) before(e *event.Event) {
 	if e.Kind == event.KindAllocate && !e.Corrects {
 		return // it may make the peak a higher one
 	}
-	for _, d := range r.of(set) {
+	for _, d := range r.rows.of(set) {
 		if e.Kind == event.KindRemove {
 			r.keep(d)
 		}
@@ -411,25 +405,6 @@ func (r *replay) label(p *program.Program, e *event.Event) Name {
 		return op + " > " + name
 	}
 	return name
-}
-
-// sorted returns the rows by their first devices, the one without an id first.
-func (r *replay) sorted() []*row {
-	if r.order == nil {
-		r.order = slices.SortedFunc(slices.Values(r.all), compareRows)
-	}
-	return r.order
-}
-
-// compareRows orders devices by id, the one without an id first.
-func compareRows(a, b *row) int {
-	if a.id.OK != b.id.OK {
-		if b.id.OK {
-			return -1
-		}
-		return 1
-	}
-	return cmp.Compare(a.id.V, b.id.V)
 }
 
 // contentOf describes a program of a log.

@@ -154,8 +154,8 @@ func (r *replay) finishRoom(to *Result) {
 	if out.Question.Tensor.Bytes > 0 {
 		out.Question.Size = 0
 	}
-	shown := r.shown()
-	for d := range r.each() {
+	shown := r.rows.shown()
+	for d := range r.rows.each() {
 		if shown(d) {
 			out.Question.Size = r.sizeOn(d.spec, d.grid)
 		}
@@ -166,7 +166,7 @@ func (r *replay) finishRoom(to *Result) {
 	var all []*fit.Taken
 	var cores l1.CoreSet
 	done := map[*row]DeviceRoom{}
-	for d, id := range r.each() {
+	for d, id := range r.rows.each() {
 		if !shown(d) {
 			continue
 		}

@@ -15,7 +15,7 @@ import (
 // A row is one device, or some that are alike: their figures as far as no fleet has them,
 // and what the source says of their ids.
 type row struct {
-	members crowd // at least one
+	members *members
 
 	// Of the first one:
 	id   event.Opt[uint64] // absent: the source has no ids
@@ -87,10 +87,9 @@ func (r *replay) add(id device.ID, e *event.Event) error {
 	if err != nil {
 		return r.internal(e, err)
 	}
-	if d := r.rows[id]; d != nil { // an id that comes back stays with its first Spec here
-		d = r.part(d, []device.ID{id})
+	if d := r.rows.Get(id); d != nil { // an id that comes back stays with its first Spec here
+		d = r.rows.Part(d, []device.ID{id})
 		d.dev, d.gone = dev, false
-		r.lately.rows = nil
 		r.standsFree(d)
 		if r.opt.Room != nil { // its grid may be another one
 			r.sizeOn(d.spec, d.grid)
@@ -100,17 +99,13 @@ func (r *replay) add(id device.ID, e *event.Event) error {
 		r.respecified = r.respecified || spec.CBBase != d.spec.CBBase || spec.L1Size != d.spec.L1Size
 		return nil
 	}
-	r.order, r.lately.rows = nil, nil
 	like := likeness{spec, e.Role, event.FromFile, smallFrom(e)}
-	if d := r.fresh[like]; d != nil && !r.opt.Only.Device.OK && e.Role != event.RoleNone && d.members.last() < id {
-		d.members.add(id)
-		r.rows[id] = d
+	if d := r.rows.fresh[like]; d != nil && !r.opt.Only.Device.OK && e.Role != event.RoleNone && d.members.Last() < id {
+		r.rows.Join(id, d)
 		return nil
 	}
 	d := &row{
-		members: crowd{ids: []device.ID{id}},
-		id:      event.Some(uint64(id)), slot: id, dev: dev, spec: spec, role: e.Role, grid: event.FromFile,
-		small: smallFrom(e),
+		id: event.Some(uint64(id)), slot: id, dev: dev, spec: spec, role: e.Role, grid: event.FromFile, small: smallFrom(e),
 	}
 	if e.Role == event.RoleNone {
 		d.id = event.Opt[uint64]{}
@@ -118,11 +113,8 @@ func (r *replay) add(id device.ID, e *event.Event) error {
 	d.figures.ID, d.on.ID, d.on.Addresses = d.id, d.id, AddressesNone
 	d.figures.ProgramsDetail = &Programs{of: r.common}
 	r.standsFree(d)
-	r.rows[id], r.all = d, append(r.all, d)
-	if r.fresh == nil {
-		r.fresh = map[likeness]*row{}
-	}
-	r.fresh[like] = d
+	d.members = r.rows.Add(id, d)
+	r.rows.fresh[like] = d
 	r.compare(d)
 	return nil
 }
@@ -168,7 +160,7 @@ func (r *replay) compare(d *row) {
 
 // declare takes in what a source says of an id, when it meets it or when it knows more.
 func (r *replay) declare(e *event.Event) {
-	d := r.rows[e.Device]
+	d := r.rows.Get(e.Device)
 	if d == nil {
 		return
 	}
@@ -180,9 +172,9 @@ func (r *replay) declare(e *event.Event) {
 	if d.likeness() == (likeness{e.Spec, e.Role, e.From.Grid, smallFrom(e)}) && slices.Equal(d.chips, chips) && !e.Like.OK {
 		return
 	}
-	d = r.met(r.part(d, []device.ID{e.Device}))
+	d = r.rows.alone(e.Device)
 	d.role, d.spec, d.grid, d.small, d.chips = e.Role, e.Spec, e.From.Grid, smallFrom(e), chips
-	if from := r.rows[e.Like.V]; e.Like.OK && from != nil && from != d && !d.touched {
+	if from := r.rows.Get(e.Like.V); e.Like.OK && from != nil && from != d && !d.touched {
 		r.settle(from)
 		d.inherit(from)
 	}
@@ -246,7 +238,7 @@ func totalsOf(f *device.Fleet, id device.ID) (device.Totals, bool) {
 // reset begins the high-water marks of a device anew, at what is there now.
 func (r *replay) reset(d *row, e *event.Event) {
 	for kind := range numKinds {
-		for _, id := range d.members.list() {
+		for _, id := range d.members.List() {
 			if dev, err := r.alive[kind].Device(id); err == nil && r.alive[kind] != &r.session.fleet {
 				dev.ResetPeaks()
 			}
@@ -303,6 +295,5 @@ func (r *replay) remove(d *row, e *event.Event) error {
 		}
 	}
 	d.memory, d.gone, d.sets = memory{}, true, nil
-	r.lately.rows = nil
 	return nil
 }

@@ -83,9 +83,9 @@ func (r *replay) listRuns(all []launch) {
 			at[one] = i
 			list = append(list, listing{l, 0, one.oneOf})
 		}
-		list[i].devices += l.on.members.len()
+		list[i].devices += l.on.members.Len()
 		if l.candidates != nil {
-			alike[l.candidatesKey()] += l.on.members.len()
+			alike[l.candidatesKey()] += l.on.members.Len()
 		}
 	}
 	for _, l := range all {

@@ -24,7 +24,7 @@ func (r *replay) take(e *event.Event, told device.Event) error {
 	case device.EventAllocated:
 		b := r.describe(e, told.Buffer, told.Set)
 		r.compareEnd(e, b, told.Set)
-		for _, d := range r.of(told.Set) {
+		for _, d := range r.rows.of(told.Set) {
 			r.allocate(d, told.Buffer, b)
 		}
 		return nil
@@ -36,13 +36,13 @@ func (r *replay) take(e *event.Event, told device.Event) error {
 		}
 		return nil
 	case device.EventReplaced: // an id has one layout: the old one ends everywhere before the new one begins
-		for _, d := range r.of(told.Set) {
+		for _, d := range r.rows.of(told.Set) {
 			if err := r.unregister(d, told.Old.ID(), e); err != nil {
 				return err
 			}
 		}
 	}
-	for _, d := range r.of(told.Set) {
+	for _, d := range r.rows.of(told.Set) {
 		if err := r.takeOn(d, e, told); err != nil {
 			return err
 		}
@@ -56,7 +56,7 @@ func (r *replay) compareEnd(e *event.Event, b *buffer, on device.Set) {
 	if !b.info.Kind.InL1() || again && r.notes[CodeBufferBeyondL1] != nil {
 		return
 	}
-	for _, d := range r.of(on) {
+	for _, d := range r.rows.of(on) {
 		if size := d.dev.Spec().L1Size; size > 0 && b.span.End > size {
 			r.beyond.id, r.beyond.at = b.id, e.Node
 			r.notes.note(CodeBufferBeyondL1, at(e), "")

@@ -53,7 +53,7 @@ type samples struct {
 func (r *replay) sample(e *event.Event) {
 	changed, op := map[*row]bool{}, r.doing(e)
 	for _, told := range r.told {
-		for _, d := range r.of(told.Set) {
+		for _, d := range r.rows.of(told.Set) {
 			changed[d] = true
 		}
 	}
