@@ -104,7 +104,7 @@ func (v *Coverage) copyTo(out *Coverage) {
 	out.leafLimit, out.innerLimit = v.leafLimit, v.innerLimit
 }
 
-// A token says by its address who owns a node.
+// The address of a token identifies the owner of a node.
 type token struct{ _ byte }
 
 // begin prepares v for a change.

@@ -10,8 +10,7 @@ import (
 // ErrNotFound matches every *NotFoundError: the owner holds no such range.
 var ErrNotFound = errors.New("no such range")
 
-// A NotFoundError says which range could not be removed because its owner does not
-// hold it.
+// A NotFoundError holds a range that could not be removed because its owner does not hold it.
 type NotFoundError struct {
 	Owner Owner
 	Range l1.Range // bytes

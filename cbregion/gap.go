@@ -30,7 +30,7 @@ func (n *node) ends() (first, last uint64) {
 	return n.block[0].addr, n.block[len(n.block)-1].addr
 }
 
-// A gapSearch looks for the first segment with count 0 that shares bytes with in.
+// A gapSearch finds the first segment with count 0 that shares bytes with in.
 type gapSearch struct {
 	in, found l1.Range
 }

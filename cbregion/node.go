@@ -25,8 +25,8 @@ type node struct {
 	owner *token  // who may change both in place
 }
 
-// A child is a subtree and its summary. Children are held by value: the way down costs
-// one look at distant memory per level.
+// A child is a subtree and its summary. Children are held by value: the way down costs one access
+// to distant memory per level.
 type child struct {
 	summary
 	node
@@ -181,7 +181,7 @@ func (v *Coverage) settle(n *node, i int) {
 	}
 }
 
-// settleRoot does for the root what settle does for a child.
+// settleRoot is settle for the root.
 func (v *Coverage) settleRoot() {
 	if v.root.size() > v.most() {
 		left := v.root

@@ -70,9 +70,9 @@ func (c *Counter) Owners(addr uint64) iter.Seq[Owner] {
 
 // covering returns the holdings that cover the byte at addr, in order.
 //
-// Going down from addr, the holdings of one start come longest first: at the first
-// that is too short the search jumps to the next start below. The counts tell how
-// many are to be found, so it ends with the last one.
+// Going down from addr, the holdings of one start come longest first: at the first that is too
+// short the search jumps to the next start below. The counts give the number of ranges to find, so
+// it ends with the last one.
 func (c *Counter) covering(addr uint64) []holding {
 	if c.live == nil {
 		return nil

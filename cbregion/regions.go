@@ -22,8 +22,8 @@ func (v *Coverage) Regions() iter.Seq[l1.Range] {
 	}
 }
 
-// A regionWalk looks for gaps, segments with count 0: between two of them lies a
-// region. Neighbouring segments have different counts, so no two gaps touch.
+// A regionWalk finds gaps, segments with count 0: between two of them lies a region. Neighbouring
+// segments have different counts, so no two gaps touch.
 type regionWalk struct {
 	start uint64 // of the region that the next gap will end
 	yield func(l1.Range) bool

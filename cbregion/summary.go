@@ -1,7 +1,7 @@
 package cbregion
 
-// A summary is all that the tree needs to know of a run of neighbouring boundaries
-// to answer for it. Runs that follow each other combine:
+// A summary holds all figures that the tree needs of a run of neighbouring boundaries. Runs that
+// follow each other combine:
 //
 //	    left                          right
 //	    first ............... last    first ............... last

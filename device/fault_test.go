@@ -230,11 +230,11 @@ func see(t require.TestingT, f *Fleet) everything {
 		Where:      map[program.ID][]uint64{},
 		Charge:     f.charge,
 	}
-	seenAs := func(d Device) pictured {
+	seenAs := func(d Device) pose {
 		c := f.at(d.c.slot)
-		return pictured{c.state, c.cores, c.peak}
+		return pose{c.state, c.cores, c.peak}
 	}
-	detailed := map[pictured]map[l1.Core]CoreTotals{} // devices with the same are alike
+	detailed := map[pose]map[l1.Core]CoreTotals{} // devices with the same are alike
 	for d := range f.Devices() {
 		all.Registered[d.ID()] = d.Registered()
 		as := seenAs(d)

@@ -31,7 +31,7 @@ type Usage struct {
 	WithKernels uint64 // held by anything
 
 	kinds  [numL1]uint64
-	shared []shared
+	shared []sharedBytes
 }
 
 // Shared are bytes that several kinds hold.
@@ -40,7 +40,7 @@ type Shared struct {
 	Bytes uint64     `json:"bytes"`
 }
 
-type shared struct {
+type sharedBytes struct {
 	kinds kinds
 	bytes uint64
 }
@@ -74,9 +74,9 @@ func (u *Usage) add(o Usage, n uint64) {
 		u.kinds[k] += o.kinds[k] * n
 	}
 	for _, s := range o.shared {
-		at, found := slices.BinarySearchFunc(u.shared, s.kinds, func(s shared, k kinds) int { return cmp.Compare(s.kinds, k) })
+		at, found := slices.BinarySearchFunc(u.shared, s.kinds, func(s sharedBytes, k kinds) int { return cmp.Compare(s.kinds, k) })
 		if !found {
-			u.shared = slices.Insert(u.shared, at, shared{kinds: s.kinds})
+			u.shared = slices.Insert(u.shared, at, sharedBytes{kinds: s.kinds})
 		}
 		u.shared[at].bytes += s.bytes * n
 	}
@@ -230,7 +230,7 @@ func (u *Usage) count(by kinds, n uint64) {
 		}
 	}
 	if by&(by-1) != 0 {
-		o.shared = []shared{{by, n}}
+		o.shared = []sharedBytes{{by, n}}
 	}
 	u.add(o, 1)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// A Fill says how a Block is drawn.
+// A Fill is the style of a Block.
 type Fill int
 
 // The fills.
@@ -46,14 +46,13 @@ type part struct {
 	name string
 }
 
-// maxBlocks is how many blocks a column looks at, and maxParts how many parts it shows.
+// maxBlocks is how many blocks a column reads, and maxParts how many parts it shows.
 const (
 	maxBlocks = 4096
 	maxParts  = 48
 )
 
-// parts divides all addresses, from the highest down. left says how many blocks are not looked
-// at.
+// parts divides all addresses, from the highest down. left counts the blocks beyond maxBlocks.
 func (c Column) parts() (parts []part, left int) {
 	blocks := slices.DeleteFunc(slices.Clone(c.Blocks), func(b Block) bool { return b.Range.IsEmpty() })
 	if left = max(0, len(blocks)-maxBlocks); left > 0 {
@@ -81,7 +80,7 @@ func (c Column) parts() (parts []part, left int) {
 	return folded(parts), left
 }
 
-// part is one range with what lies there.
+// part is one range with its blocks.
 func (c Column) part(r l1.Range, there []Block) part {
 	switch {
 	case len(there) == 1:

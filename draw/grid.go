@@ -60,7 +60,7 @@ func (g Grid) most() (bytes uint64) {
 	return bytes
 }
 
-// full returns what a shade is a share of.
+// full returns the bytes of a full cell, and their name.
 func (g Grid) full() (bytes uint64, is string) {
 	if g.Full > 0 {
 		return g.Full, g.FullIs

@@ -39,7 +39,7 @@ func Terminal(columns int, colour string, getenv func(string) string) Style {
 	return s
 }
 
-// unicodeLocale reports whether the first of the variables that say it names UTF-8.
+// unicodeLocale reports whether the first set variable of the locale names UTF-8.
 func unicodeLocale(getenv func(string) string) bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if v := strings.ToLower(getenv(name)); v != "" {

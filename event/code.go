@@ -12,8 +12,8 @@ import (
 // A Code names an oddity of an event of a log, or the reason why there is no answer.
 type Code string
 
-// What can be odd about an event log without making it unreadable: events that a fleet
-// refuses, and lines that say nothing. The list is fixed within a version of the log.
+// The oddities of a readable event log: events that a fleet refuses, and lines without effect. The
+// list is fixed within a version of the log.
 const (
 	CodeDuplicateKey  Code = "duplicate-key"  // a key comes twice with equal values; the event happens
 	CodeTornLine      Code = "torn-line"      // the last line is cut

@@ -100,7 +100,7 @@ func kindOf(word string) Kind {
 	return Kind(word)
 }
 
-// common reads what every line may have.
+// common reads the fields that every line may have.
 func (d *decoder) common(o jsonobject.Object, e *Event) {
 	if id := o.Get("id"); id != nil {
 		e.ID = bytes.Clone(id)

@@ -53,7 +53,7 @@ func (l *line) fields(e *Event) {
 	}
 }
 
-// seen writes the fields of events of sources that saw what ran.
+// seen writes the fields of events of sources that saw runs.
 func (l *line) seen(e *Event) {
 	switch e.Kind {
 	case KindRun:

@@ -9,8 +9,8 @@ import (
 	"github.com/cbl1/cbl1/internal/shown"
 )
 
-// What an *InputError may match with errors.Is, besides io.ErrUnexpectedEOF for
-// input that is cut and the error of whatever could not be read or parsed.
+// Errors that an *InputError may match with errors.Is, besides io.ErrUnexpectedEOF for input that
+// is cut and the error of a reader or parser.
 var (
 	// ErrNotCapture: the input is something else; the error names the likely format.
 	ErrNotCapture = errors.New("not a graph capture")
@@ -52,8 +52,8 @@ type InputError struct {
 // maxError is the length in bytes that no error text exceeds.
 const maxError = 300
 
-// Error is one line of at most 300 bytes. The name of the file stands as in all output; what came
-// from the input is shown with everything but printable ASCII escaped.
+// Error is one line of at most 300 bytes. The name of the file stands as in all output; text from
+// the input is shown with everything but printable ASCII escaped.
 func (e *InputError) Error() string {
 	var b strings.Builder
 	b.WriteString(shown.Path(e.File, 100))
@@ -85,7 +85,7 @@ func (e *InputError) Error() string {
 
 func (e *InputError) Unwrap() error { return e.Err }
 
-// A WriteError says why an event cannot be told in a log.
+// A WriteError is the reason why an event cannot be written to a log.
 type WriteError struct {
 	Kind   Kind
 	Field  string // as a log names it, or ""

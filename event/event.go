@@ -12,8 +12,8 @@ import (
 // A Kind is the kind of an event as a log spells it.
 type Kind string
 
-// The kinds of events that every source may tell. What each does to a fleet stands at
-// the method of device.Fleet with that name.
+// The kinds of events that every source may write. The method of device.Fleet with the name of a
+// kind describes its effect.
 const (
 	KindHeader     Kind = "log"    // the first event of every source: Source, Fleet; a later one has a Pos.Node above 0
 	KindDevice     Kind = "device" // Device, Spec; of sources also Role, Chips, Like, From
@@ -40,15 +40,14 @@ const (
 	KindOpEnd      Kind = "op_end"
 )
 
-// The kinds of events that sources tell which saw a run, and not its plan: captures.
+// The kinds of events of sources that saw a run, and not its plan: captures.
 const (
 	// KindRun: Program ran on the devices of On. It counts as registered, alive, judged
 	// and resident, whatever the verdict; enqueue would refuse it, but it did run.
 	KindRun Kind = "run"
-	// KindCBsFreed: what runs left alive on Devices ends. It stays registered.
+	// KindCBsFreed: CBs that runs left alive on Devices end. It stays registered.
 	KindCBsFreed Kind = "cbs_freed"
-	// KindExecuted: a chip of Devices executed Program; without one, the source does not
-	// know what.
+	// KindExecuted: a chip of Devices executed Program; without one, the program is unknown.
 	KindExecuted Kind = "executed"
 	// KindHidden: something happened or lived that the source does not show. Whether everything
 	// fits is unknown then. Code, Op, Devices, Detail, Count.
@@ -73,18 +72,17 @@ const (
 	KindAgain Kind = "again"
 )
 
-// An Event is one thing that happened on a fleet, or that a source says of it. Which
-// fields it has depends on its Kind; the others are zero. Sizes and addresses are in
-// bytes, ranges are half-open, cores are logical.
+// An Event is one thing that happened on a fleet, or a statement of a source about it. Which fields
+// it has depends on its Kind; the others are zero. Sizes and addresses are in bytes, ranges are
+// half-open, cores are logical.
 //
 // A source may use the memory of an event again for the next one, as Log and package capture
 // do. A copy stays: no list in it is used again.
 type Event struct {
 	Pos Pos // where the source has it
-	// Node is the counter of the node in the capture that the event comes from. For
-	// a log that does not say otherwise it is the number of its line, as Pos.Node is.
-	// An anomaly or something hidden may be about the whole source: then Node is 0 and
-	// Pos.Node -1.
+	// Node is the counter of the node in the capture that the event comes from. In a log it is by
+	// default the number of its line, as Pos.Node is. An anomaly or something hidden may be about
+	// the whole source: then Node is 0 and Pos.Node -1.
 	Node    uint64
 	Kind    Kind
 	Anomaly Anomaly
@@ -228,7 +226,7 @@ type Window struct {
 	First uint64 `json:"first_node"` // what the first node of the file counts as
 }
 
-// From says where the numbers of a Spec come from.
+// From holds the origins of the numbers of a Spec.
 type From struct {
 	Arch Source
 	Base Source // of base and alignment
@@ -238,7 +236,7 @@ type From struct {
 	Grid  Source // FromAssumed: the largest of the architecture; nothing is refused because of it
 }
 
-// A Source says where a number comes from.
+// A Source is the origin of a number.
 type Source string
 
 // The sources, strongest first.
@@ -263,11 +261,11 @@ type Upstream struct {
 	// PerCore: a later release, which counts per core, wrote the capture. Its own figures
 	// differ from these.
 	PerCore bool `json:"-"`
-	// Causes says by how much a figure misleads, and why.
+	// Causes are the amounts by which a figure misleads, with their reasons.
 	Causes []UpstreamCause `json:"causes"`
 }
 
-// An UpstreamCause is a reason why a figure of ttnn's differs from what a core really
+// An UpstreamCause is a reason why a figure of ttnn's differs from the bytes that a core really
 // held. Upstream is ttnn's figure, Exact ours for the same nodes.
 type UpstreamCause struct {
 	Code     CauseCode `json:"code"`

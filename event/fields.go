@@ -57,7 +57,7 @@ func (d *decoder) fields(o jsonobject.Object, e *Event) {
 	}
 }
 
-// seen reads the fields of events of sources that saw what ran.
+// seen reads the fields of events of sources that saw runs.
 func seen(o jsonobject.Object, e *Event) {
 	switch e.Kind {
 	case KindRun:

@@ -10,8 +10,8 @@ import (
 	"github.com/cbl1/cbl1/internal/jsonobject"
 )
 
-// A line is an event as it is written: one object in ASCII, member after member. The first
-// thing that cannot be told stays.
+// A line is an event as it is written: one object in ASCII, member after member. The first value
+// that cannot be written stays.
 type line struct {
 	b    []byte
 	kind Kind

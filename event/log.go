@@ -80,7 +80,7 @@ func (l *Log) Events() iter.Seq2[*Event, error] {
 	}
 }
 
-// errStop says that the caller wants no more events, errEnd that there are none.
+// errStop: the caller wants no more events. errEnd: there are none.
 var (
 	errStop = errors.New("stopped by the caller")
 	errEnd  = errors.New("end of the log")
@@ -143,7 +143,7 @@ func (l *Log) open() (done func()) {
 	return func() {}
 }
 
-// text returns the next line that says something, and whether a line end follows it.
+// text returns the next line that is not blank, and whether a line end follows it.
 func (l *Log) text() (raw []byte, whole bool, err error) {
 	for {
 		raw, whole, err = l.read()
@@ -186,7 +186,7 @@ func (l *Log) changed() error {
 	return &InputError{File: l.file, Node: -1, Reason: err.Error(), Err: err}
 }
 
-// noHeader adds to the error of a first line what belongs there.
+// noHeader adds the expected header to the error of a first line.
 func noHeader(err *InputError, raw []byte) error {
 	if raw[0] == '[' {
 		err.Reason += "; this begins as a graph capture does"
@@ -248,7 +248,7 @@ func (l *Log) read() (raw []byte, whole bool, err error) {
 // back.
 const shrinkLine = 1 << 20
 
-// strip takes away the line end, and the byte order mark that a log may begin with.
+// strip removes the line end, and the byte order mark that a log may begin with.
 func (l *Log) strip(raw []byte) []byte {
 	raw = bytes.TrimRight(raw, "\r\n")
 	if l.pos.Line == 1 {

@@ -10,8 +10,8 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// Observe writes what a fleet has done, with the definition of a program where the log
-// lacks it. It is made for device.Fleet.Observe; see Err.
+// Observe writes an operation of a fleet, with the definition of a program where the log lacks it.
+// It is made for device.Fleet.Observe; see Err.
 func (w *Writer) Observe(happened device.Event) {
 	if w.err != nil {
 		return
@@ -62,7 +62,7 @@ func (w *Writer) Observe(happened device.Event) {
 	w.tell(&e)
 }
 
-// tell writes an event. The caller cannot be told why that failed: Err keeps it.
+// tell writes an event. It cannot return an error to its caller: Err keeps it.
 func (w *Writer) tell(e *Event) {
 	if w.err == nil {
 		w.keep(w.Write(e))

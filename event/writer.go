@@ -14,7 +14,7 @@ import (
 // reading it gives an event that is equal but for its place. The header is written with
 // the first event, unless that is a header.
 //
-// What a fleet does is written by Observe:
+// Observe writes the operations of a fleet:
 //
 //	w := event.NewWriter(file)
 //	fleet.Observe(w.Observe)
@@ -41,8 +41,8 @@ func NewWriter(w io.Writer) *Writer {
 	return &Writer{w: w, defined: map[program.ID]*program.Program{}}
 }
 
-// Err returns the first error of writing, after which nothing more is written, or why an
-// event that was observed cannot be told in a log.
+// Err returns the first error of writing, after which nothing more is written, or the reason why an
+// observed event cannot be written.
 func (w *Writer) Err() error { return w.err }
 
 // Write writes an event. The error is a *WriteError if no log can hold it: nothing is written then,
@@ -112,7 +112,7 @@ func (w *Writer) encode(e *Event) error {
 	return l.err
 }
 
-// common writes what every line may have.
+// common writes the fields that every line may have.
 func (w *Writer) common(l *line, e *Event) {
 	l.time("t", e.T)
 	if e.Process != w.process {

@@ -8,10 +8,10 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// Why the two judges differ, and what to do: one line each, from the numbers.
+// The difference of the two judges, and the advice: one line each, from the numbers.
 
-// Difference says in one line what the two judges disagree on and why; "" if they agree. Each call
-// works it out, from the places of the Check.
+// Difference describes in one line the disagreement of the two judges and its reason; "" if they
+// agree. Each call works it out, from the places of the Check.
 func (v Verdict) Difference() string {
 	switch {
 	case len(v.judged) == 0 || (len(v.Refusals) > 0) == (len(v.Clashes) > 0):
@@ -22,11 +22,11 @@ func (v Verdict) Difference() string {
 	return "tt-metal does not see it: " + v.unseen(v.Clashes[0])
 }
 
-// Advice says in one line what to do; "" if the program fits. Each cure in it was tried: with it
+// Advice returns a remedy in one line; "" if the program fits. Each cure in it was tried: with it
 // alone the program fits. Otherwise the line says that none was found.
 //
 // Each call works it out, from the places of the Check. Cost: some hundred layouts of the program,
-// and a few looks at all buffers.
+// and a few passes over all buffers.
 func (v Verdict) Advice() string {
 	c, ok := v.subject()
 	switch {
@@ -51,7 +51,7 @@ func (v Verdict) Advice() string {
 	return cure
 }
 
-// unseen says why tt-metal does not refuse what clashes.
+// unseen returns the reason why tt-metal does not refuse a program that clashes.
 func (v *Verdict) unseen(c Clash) string {
 	switch b, found := v.inTheWay(c); {
 	case found && !b.Kind.tensor():
@@ -62,7 +62,7 @@ func (v *Verdict) unseen(c Clash) string {
 	return "its bookkeeping ends below the buffers given"
 }
 
-// stricter says why tt-metal refuses what does not clash.
+// stricter returns the reason why tt-metal refuses a program that does not clash.
 func (v *Verdict) stricter(r *Refusal) string {
 	switch r.Kind {
 	case RefusedGrid:
@@ -118,8 +118,8 @@ func (all sites) at(device DeviceID) *site {
 	return &all[max(0, slices.IndexFunc(all, func(at site) bool { return at.Device == device }))]
 }
 
-// subject returns what an advice is about: the first refusal as a clash or, without one, the first
-// clash. ok is false if there is nothing.
+// subject returns the clash that an advice concerns: the first refusal as a clash or, without one,
+// the first clash. ok is false if there is nothing.
 func (v *Verdict) subject() (c Clash, ok bool) {
 	switch {
 	case len(v.Refusals) > 0:
@@ -135,7 +135,7 @@ func (v *Verdict) subject() (c Clash, ok bool) {
 // first: all at the limit, and others that it would meet next. Of the others tt-metal counts
 // tensors on any core, and bytes count on the cores of the clash.
 func (v *Verdict) met(c Clash) (names []string) {
-	var met []*held
+	var met []*holding
 	for i := range v.judged {
 		for _, h := range v.judged[i].parts {
 			next := h.Range.Start > c.Limit && h.Range.Start < c.End &&

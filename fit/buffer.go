@@ -28,14 +28,13 @@ type Buffer struct {
 	// means the bytes of its parts.
 	Size uint64
 
-	// Cores and Range say where a buffer of one part lies in L1: an interleaved buffer
-	// on all cores, a sharded one on some.
+	// Cores and Range are the place of a buffer of one part in L1: an interleaved buffer on all
+	// cores, a sharded one on some.
 	Cores l1.CoreSet
 	Range l1.Range
 
-	// Parts say it of a buffer of several parts, where each core may have a place of
-	// its own. A buffer has Cores and Range, or Parts, or nothing of both. All returns
-	// them.
+	// Parts are the places of a buffer of several parts, where each core may have a place of its
+	// own. A buffer has Cores and Range, or Parts, or nothing of both. All returns them.
 	Parts []Part
 
 	// Unsized marks a buffer whose bytes on a core are unknown. Its ranges are empty, and start
@@ -43,7 +42,7 @@ type Buffer struct {
 	// no bytes.
 	Unsized bool
 
-	// Mode says how an L1 buffer got its address. One with several addresses counts as
+	// Mode is the way in which an L1 buffer got its address. One with several addresses counts as
 	// allocated per core, whatever its Mode.
 	Mode Mode
 
@@ -81,12 +80,12 @@ func (b Buffer) All() iter.Seq[Part] {
 	}
 }
 
-// says reports whether the part says anything.
+// says reports whether the part has cores or a range.
 func (p *Part) says() bool { return !p.Cores.IsEmpty() || p.Range != (l1.Range{}) }
 
-// Plain returns the buffer with memory of its own and in its plainest form: one part
-// stands in Cores and Range, and parts that say nothing are left out. Buffers that say
-// the same, each in one of the two ways, are equal in this form.
+// Plain returns the buffer with memory of its own and in its plainest form: one part stands in
+// Cores and Range, and empty parts are left out. Buffers with the same places are equal in this
+// form.
 func (b Buffer) Plain() Buffer {
 	own := Part{b.Cores, b.Range}
 	switch {
@@ -118,7 +117,7 @@ func (b *Buffer) standing(yield func(Part) bool) {
 	}
 }
 
-// counts reports whether checks look at the buffer: it is one in L1, and backs no other one.
+// counts reports whether checks read the buffer: it lies in L1, and backs no other one.
 func (b *Buffer) counts() bool { return b.Kind.InL1() && !b.Backing }
 
 // Stands reports whether the buffer stands in the way of programs: it has bytes in L1 and backs no

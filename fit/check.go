@@ -6,9 +6,9 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// Check says whether a program fits on all of the places: of a mesh, or of any other devices that it
-// is to run on. The program should be one for their Specs.
-// Without a program or a place nothing is in the way.
+// Check judges whether a program fits on all of the places: of a mesh, or of any other devices that
+// it is to run on. The program should be one for their Specs. Without a program or a place nothing
+// is in the way.
 func Check(p *program.Program, places ...Place) Verdict {
 	if all := sitesOf(places); p != nil && !all.clear(p) {
 		return all.judge(p)
@@ -16,7 +16,7 @@ func Check(p *program.Program, places ...Place) Verdict {
 	return Verdict{Program: p}
 }
 
-// judge is Check with a close look.
+// judge is Check without the quick test.
 func (all sites) judge(p *program.Program) Verdict {
 	v, regions := Verdict{Program: p}, entriesOf(p)
 	for i := range all {
@@ -58,6 +58,6 @@ func (all sites) fit(p *program.Program) bool {
 func (at *site) blocks(own []Part) bool {
 	return slices.ContainsFunc(own, func(p Part) bool {
 		return at.Spec.L1Size > 0 && p.Range.End > at.Spec.L1Size ||
-			slices.ContainsFunc(at.parts, func(h *held) bool { return h.Range.Overlaps(p.Range) && h.Cores.Overlaps(p.Cores) })
+			slices.ContainsFunc(at.parts, func(h *holding) bool { return h.Range.Overlaps(p.Range) && h.Cores.Overlaps(p.Cores) })
 	})
 }

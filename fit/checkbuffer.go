@@ -8,7 +8,7 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// A BufferVerdict says whether a buffer could be allocated where it is said to lie.
+// A BufferVerdict reports whether a buffer could be allocated at its place.
 type BufferVerdict struct {
 	Buffer Buffer
 
@@ -37,7 +37,7 @@ func (v BufferVerdict) Fits() bool {
 	return v.Outside == 0 && len(v.Overlaps) == 0 && len(v.Refused) == 0
 }
 
-// CheckBuffer says whether a buffer could be allocated on all of the places, one for each device
+// CheckBuffer reports whether a buffer could be allocated on all of the places, one for each device
 // that gets it, so that the Programs of each place still fit there. They are judged as Check judges
 // them on this place. Nothing is in the way of a buffer that does not lie in L1, or that backs
 // another one. Cost: two Checks of each program.
@@ -88,7 +88,7 @@ func (b *Buffer) forbidden(spec l1.Spec) []l1.Range {
 	return []l1.Range{{End: area.Start}, {Start: area.End, End: l1.MaxAddr}}
 }
 
-// overlaps returns what holds bytes of a tile of a site too, by address.
+// overlaps returns the other holders of bytes of a tile of a site, by address.
 func (t *tile) overlaps(at *site) (out []Overlap) {
 	for _, h := range t.held {
 		if n := shared(t.own, h.Range); n > 0 {

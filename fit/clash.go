@@ -54,8 +54,8 @@ func shared(own []l1.Range, with ...l1.Range) (n uint64) {
 	return n
 }
 
-// tile returns what lies on the cores of a clash, and the site. A clash of another verdict may have
-// nothing.
+// tile returns the residents of the cores of a clash, and the site. A clash of another verdict may
+// have nothing.
 func (v *Verdict) tile(c Clash) (t tile, at *site) {
 	if v.Program == nil || len(v.judged) == 0 {
 		return t, &site{}

@@ -10,7 +10,7 @@ import (
 
 // Cures that an advice may name. Each is carried out on a copy, and judged again.
 
-// maxShrunk is how many buffers of a program are tried, those with the most to give first.
+// maxShrunk is how many buffers of a program are tried, first the ones with the most bytes to give.
 // Each costs two layouts, and the one that is found some forty more.
 const maxShrunk = 32
 
@@ -126,8 +126,8 @@ func (v *Verdict) release() string {
 	return ""
 }
 
-// shrink advises to take bytes off one buffer of the program. If no buffer is enough it says
-// how far the largest one helps, and cured is false.
+// shrink advises to take bytes off one buffer of the program. If no buffer is enough the text gives
+// the help of the largest one, and cured is false.
 func (v *Verdict) shrink(c Clash) (text string, cured bool) {
 	p, known := Replaced(v.Program)
 	still := ""

@@ -7,7 +7,7 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// A DoubtKind says why it is not known whether a program fits.
+// A DoubtKind is the reason why the fit of a program is unknown.
 type DoubtKind string
 
 // The doubts.
@@ -28,7 +28,7 @@ type Doubt struct {
 	Buffer  Buffer       // the first that matters
 }
 
-// String says the doubt in one line.
+// String describes the doubt in one line.
 func (d Doubt) String() string {
 	if d.Kind == DoubtRange {
 		return fmt.Sprintf("%v has one address on a range of cores: whether tt-metal compares it with core range %v is not known", d.Buffer, d.Cores)
@@ -36,7 +36,7 @@ func (d Doubt) String() string {
 	return fmt.Sprintf("%v was allocated per core, and its address is not known on cores of %v", d.Buffer, d.Cores)
 }
 
-// cure says how to get an answer.
+// cure describes the way to an answer.
 func (d Doubt) cure() string {
 	if d.Kind == DoubtHidden {
 		return fmt.Sprintf("say where %v lies on each of its cores", d.Buffer)

@@ -106,9 +106,9 @@ func lcm(a, b uint64) uint64 {
 	return a / g * b
 }
 
-// Replaced returns a program with the same addresses, but found by placement, so that a
-// buffer whose size changes moves those above it. The lowest buffer is taken for the base if
-// it does not lie at the base of the Spec. ok is false if placement finds other addresses.
+// Replaced returns a program with the same addresses, but found by placement, so that a buffer
+// whose size changes moves the ones above it. The lowest buffer is taken for the base if it does
+// not lie at the base of the Spec. ok is false if placement finds other addresses.
 func Replaced(p *program.Program) (again *program.Program, ok bool) {
 	b := program.NewBuilder(p.ID()).Name(p.Name()).Like(p)
 	low := uint64(math.MaxUint64)

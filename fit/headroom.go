@@ -7,7 +7,7 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// Headroom says how much room circular buffers have on some cores.
+// Headroom is the room of circular buffers on some cores.
 type Headroom struct {
 	Device  DeviceID // the first of them
 	Devices int      // with the same buffers
@@ -33,9 +33,9 @@ func HeadroomOf(p *program.Program, places ...Place) (out []Headroom) {
 	return out
 }
 
-// LeastRoom returns a number of bytes that no Headroom.Free of a program is below, where
-// nothing but circular buffers lies in the given range, on any core (Clears). It looks at no
-// buffer; 0 says nothing.
+// LeastRoom returns a number of bytes that no Headroom.Free of a program is below, where nothing
+// but circular buffers lies in the given range, on any core (Clears). It reads no buffer; 0 means
+// nothing.
 func LeastRoom(p *program.Program, spec l1.Spec, free l1.Range) uint64 {
 	end := spec.CBBase
 	for _, own := range partsOf(p) {
@@ -68,7 +68,7 @@ func HeadroomOver(places ...Place) (out []Headroom) {
 	return out
 }
 
-// headroom returns the room over what programs hold.
+// headroom returns the room over the ranges of programs.
 func (at *site) headroom(own []Part) (out []Headroom) {
 	for _, t := range at.tiles(own) {
 		h := t.headroom(at)

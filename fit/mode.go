@@ -53,8 +53,8 @@ func (b *Buffer) mode() Mode {
 	return b.allocatedAs()
 }
 
-// allocatedAs returns the mode in which the buffer got its addresses: one with several addresses was
-// allocated per core, also if it does not say so.
+// allocatedAs returns the mode in which the buffer got its addresses: one with several addresses
+// was allocated per core, even if its Mode differs.
 func (b *Buffer) allocatedAs() Mode {
 	if b.Mode == Lockstep && b.scattered() {
 		return PerCore

@@ -64,26 +64,26 @@ func Clears(p *program.Program, spec l1.Spec, free l1.Range) bool {
 	return true
 }
 
-// A site is a Place, prepared for all questions: it says by core which buffers stand there.
+// A site is a Place, prepared for all queries: it finds the buffers of each core.
 type site struct {
-	Place               // with buffers of its own
-	claimed  l1.CoreSet // by service buffers
-	free     l1.Range   // above kernels and the reserved area, below everything else, on all cores
-	parts    []*held    // of all buffers
-	compared            // of this place
-	all      *compared  // of all places that are judged together
+	Place                  // with buffers of its own
+	claimed    l1.CoreSet  // by service buffers
+	free       l1.Range    // above kernels and the reserved area, below everything else, on all cores
+	parts      []*holding  // of all buffers
+	comparison             // of this place
+	all        *comparison // of all places that are judged together
 }
 
-// A compared has the buffers that tt-metal compares regions with.
-type compared struct {
-	near   []*held   // L1 buffers and service buffers, the lowest first
-	hiding []*Buffer // whose address is not known on some cores
+// A comparison holds the buffers that tt-metal compares regions with.
+type comparison struct {
+	near   []*holding // L1 buffers and service buffers, the lowest first
+	hiding []*Buffer  // whose address is not known on some cores
 }
 
-// A held is bytes that a buffer holds on some cores. An unsized buffer holds an empty range.
-type held struct {
+// A holding is the bytes of a buffer on some cores. An unsized buffer has an empty range.
+type holding struct {
 	Part
-	buffer *Buffer // nil: the program that a question is about
+	buffer *Buffer // nil: the program of a query
 	mode   Mode    // by which the buffer is judged
 }
 
@@ -92,7 +92,7 @@ type sites []site
 
 // sitesOf prepares places. It keeps nothing that it is given.
 func sitesOf(places []Place) sites {
-	out, all := make(sites, len(places)), &compared{}
+	out, all := make(sites, len(places)), &comparison{}
 	for i := range out {
 		at := &out[i]
 		*at = siteOf(places[i])
@@ -112,8 +112,8 @@ func siteOf(place Place) site {
 			at.Buffers = append(at.Buffers, b.Plain())
 		}
 	}
-	all := make([]held, 0, len(at.Buffers)) // in one piece of memory
-	at.parts = make([]*held, 0, len(at.Buffers))
+	all := make([]holding, 0, len(at.Buffers)) // in one piece of memory
+	at.parts = make([]*holding, 0, len(at.Buffers))
 	for i := range at.Buffers {
 		b := &at.Buffers[i]
 		if b.hides() {
@@ -121,7 +121,7 @@ func siteOf(place Place) site {
 		}
 		mode := b.mode()
 		for p := range b.standing {
-			all = append(all, held{p, b, mode})
+			all = append(all, holding{p, b, mode})
 			h := &all[len(all)-1]
 			at.parts = append(at.parts, h)
 			if b.Kind.tensor() || b.Kind == KindService {
@@ -138,7 +138,7 @@ func siteOf(place Place) site {
 	return at
 }
 
-func byStart(a, b *held) int { return cmp.Compare(a.Range.Start, b.Range.Start) }
+func byStart(a, b *holding) int { return cmp.Compare(a.Range.Start, b.Range.Start) }
 
 // A tile is cores on which a question is about the same ranges, and the same stands.
 type tile struct {
@@ -170,17 +170,17 @@ func (at *site) tiles(own []Part) (out []tile) {
 	return out
 }
 
-// beside returns what the buffers hold, and then what a question is about.
-func (at *site) beside(own []Part) []*held {
+// beside returns the ranges of the buffers, and then the ranges of a query.
+func (at *site) beside(own []Part) []*holding {
 	all := slices.Clip(at.parts)
 	for _, p := range own {
-		all = append(all, &held{Part: p})
+		all = append(all, &holding{Part: p})
 	}
 	return all
 }
 
-// tileOf returns the tile of a part of the cores, with what lies there of all.
-func tileOf(part l1.Tile, all []*held) tile {
+// tileOf returns the tile of a part of the cores, with its residents.
+func tileOf(part l1.Tile, all []*holding) tile {
 	t := tile{cores: part.Cores, held: make([]piece, 0, len(part.In))}
 	var ranges []l1.Range // of one buffer
 	for in := part.In; len(in) > 0; {
@@ -206,7 +206,7 @@ func tileOf(part l1.Tile, all []*held) tile {
 	return t
 }
 
-// taken returns what buffers hold on a tile, and some more, merged.
+// taken returns the ranges of buffers on a tile, and some more, merged.
 func (t *tile) taken(more ...l1.Range) []l1.Range {
 	all := slices.Grow(slices.Clone(more), len(t.held))
 	for _, h := range t.held {
@@ -231,7 +231,7 @@ func (t *tile) gaps(spec l1.Spec) (out []l1.Range) {
 	return out
 }
 
-// partsOf returns what a program occupies, each circular buffer for itself.
+// partsOf returns the occupied ranges of a program, each circular buffer for itself.
 func partsOf(p *program.Program) (out []Part) {
 	for _, cb := range p.CBs() {
 		if !cb.Global && !cb.Range.IsEmpty() && cb.Cores.Len() > 0 {

@@ -30,8 +30,8 @@ func entriesOf(p *program.Program) (out []region) {
 	return out
 }
 
-// refusals returns what tt-metal refuses p with on a site, and for each region that it does not
-// refuse the buffer for which it may.
+// refusals returns tt-metal's refusals of p on a site, and for each region that it accepts the
+// buffer for which it may refuse it.
 func (at *site) refusals(p *program.Program, regions []region, hybrid bool) (out []*Refusal, doubts []Doubt) {
 	spec := at.Spec
 	refuse := func(r Refusal) {
@@ -47,7 +47,7 @@ func (at *site) refusals(p *program.Program, regions []region, hybrid bool) (out
 	}
 	for k := range regions {
 		e := &regions[k]
-		near, limits := &at.compared, at.all
+		near, limits := &at.comparison, at.all
 		service := at.claimed.Has(e.Cores.Start)
 		if !service {
 			if hybrid && e.what == program.CircularBuffer { // dataflow buffers have no HYBRID mode
@@ -74,7 +74,7 @@ func (at *site) refusals(p *program.Program, regions []region, hybrid bool) (out
 
 // lowest returns the lowest address of the buffers that a region is compared with, or one that is not
 // below its end.
-func (c *compared) lowest(r *region, service bool) uint64 {
+func (c *comparison) lowest(r *region, service bool) uint64 {
 	for _, h := range c.near {
 		switch {
 		case h.Range.Start >= r.End:
@@ -91,7 +91,7 @@ func (c *compared) lowest(r *region, service bool) uint64 {
 
 // doubtful returns a buffer that may be in the way of a region: one in range lockstep on other
 // cores, or one that may lie anywhere on these.
-func (c *compared) doubtful(r *region, service bool) (b *Buffer, why DoubtKind) {
+func (c *comparison) doubtful(r *region, service bool) (b *Buffer, why DoubtKind) {
 	for _, h := range c.near {
 		if !service && h.mode == RangeLockstep && h.Range.Start < r.End {
 			return h.buffer, DoubtRange // it is on other cores: tt-metal would refuse what meets it

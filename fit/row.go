@@ -5,9 +5,9 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// A VerdictRow is a verdict as JSON has it in reports, which list only what does not fit. R is the row of
-// something that lies in L1: a fleet knows programs and buffers by their ids, a report by
-// the operations that made them.
+// A VerdictRow is a verdict as JSON has it in reports, which list only programs that do not fit. R
+// is the row of something that lies in L1: a fleet knows programs and buffers by their ids, a
+// report by the operations that made them.
 type VerdictRow[R any] struct {
 	Message    string        `json:"message"`
 	Refusals   []RefusalRow  `json:"refusals"`
@@ -54,7 +54,7 @@ type HoleRow struct {
 	Why   string `json:"why"`
 }
 
-// A ResidentRow is a range that something in L1 holds. Those who write rows add whose it is in their own words.
+// A ResidentRow is a range that something in L1 holds. Callers add the owner in their own words.
 type ResidentRow struct {
 	Kind  Kind   `json:"kind"`
 	Start uint64 `json:"start"`

@@ -123,7 +123,7 @@ func (c takenClass) clone() takenClass {
 	return c
 }
 
-// has reports whether all of a range is known to be taken, by somebody who came before.
+// has reports whether the merged ranges contain r: earlier holders have taken all of it.
 func (c *takenClass) has(r l1.Range) bool {
 	i, _ := slices.BinarySearchFunc(c.list[:c.merged], r.Start, func(o taking, start uint64) int { return cmp.Compare(o.End, start+1) })
 	return i < c.merged && c.list[i].Contains(r)

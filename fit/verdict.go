@@ -42,11 +42,10 @@ func (v Verdict) Fits() bool {
 	return len(v.Refusals) == 0 && len(v.Clashes) == 0 && len(v.Doubts) == 0
 }
 
-// CannotTell reports whether the program neither is known to fit nor known not to: Doubts
-// say why.
+// CannotTell reports whether the fit of the program is unknown: Doubts hold the reasons.
 func (v Verdict) CannotTell() bool { return len(v.Doubts) > 0 }
 
-// A RefusalKind says which check of tt-metal refuses a program.
+// A RefusalKind names the check of tt-metal that refuses a program.
 type RefusalKind string
 
 // The checks. (validate_circular_buffer_region and validate_circular_buffer_core_ranges
@@ -76,7 +75,7 @@ type Refusal struct {
 // Over returns the bytes by which the region is too large, 0 for RefusedGrid.
 func (r *Refusal) Over() uint64 { return r.End - min(r.End, r.Limit) }
 
-// Buffers returns what the text calls the buffers: "circular" or "dataflow".
+// Buffers returns the name of the buffers in the text: "circular" or "dataflow".
 func (r *Refusal) Buffers() string {
 	if r.What == program.CircularBuffer {
 		return "circular"
@@ -115,7 +114,7 @@ type Clash struct {
 	Bytes uint64 // of each core that are beyond L1 or held by something else too
 }
 
-// Over returns the bytes that the region has to lose on each core.
+// Over returns the bytes by which the region must shrink on each core.
 func (c Clash) Over() uint64 { return c.End - min(c.End, c.Limit) }
 
 // A Resident is something that holds bytes of a core.
@@ -133,8 +132,8 @@ type Hole struct {
 	Why   string
 }
 
-// String says the verdict in one line: the text of tt-metal's first refusal, or where
-// bytes clash.
+// String describes the verdict in one line: the text of tt-metal's first refusal, or where bytes
+// clash.
 func (v Verdict) String() string {
 	switch {
 	case len(v.Refusals) > 0:

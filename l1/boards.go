@@ -2,17 +2,16 @@ package l1
 
 import "slices"
 
-// The boards below are starting points: the base address changes between
-// releases (three values are known for Blackhole, two for Wormhole), the grid with
-// harvesting and with where dispatch runs. Copy one and set what differs:
+// The boards below are starting points: the base address changes between releases (three values are
+// known for Blackhole, two for Wormhole), the grid with harvesting and with where dispatch runs.
+// Copy one and set the fields that differ:
 //
 //	spec := l1.P150()
 //	spec.Cols = 11 // two columns harvested
 
-// ArchSpec returns what all boards of an architecture share, with the grid not
-// known. The L1 sizes, alignments and index counts are tt-metal's; the base is
-// the latest one seen (Wormhole 103,712; Blackhole 111,616). An unknown
-// architecture gives the zero Spec.
+// ArchSpec returns the fields that all boards of an architecture share, with an unknown grid. The
+// L1 sizes, alignments and index counts are tt-metal's; the base is the latest one seen (Wormhole
+// 103,712; Blackhole 111,616). An unknown architecture gives the zero Spec.
 func ArchSpec(arch Arch) Spec {
 	switch arch {
 	case Grayskull:

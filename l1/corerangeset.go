@@ -63,8 +63,8 @@ func (s CoreRangeSet) Merge() CoreRangeSet {
 	return s.Cores().Ranges()
 }
 
-// Overlap returns the first pair of rectangles of s that share a core, and reports
-// whether there is one. It looks at no more than 65,537 cores.
+// Overlap returns the first pair of rectangles of s that share a core, and reports whether there is
+// one. It visits at most 65,537 cores.
 func (s CoreRangeSet) Overlap() (a, b CoreRange, found bool) {
 	if len(s.ranges) < 2 {
 		return a, b, false

@@ -229,12 +229,12 @@ func (s CoreSet) Contains(o CoreSet) bool {
 	return true
 }
 
-// worthLooking reports whether it is cheaper to look whether one of two sets is the answer
-// than to combine them.
+// worthLooking reports whether testing if one of two sets is the answer is cheaper than combining
+// them.
 func worthLooking(a, b *CoreSet) bool { return max(a.numTiles(), b.numTiles()) > fewTiles }
 
-// combine merges the blocks of two sets word by word. onlyA and onlyB say whether a
-// block that only one side has survives.
+// combine merges the blocks of two sets word by word. onlyA and onlyB are set if a block that only
+// one side has survives.
 func combine(a, b *CoreSet, onlyA, onlyB bool, op func(a, b uint64) uint64) CoreSet {
 	var few [fewTiles]tile
 	var bufA, bufB tile

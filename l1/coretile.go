@@ -94,14 +94,14 @@ func (r CoreRange) numTiles() int {
 	return (int(r.End.X>>4) - int(r.Start.X>>4) + 1) * (int(r.End.Y>>4) - int(r.Start.Y>>4) + 1)
 }
 
-// tileAt returns what a legal rectangle has in the i-th of its tiles, written to buf.
+// tileAt returns the part of a legal rectangle in the i-th of its tiles, written to buf.
 func (r CoreRange) tileAt(i int, buf *tile) *tile {
 	rows := int(r.End.Y>>4) - int(r.Start.Y>>4) + 1
 	*buf = r.tile(int(r.Start.X>>4)+i/rows, int(r.Start.Y>>4)+i%rows)
 	return buf
 }
 
-// tile returns what a legal rectangle has in one of the tiles on which it lies.
+// tile returns the part of a legal rectangle in one of its tiles.
 func (r CoreRange) tile(tx, ty int) tile {
 	x0, x1 := max(int(r.Start.X), tx<<4)&15, min(int(r.End.X), tx<<4|15)&15
 	y0, y1 := max(int(r.Start.Y), ty<<4)&15, min(int(r.End.Y), ty<<4|15)&15

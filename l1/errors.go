@@ -9,8 +9,7 @@ import (
 // accepts: 2^63-1 bytes. Sums of lengths within one core never overflow.
 const MaxAddr = 1<<63 - 1
 
-// A RangeError says why [Start, End) is not a range: start above end, or an end
-// beyond MaxAddr.
+// A RangeError reports that [Start, End) is not a range: start above end, or an end beyond MaxAddr.
 type RangeError struct {
 	Start  uint64 // as given
 	End    uint64 // as given, or Start + Size; 0 where that sum is beyond 2^64-1

@@ -76,8 +76,8 @@ func (s Spec) Check() error {
 	return nil
 }
 
-// Places reports whether programs that are built for s have the same layout on devices of o:
-// the Specs are equal but for L1Small, which placement does not look at.
+// Places reports whether programs that are built for s have the same layout on devices of o: the
+// Specs are equal but for L1Small, which placement ignores.
 func (s Spec) Places(o Spec) bool {
 	s.L1Small = o.L1Small
 	return s == o

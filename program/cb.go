@@ -17,7 +17,7 @@ type ID uint64
 // Overlap.
 type Kind uint8
 
-// Circular buffers, and what "Metal 2.0" programs use in their place.
+// Circular buffers, and the buffers of "Metal 2.0" programs in their place.
 const (
 	CircularBuffer Kind = iota
 	DataflowBuffer      // placed as circular buffers are, in a bookkeeping of its own
@@ -63,10 +63,9 @@ type CB struct {
 	Address uint64
 	Fixed   bool
 
-	// Alias groups dataflow buffers that share one address: those with the same
-	// number other than 0. They must agree in Size, Global, Fixed and (if Fixed)
-	// Address. The address is found where the first of them is created, and is taken
-	// on the cores of all of them from then on.
+	// Alias groups dataflow buffers that share one address: they have the same number other than 0.
+	// They must agree in Size, Global, Fixed and (if Fixed) Address. The address is found where the
+	// first of them is created, and is taken on the cores of all of them from then on.
 	Alias int
 }
 
@@ -144,9 +143,8 @@ func (b *Builder) Range(cores l1.CoreRangeSet, r l1.Range) *Builder {
 	return b.CB(CB{Cores: cores, Size: r.Len(), Address: r.Start, Fixed: true})
 }
 
-// Place returns the program of the given CBs, with the addresses that tt-metal gives to
-// those without one: [Builder] and [Builder.Build] in one call. The name may be "".
-// Errors are *BuildError.
+// Place returns the program of the given CBs. CBs without an address get one by tt-metal's rule:
+// [Builder] and [Builder.Build] in one call. The name may be "". Errors are *BuildError.
 func Place(id ID, name string, spec l1.Spec, cbs ...CB) (*Program, error) {
 	b := NewBuilder(id).Name(name)
 	for _, cb := range cbs {

@@ -8,7 +8,7 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// An Error says which field of a program cannot be built.
+// An Error names a field of a program that cannot be built.
 type Error struct {
 	Program ID
 	Name    string // of the program, "" if it has none
@@ -33,8 +33,7 @@ func (e *Error) Error() string {
 // Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
-// known returns what a program is called: "program 7", or "program 7 \"matmul\"". A long
-// name is cut.
+// known returns the name of a program: "program 7", or "program 7 \"matmul\"". A long name is cut.
 func known(id ID, name string) string {
 	const most = 32 // bytes, which may be four times as many when quoted
 	switch {
@@ -46,8 +45,8 @@ func known(id ID, name string) string {
 	return fmt.Sprintf("program %d %s", id, strconv.QuoteToASCII(name))
 }
 
-// A BuildError holds every complaint about a program, at least one: those about its CBs in
-// their order, then those about its bases.
+// A BuildError holds every complaint about a program, at least one: first about its CBs in their
+// order, then about its bases.
 type BuildError struct {
 	Program ID
 	Name    string // of the program, "" if it has none

@@ -11,8 +11,8 @@ import (
 // A Code names a kind of Finding.
 type Code string
 
-// What can be odd about a program. tt-metal itself refuses some of these, some of
-// them only when the program is launched, and does not notice Overlap at all.
+// The oddities of a program. tt-metal itself refuses some of these, some of them only when the
+// program is launched, and does not notice Overlap at all.
 const (
 	Overlap        Code = "overlap"        // two CBs share bytes of a core
 	IndexReuse     Code = "index-reuse"    // two CBs use one buffer index on a core
@@ -39,7 +39,7 @@ type Finding struct {
 	Limit uint64     // what Value or Range exceeds; for PageSize the size of the CB
 }
 
-// String says the finding in one line.
+// String describes the finding in one line.
 func (f Finding) String() string {
 	at := fmt.Sprintf("CB %d", f.CB)
 	switch f.Code {
@@ -151,7 +151,7 @@ func (p *pairs) add(f Finding, index int, cores l1.CoreSet) {
 	p.cores[k] = append(p.cores[k], cores)
 }
 
-// findAlone looks at what CB i says about itself.
+// findAlone adds the findings about CB i alone.
 func (p *Program) findAlone(i int, s *shape) {
 	cb := &p.cbs[i]
 	add := func(f Finding) {

@@ -15,9 +15,9 @@ type Footprint struct {
 	// Groups are disjoint, not empty, ordered by their first core, and no two are
 	// equal in ranges and sizes. So equal footprints have equal groups.
 	groups []Group
-	where  *where // core -> group; nil if there are few groups
-	bytes  uint64 // sum of bytes times cores, at most 2^63-1
-	sizes  uint64 // sum of sizes times cores, at most 2^63-1; if it is 0, the sizes of the groups do not count
+	where  *coreIndex // core -> group; nil if there are few groups
+	bytes  uint64     // sum of bytes times cores, at most 2^63-1
+	sizes  uint64     // sum of sizes times cores, at most 2^63-1; if it is 0, the sizes of the groups do not count
 }
 
 // A Group is a set of cores with identical ranges and the same logical bytes. (Cores

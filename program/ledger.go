@@ -128,7 +128,7 @@ func (l *ledger) marked() (out []Entry) {
 	return slices.Clip(out)
 }
 
-// layers returns what the ledger charges: the marks of every entry on all its cores.
+// layers returns the charged ranges: the marks of every entry on all its cores.
 func (l *ledger) layers() (out []layer) {
 	var rects [][]l1.CoreRange
 	for i, r := range l.rects {

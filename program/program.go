@@ -84,10 +84,10 @@ type Entry struct {
 	End   uint64       // of the last region
 }
 
-// Build places the CBs for a device and returns the program. Local CBs without a
-// given address get tt-metal's. What tt-metal would refuse later, or run with
-// silently, becomes a Finding. Errors are *BuildError and say everything that is
-// wrong at once. The Builder may be built again, for another Spec too.
+// Build places the CBs for a device and returns the program. Local CBs without a given address get
+// tt-metal's. A fault that tt-metal would refuse later, or run with silently, becomes a Finding.
+// Errors are *BuildError and list all faults at once. The Builder may be built again, for another
+// Spec too.
 func (b *Builder) Build(spec l1.Spec) (*Program, error) {
 	if errs := b.check(spec); len(errs) > 0 {
 		return nil, &BuildError{b.id, b.name, errs}
@@ -232,7 +232,7 @@ func (p *Program) measure(shapes []shape, tiles []l1.Tile, l *ledger, kinds []Ki
 	return nil
 }
 
-// layers returns what the local CBs of a kind take of the cores of each shape.
+// layers returns the ranges of the local CBs of a kind on the cores of each shape.
 func (p *Program) layers(shapes []shape, kind Kind) []layer {
 	layers := make([]layer, len(shapes))
 	for k := range shapes {
@@ -249,8 +249,8 @@ func (p *Program) layers(shapes []shape, kind Kind) []layer {
 // ID returns the program's id.
 func (p *Program) ID() ID { return p.id }
 
-// Name returns the program's name, "" if it has none. It is for people: what a device
-// registers goes by id, and programs that differ in nothing but the name are the same.
+// Name returns the program's name, "" if it has none. It is for people: devices identify programs
+// by id, and programs that differ in the name alone are the same.
 func (p *Program) Name() string { return p.name }
 
 // Spec returns the device that the program was built for.

@@ -13,8 +13,8 @@ type site struct {
 	low   uint64  // the lowest address
 }
 
-// A shape is a core range set that CBs of the program name. Most programs name one
-// to three, again and again: what costs time for each core is done once per shape.
+// A shape is a core range set that CBs of the program name. Most programs name one to three, again
+// and again: work on each core is done once per shape.
 type shape struct {
 	site
 	ranges  l1.CoreRangeSet // by which it is placed: as stated, or as tt-metal re-cuts them

@@ -13,7 +13,7 @@ import (
 	"github.com/cbl1/cbl1/watch"
 )
 
-// ErrNoFleet says that no event log has named a fleet so.
+// ErrNoFleet: no event log has named a fleet so.
 var ErrNoFleet = errors.New("there is no fleet with that name")
 
 // maxFleetName is how long the name of a fleet may be, in bytes.

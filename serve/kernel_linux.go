@@ -25,7 +25,7 @@ func ours(info fs.FileInfo) bool {
 }
 
 // hold opens and locks a folder until the file is closed, or its process ends. The error is errHeld
-// if somebody else does, or one of the system.
+// if another process does, or an error of the system.
 func hold(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
 	if err != nil {
@@ -44,7 +44,7 @@ func hold(path string) (*os.File, error) {
 	return f, nil
 }
 
-// sameFolder says that an open folder is not the one that has a path now.
+// sameFolder returns an error if an open folder is not the one that has a path now.
 func sameFolder(f *os.File, path string) error {
 	mine, err := f.Stat()
 	if err != nil {
@@ -57,7 +57,7 @@ func sameFolder(f *os.File, path string) error {
 	return err
 }
 
-// identify asks the kernel who is at the other end of a Unix socket.
+// identify queries the kernel for the process at the other end of a Unix socket.
 func identify(conn net.Conn) (Peer, error) {
 	unix, ok := conn.(syscall.Conn)
 	if !ok {

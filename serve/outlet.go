@@ -54,7 +54,7 @@ func (o *outlet) wake() {
 	}
 }
 
-// run writes what waits until nothing more comes. After an error it only takes it away.
+// run writes the waiting lines until end is called. After an error it only takes it away.
 func (o *outlet) run() {
 	var b []byte
 	for {
@@ -107,12 +107,12 @@ func (o *outlet) again() {
 	}
 }
 
-// isFull reports whether an error says that a disk or a file has no room.
+// isFull reports whether an error means that a disk or a file has no room.
 func isFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
 }
 
-// end says that nothing more comes.
+// end announces that no more lines come.
 func (o *outlet) end() {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -50,8 +50,8 @@ func (s *Server) print(b []byte, toErr bool) {
 	s.fail(o.write(b))
 }
 
-// leftOut is the line that says how many were left out, and why: full is the error of writing, or nil. A full
-// disk may have taken a part of a line, which ends there.
+// leftOut is the line that counts left-out lines, with the reason: full is the error of writing, or
+// nil. A full disk may have taken a part of a line, which ends there.
 func (s *Server) leftOut(lines int64, full error) []byte {
 	before, why := "", "is read too slowly"
 	if full != nil {
@@ -86,7 +86,7 @@ type row struct {
 	Shared  bool         `json:"shared,omitempty"`
 }
 
-// show prints what became of a record.
+// show prints the effect of a record.
 func (s *Server) show(e *wire.Effect) {
 	if s.c.Quiet || s.c.Out == nil && s.c.Err == nil {
 		return
@@ -130,7 +130,7 @@ func (s *Server) showRow(e *wire.Effect) {
 	s.print(append(b, '\n'), false)
 }
 
-// showReleased prints what a dead process had.
+// showReleased prints the released lots of a dead process.
 func (s *Server) showReleased(pid int32, effects []wire.Effect, first bool) {
 	if s.c.Format == FormatJSON {
 		for i := range effects {
@@ -147,7 +147,7 @@ func (s *Server) showReleased(pid int32, effects []wire.Effect, first bool) {
 	s.line = b
 }
 
-// complain says why a client was closed.
+// complain prints the reason why a client was closed.
 func (s *Server) complain(p *process, records int64, err error) {
 	if _, mismatch := errors.AsType[*wire.RecordError](err); mismatch && s.c.Format == FormatSeeds {
 		s.print([]byte("⚠️  Too many consecutive errors (10) - closing connection (likely protocol mismatch)\n"), true)
@@ -166,7 +166,7 @@ func (s *Server) Statistics() {
 	}
 }
 
-// showLive prints what records of some types brought as rows. It reports false if lines are to be printed
+// showLive prints the live lots of some types as rows. It reports false if lines are to be printed
 // in their place.
 func (s *Server) showLive(types ...wire.Type) bool {
 	if s.c.Quiet || s.c.Out == nil {

@@ -8,20 +8,20 @@ import (
 	"strings"
 )
 
-// A private is a folder in which a socket is made. Only this user can look into it, and it is locked
-// as long as its process needs it and lives.
+// A private is a folder in which a socket is made. Only this user can read it, and it is locked as
+// long as its process needs it and lives.
 type private struct {
 	path string
 	lock *os.File
 }
 
-// What a private folder is called, with digits behind, and how often a name is tried.
+// The prefix of the names of private folders, before digits, and how often a name is tried.
 const (
 	privatePrefix = ".cbl1-"
 	privateTries  = 10
 )
 
-// What a private folder may have in it: the new socket, and the one before it.
+// The files of a private folder: the new socket, and the one before it.
 const (
 	socketNew = "s"
 	socketOld = "old"
@@ -45,7 +45,7 @@ func newPrivate(in string) (*private, error) {
 	return nil, errHeld
 }
 
-// errHeld says that another process has a folder.
+// errHeld: another process has a folder.
 var errHeld = errors.New("a folder for the socket is taken away again and again")
 
 func (p *private) file(name string) string { return filepath.Join(p.path, name) }
@@ -58,7 +58,7 @@ func (p *private) remove() {
 	_ = p.lock.Close() // it has only a lock
 }
 
-// clearPrivates takes away the private folders of this user whose processes were killed.
+// clearPrivates removes the private folders of this user whose processes were killed.
 func clearPrivates(in string) {
 	entries, err := os.ReadDir(in)
 	if err != nil {

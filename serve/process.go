@@ -9,8 +9,8 @@ import (
 	"github.com/cbl1/cbl1/wire"
 )
 
-// A Peer is the process at the other end of a connection, as the kernel says it. The zero
-// Peer is not known.
+// A Peer is the process at the other end of a connection, by the kernel. The zero Peer is not
+// known.
 type Peer struct {
 	PID int32 // 0: not known, perhaps of another namespace
 	// Dead reports whether the process has ended, even if another one has its id now.
@@ -55,8 +55,8 @@ func (p *process) pid(r *wire.Record) int32 {
 
 func (p *process) shown() int32 { return cmp.Or(p.peer.PID, p.claims) }
 
-// processOf finds the process of a connection: one that is there, if it is the same one. It is nil where the
-// system cannot say which it is, for want of a descriptor.
+// processOf finds the process of a connection: one that is there, if it is the same one. It is nil
+// where the system cannot identify it, for want of a descriptor.
 func (s *Server) processOf(conn net.Conn) *process {
 	var peer Peer
 	var err error
@@ -129,7 +129,7 @@ func (s *Server) sweep() {
 		case p.since.IsZero():
 			p.since = now
 		}
-		// What a child inherited may keep a connection open for ever.
+		// A descriptor that a child inherited may keep a connection open for ever.
 		waited := now.Sub(p.since)
 		if len(p.conns) == 0 && (waited >= s.c.Delay || s.ledger.LenOf(p.owner) == 0) || s.c.Stall > 0 && waited > s.c.Delay+s.c.Stall {
 			over = append(over, p)

@@ -85,7 +85,7 @@ func (l loss) event(t string) event.Event {
 	return e
 }
 
-// flush writes what waits. Lines that cannot be written are lost.
+// flush writes the waiting bytes. Lines that cannot be written are lost.
 func (r *recording) flush() {
 	if r.file == nil || len(r.wait) == 0 {
 		return
@@ -152,8 +152,8 @@ func (s *Server) begin() error {
 	return err
 }
 
-// record writes what waits, or begins another log where that failed. It says once that nothing is
-// recorded, and when that is over.
+// record writes the waiting bytes, or begins another log after a failure. It warns once that
+// nothing is recorded, and reports the end of that.
 func (s *Server) record() {
 	r := s.log
 	if r == nil {

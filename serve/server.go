@@ -18,7 +18,7 @@ import (
 	"github.com/cbl1/cbl1/wire"
 )
 
-// A Format is how a Server prints what happens.
+// A Format is the form of the lines of a Server.
 type Format string
 
 // The formats. The zero Format is FormatText.
@@ -60,8 +60,8 @@ type Config struct {
 	Record  *Record // the event log that is written; nil: none
 }
 
-// A Server is an allocation server: it follows what processes say that they allocate. It
-// must be made by New. Its methods may be called at the same time.
+// A Server is an allocation server: it follows the allocations that processes report. It must be
+// made by New. Its methods may be called at the same time.
 type Server struct {
 	c Config
 
@@ -121,7 +121,7 @@ type Counts struct {
 	NotRecorded int64 // events that no log has, since it could not be written
 }
 
-// A LimitError says which limit a client has passed.
+// A LimitError names the limit that a client has passed.
 type LimitError struct {
 	Limit string // "records in a second", "live at once"
 	Most  int
@@ -163,9 +163,9 @@ func New(c Config) (*Server, error) {
 // else the error of l.
 func (s *Server) Serve(l net.Listener) error { return s.accept(l, s.client) }
 
-// ServeLogs follows the event logs that are written to connections of l and answers their
-// queries, as Serve does. Each has a fleet of its own, or that which its header names: what
-// a log that has ended did there stays.
+// ServeLogs follows the event logs that are written to connections of l and answers their queries,
+// as Serve does. Each has a fleet of its own, or the fleet that its header names: the changes of an
+// ended log stay there.
 func (s *Server) ServeLogs(l net.Listener) error { return s.accept(l, s.eventLog) }
 
 func (s *Server) accept(l net.Listener, serve func(net.Conn)) error {
@@ -225,10 +225,10 @@ func (s *Server) noRoom(err error, waits bool) (<-chan struct{}, error) {
 	return s.room, nil
 }
 
-// narrowFor is how long there must have been room until it is said again that there is none.
+// narrowFor is how long there must have been room before the lack of it is reported again.
 const narrowFor = time.Minute
 
-// refuse counts a connection for which there is no room, and says so once.
+// refuse counts a connection for which there is no room, and warns once.
 func (s *Server) refuse(reason string) {
 	s.counts.Refused++
 	now := s.c.Now()
@@ -271,9 +271,9 @@ func (s *Server) retry() {
 	s.room = make(chan struct{})
 }
 
-// Close ends all connections, and writes the event log to its end. What processes have is
-// not released: they go on without us. Serve and ServeLogs return when their listener is
-// closed, which is the caller's. Lines that wait are still written: see Printed.
+// Close ends all connections, and writes the event log to its end. Allocations of processes are not
+// released: they go on without us. Serve and ServeLogs return when their listener is closed, which
+// is the caller's. Lines that wait are still written: see Printed.
 func (s *Server) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -312,7 +312,7 @@ func (s *Server) Err() error {
 	return s.failure
 }
 
-// Counts returns how often what happened.
+// Counts returns the counts of occurrences.
 func (s *Server) Counts() Counts {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -354,7 +354,7 @@ func (s *Server) devices() []int32 {
 	return slices.Sorted(maps.Keys(ids))
 }
 
-// tell makes the calls that an effect stands for, and writes it down.
+// tell makes the calls that an effect stands for, and writes its events.
 func (s *Server) tell(e *wire.Effect) {
 	for _, told := range s.teller.Tell(e) {
 		if err := s.live.Apply(&told); err != nil {

@@ -177,7 +177,7 @@ func (s *Server) WriteMoment(fleet string, w io.Writer) error {
 	return nil
 }
 
-// moment tells all that a log needs which begins now.
+// moment writes all events of a log that begins now.
 func (s *Server) moment(teller *wire.Teller) iter.Seq[event.Event] {
 	return func(yield func(event.Event) bool) {
 		all := teller.Header()

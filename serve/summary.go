@@ -14,7 +14,7 @@ import (
 type summary struct {
 	T       int64                  `json:"t"` // nanoseconds since 1970
 	What    wire.What              `json:"what"`
-	Devices []summed               `json:"devices"` // by id
+	Devices []deviceSum            `json:"devices"` // by id
 	Odd     map[wire.Anomaly]int64 `json:"anomalies"`
 	Lines   int64                  `json:"lines,omitempty"`        // that were not printed
 	Lost    int64                  `json:"not_recorded,omitempty"` // events
@@ -27,8 +27,8 @@ type summary struct {
 	Live    int                    `json:"live"`
 }
 
-// A summed is one device of a summary.
-type summed struct {
+// A deviceSum is one device of a summary.
+type deviceSum struct {
 	Device     int32  `json:"device"`
 	CB         uint64 `json:"cb_sum_bytes"`
 	Core       uint64 `json:"core_at_most_bytes"`
@@ -62,7 +62,7 @@ func (s *Server) AppendSummary(b []byte) []byte {
 func (s *Server) summary() summary {
 	c := s.count()
 	out := summary{
-		T: s.c.Now().UnixNano(), What: "summary", Devices: []summed{}, Odd: s.ledger.Anomalies(), Lines: c.Left, Lost: c.NotRecorded,
+		T: s.c.Now().UnixNano(), What: "summary", Devices: []deviceSum{}, Odd: s.ledger.Anomalies(), Lines: c.Left, Lost: c.NotRecorded,
 		Records: c.Records, Clients: c.Clients, Closed: c.Closed, Torn: c.Torn, Refused: c.Refused, Leaked: c.Leaked, Live: s.ledger.Len(),
 	}
 	if out.Odd == nil {
@@ -71,7 +71,7 @@ func (s *Server) summary() summary {
 	for _, id := range s.devices() {
 		t := s.ledger.Totals(id)
 		core, peak := s.core(id)
-		out.Devices = append(out.Devices, summed{
+		out.Devices = append(out.Devices, deviceSum{
 			Device: id, CB: t.CB, Core: core, Peak: peak, Buffers: t.Buffers, DRAM: t.DRAM, L1: t.L1, L1Small: t.L1Small, Trace: t.Trace, System: t.System,
 			Kernels: t.KernelBytes(), Backings: t.Backings, Backing: t.Backing, Incomplete: s.incomplete(id),
 		})

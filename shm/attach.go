@@ -19,11 +19,10 @@ type Terms struct {
 // patience is how often a process waits for another one that sets a region up.
 const patience = 1000
 
-// Attach takes a slot of a region, which it sets up or takes over where no live process holds
-// it. The error is a *HeldError where one does, a *SizeError, a *VersionError for terms of a
-// version that is not written, ErrNotReady where another process goes on setting it up,
-// ErrFull or ErrFault. A region that was refused has changed in nothing but what dead
-// processes had.
+// Attach takes a slot of a region, which it sets up or takes over where no live process holds it.
+// The error is a *HeldError where one does, a *SizeError, a *VersionError for terms of a version
+// that is not written, ErrNotReady where another process goes on setting it up, ErrFull or
+// ErrFault. A refused region has lost the figures of dead processes, and is unchanged otherwise.
 func Attach(r *Region, t Terms) (*Publisher, error) {
 	if t.Version != Version3 && t.Version != Version4 {
 		return nil, &VersionError{t.Version}
@@ -148,7 +147,7 @@ func (p *Publisher) setUp() {
 	}
 }
 
-// reap gives back what dead processes had.
+// reap releases the figures of dead processes.
 func (p *Publisher) reap() {
 	for i := range Processes {
 		if pid := p.r.pid(i).Load(); pid > 0 && pid != p.t.PID && !p.t.Alive(pid) {

@@ -27,8 +27,8 @@ type Found struct {
 	ASIC uint64
 }
 
-// List finds the regions of a folder, by the numbers of their chips, ascending. It looks at
-// names alone.
+// List finds the regions of a folder, by the numbers of their chips, ascending. It reads names
+// alone.
 func List(folder string) ([]Found, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {

@@ -56,7 +56,7 @@ func least(version uint32) int {
 	return atState
 }
 
-// What the word at atState says.
+// The values of the word at atState.
 const (
 	stateNone     = 0
 	stateProgress = 1
@@ -171,7 +171,7 @@ func (im *Image) Append(b []byte) []byte {
 	return b
 }
 
-// Decode returns what the bytes of a region say, as Region.Read does.
+// Decode returns the image of the bytes of a region, as Region.Read does.
 func Decode(b []byte) (Image, error) {
 	b = b[:min(len(b), Size)]
 	words := make([]uint64, (len(b)+7)/8) // they begin at a multiple of 8

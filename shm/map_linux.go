@@ -31,8 +31,8 @@ func create(path string) (*Region, error) {
 	return mapped(f, path, syscall.PROT_READ|syscall.PROT_WRITE, Size)
 }
 
-// mapped maps a file, which stays open so that its size can be asked for. One that is to be
-// written has the size of a region exactly.
+// mapped maps a file, which stays open so that its size can be queried. One that is to be written
+// has the size of a region exactly.
 func mapped(f *os.File, path string, prot, want int) (*Region, error) {
 	fail := func(err error) (*Region, error) {
 		_ = f.Close() // nothing was written

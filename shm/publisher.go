@@ -11,7 +11,7 @@ type Publisher struct {
 	slot int
 }
 
-// Put publishes what this process has on the device. The error is ErrLost where the slot is
+// Put publishes the figures of this process on the device. The error is ErrLost where the slot is
 // not its own any more, or ErrFault.
 func (p *Publisher) Put(u Usage) error {
 	lost := false

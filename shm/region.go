@@ -50,7 +50,7 @@ func (r *Region) pid(slot int) *atomic.Int32 {
 	return (*atomic.Int32)(unsafe.Pointer(&r.b[atProcesses+processSize*slot]))
 }
 
-// state returns the word that says whether the region is set up; 0 where there is none.
+// state returns the word that marks the region as ready; 0 where there is none.
 func (r *Region) state() uint32 {
 	if len(r.b) < atState+4 {
 		return stateNone
@@ -83,7 +83,7 @@ func (r *Region) guard(f func()) (err error) {
 	return nil
 }
 
-// Read returns what the region says now. The error is a *VersionError, a *SizeError,
+// Read returns the present image of the region. The error is a *VersionError, a *SizeError,
 // ErrNotReady, or ErrFault where the file was cut in the meantime.
 func (r *Region) Read() (im Image, err error) {
 	var refused error
@@ -135,7 +135,7 @@ func (r *Region) read(im *Image) error {
 	return nil
 }
 
-// readable says whether a region can be read.
+// readable reports whether a region can be read.
 func readable(version, state uint32, size int) error {
 	switch {
 	case version == 0, state == stateProgress, version == Version4 && size >= least(version) && state != stateReady:
@@ -155,7 +155,7 @@ func (r *Region) usage(at int) (u Usage) {
 	return u
 }
 
-// process returns what a slot says.
+// process returns the figures of a slot.
 func (r *Region) process(slot int) Process {
 	at := atProcesses + processSize*slot
 	p := Process{PID: r.pid(slot).Load(), Usage: r.usage(at + processUsage), Updated: r.u64(at + processUpdated).Load()}

@@ -1,6 +1,6 @@
 package watch
 
-// help says which keys there are, and explains the words on the screen.
+// help lists the keys, and explains the words on the screen.
 func (m *Model) help(columns int) []Line {
 	lines := []Line{
 		{Text: "Keys", Look: Head},

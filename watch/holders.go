@@ -202,7 +202,7 @@ func (p *Process) of(k fit.Kind) *uint64 {
 	return nil
 }
 
-// add adds the rows of processes, by their ids, and what leaked.
+// add adds the rows of processes, by their ids, and the leaks.
 func (h *holders) add(to *Snapshot) {
 	for id, at := range h.on {
 		for _, row := range at.rows {

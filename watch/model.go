@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// What a Model keeps: so many samples of each device, of so many devices.
+// The limits of a Model: samples of each device, and devices.
 const (
 	maxSamples = 600
 	maxKept    = 256
@@ -96,7 +96,7 @@ func (m *Model) Take(s Snapshot) {
 	}
 }
 
-// Fail says that no Snapshot came, and why. The last one stays.
+// Fail records that no Snapshot came, and the reason. The last one stays.
 func (m *Model) Fail(why string) { m.failure = why }
 
 // share returns the fullness of a device; 0 if it is unknown.
@@ -127,7 +127,7 @@ func (m *Model) sample(d *Device) {
 	m.samples[d.Place()] = append(all, x)
 }
 
-// Selected returns the device that is looked at, and whether its Detail is shown.
+// Selected returns the selected device, and whether its Detail is shown.
 func (m *Model) Selected() (at Place, detail bool) { return m.at, m.view == ViewMap }
 
 // Show chooses a view. One of a single device stays with it. A second ViewHelp leads back.
@@ -140,7 +140,7 @@ func (m *Model) Show(v View) {
 	m.chosen = m.chosen || v == ViewChart || v == ViewMap
 }
 
-// Move looks at the device that is so many places further down.
+// Move selects the device that is so many places further down.
 func (m *Model) Move(by int) {
 	if len(m.order) == 0 {
 		return
@@ -152,12 +152,12 @@ func (m *Model) Move(by int) {
 // Scroll goes on in a picture that is longer than the screen, by so many screens.
 func (m *Model) Scroll(by int) { m.first = max(0, m.first+by*m.page) }
 
-// place is where the device that is looked at stands.
+// place returns the index of the selected device.
 func (m *Model) place() int {
 	return max(0, slices.IndexFunc(m.order, func(i int) bool { return m.now.Devices[i].Place() == m.at }))
 }
 
-// looked is the row of the device that is looked at, nil if there is none.
+// looked returns the row of the selected device, nil if there is none.
 func (m *Model) looked() *Device {
 	if len(m.order) == 0 {
 		return nil

@@ -86,7 +86,7 @@ func (n *Notes) happened(e *event.Event) {
 	}
 }
 
-// DRAM returns how many bytes of DRAM the logs say that a device has; 0 where they do not.
+// DRAM returns the bytes of DRAM of a device by the logs; 0 if they have none.
 func (n *Notes) DRAM(id device.ID) uint64 {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// A Look is how a line is shown.
+// A Look is the style of a line.
 type Look int
 
 // The looks.
@@ -110,7 +110,7 @@ func (m *Model) devices(size area) []Line {
 const leastList = 5
 
 // list shows the devices in so many rows, the fullest first. Where there are more, the fullest and
-// the selected one are in the list, and it says how many are left out above and below.
+// the selected one are in the list, and it counts the rows left out above and below.
 func (m *Model) list(rows int) []Line {
 	out := []Line{{Text: "   device  board      of usable L1                  bytes    headroom"}}
 	if len(m.order) == 0 {
@@ -131,8 +131,8 @@ func (m *Model) list(rows int) []Line {
 	return out
 }
 
-// window returns the rows of a list that follow its first one in so many lines. The list has n rows,
-// and at is one of the shown. A line says how many rows are left out above, another one how many
+// window returns the rows of a list that follow its first one in so many lines. The list has n
+// rows, and at is one of the shown. A line counts the rows left out above, another one the rows
 // below.
 func window(at, n, lines int) (from, to int) {
 	lines = max(lines, leastList-1)
@@ -148,12 +148,12 @@ func window(at, n, lines int) (from, to int) {
 	return from, from + lines - 3
 }
 
-// details shows the selected device, the processes, and what went wrong.
+// details shows the selected device, the processes, and faults.
 func (m *Model) details(columns int) []Line {
 	return append(wrapped(slices.Concat(m.odd(), m.breakdown(), m.wrong()), columns), m.processes()...)
 }
 
-// none says why there is no device.
+// none returns the reason why there is no device.
 func (m *Model) none() string {
 	switch {
 	case m.now.Source != SourceRegions:
@@ -312,7 +312,7 @@ func (m *Model) processes() []Line {
 	return out
 }
 
-// odd says how often something was refused or odd, in one line.
+// odd counts refusals and oddities in one line.
 func (m *Model) odd() []Line {
 	var words []string
 	for _, o := range m.now.Odd {

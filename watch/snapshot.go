@@ -14,7 +14,7 @@ import (
 // Schema names the format of a Snapshot in JSON.
 const Schema = "cbl1.watch/1"
 
-// A Source says where figures come from.
+// A Source is the origin of figures.
 type Source string
 
 // The sources.
@@ -122,7 +122,7 @@ type Leak struct {
 	Kernels int   `json:"kernels"`
 }
 
-// Odd says how often something was odd, or refused.
+// Odd counts how often something was odd, or refused.
 type Odd struct {
 	Fleet string `json:"fleet,omitempty"` // whose event logs said so, if it has a name
 	Code  string `json:"code"`
@@ -209,7 +209,7 @@ func Of(d device.Device) Device {
 	return row
 }
 
-// SetDRAM says how much DRAM the device has; 0 stands for what its board has.
+// SetDRAM sets the size of the device's DRAM; 0 stands for its board's.
 func (d *Device) SetDRAM(bytes uint64) {
 	d.DRAMSize = nil
 	if bytes = wire.DRAMOf(d.Board, bytes).Bytes; bytes > 0 {

@@ -20,17 +20,17 @@ type like struct {
 	kind  uint8
 }
 
-// A nameless is one of them, under an id that was made up.
-type nameless struct {
+// A namelessLot is one of them, under a made-up id.
+type namelessLot struct {
 	id   uint64
 	wide uint64 // how much larger or smaller it may be
 }
 
 // A crowd holds the nameless things of one spot.
 type crowd struct {
-	live map[like][]nameless // never empty
-	end  uint64              // of the addresses that were made up
-	free map[uint64][]uint64 // of them, by how much they hold
+	live map[like][]namelessLot // never empty
+	end  uint64                 // of the addresses that were made up
+	free map[uint64][]uint64    // of them, by how much they hold
 	wide uint64
 }
 
@@ -45,7 +45,7 @@ func (h heap) near(a amount) bool {
 	return a.spells(amount{least: h.bytes - min(h.wide, h.bytes), most: h.bytes + h.wide})
 }
 
-// A gap is how far the total of a line lies above or below what the lines account for.
+// A gap is the distance of the total of a line above or below the bytes that the lines account for.
 type gap struct {
 	above, below uint64
 	wrapped      bool // and the line's is no number
@@ -90,7 +90,7 @@ const (
 func (cs *crowds) id(at spot, size uint64) uint64 {
 	c := cs.at[at]
 	if c == nil {
-		c = &crowd{live: map[like][]nameless{}, end: firstAddress, free: map[uint64][]uint64{}}
+		c = &crowd{live: map[like][]namelessLot{}, end: firstAddress, free: map[uint64][]uint64{}}
 		cs.at[at] = c
 	}
 	room := roomOf(size)
@@ -114,7 +114,7 @@ func roomOf(size uint64) uint64 {
 }
 
 // push adds a thing, under an id from id.
-func (cs *crowds) push(at spot, alike like, n nameless) {
+func (cs *crowds) push(at spot, alike like, n namelessLot) {
 	c := cs.at[at]
 	c.live[alike] = append(c.live[alike], n)
 	c.wide += n.wide
@@ -131,7 +131,7 @@ func (cs *crowds) forget(at spot) {
 }
 
 // pop removes the newest of the things that are alike.
-func (cs *crowds) pop(at spot, alike like) (n nameless, ok bool) {
+func (cs *crowds) pop(at spot, alike like) (n namelessLot, ok bool) {
 	c := cs.at[at]
 	if c == nil || len(c.live[alike]) == 0 {
 		return n, false

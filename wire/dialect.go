@@ -37,7 +37,7 @@ func ParseDialect(text string) (Dialect, error) {
 	return Dialect{}, &DialectError{Text: text}
 }
 
-// String returns what ParseDialect reads.
+// String returns the form that ParseDialect reads.
 func (d Dialect) String() string {
 	if d == (Dialect{}) {
 		return "auto"

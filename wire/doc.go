@@ -26,7 +26,7 @@
 // made by NewLines, read the output of a server back; IsLines recognises such a text by its first
 // lines.
 //
-// # What a dialect is recognised by
+// # Recognising a dialect
 //
 // The first 40 bytes of all records are alike, and clients leave the rest of a request zero. So the
 // next byte that is not zero is the type of the next record, and shows the length of the first one.
@@ -39,7 +39,7 @@
 // (ErrUnrecognised), and its dialect must be given. The recognised dialect holds for the whole
 // stream.
 //
-// # What a record leaves out
+// # Gaps of records
 //
 // A CB_ALLOC has an address and a size, and no cores. Its size counts in the running sum of the
 // protocol, and its bytes count as if it were on every core: the union of a core is then a bound,
@@ -51,7 +51,7 @@
 // device; from another process it shares the buffer. Ids are 0 to MaxDevice unless declared, and a
 // buffer has at most MaxBuffer bytes.
 //
-// # What a line leaves out
+// # Gaps of lines
 //
 // A line of a CB has no address either, and seldom a process: each counts as if it lay alone
 // (CodeNoAddresses), so that a core has at most the sum of the sizes. A size of six digits becomes

@@ -8,10 +8,10 @@ import (
 	"github.com/cbl1/cbl1/internal/shown"
 )
 
-// ErrUnrecognised: nothing says which dialect a stream has.
+// ErrUnrecognised: the dialect of a stream is not recognised.
 var ErrUnrecognised = errors.New("the dialect cannot be told")
 
-// A RecordError says which record of a stream cannot be read, and why. It matches
+// A RecordError names an unreadable record of a stream, and the reason. It matches
 // io.ErrUnexpectedEOF where the stream ends inside of it, and ErrUnrecognised.
 type RecordError struct {
 	Record int64 // how many came before it on the stream

@@ -179,7 +179,7 @@ func (l *Ledger) Apply(o Owner, pid int32, r *Record) (Effect, error) {
 	return e, nil
 }
 
-// refuses says why a record brings nothing.
+// refuses returns the reason why a record brings nothing.
 func (l *Ledger) refuses(r *Record) Anomaly {
 	total := l.Totals(r.Device)
 	switch {
@@ -193,7 +193,7 @@ func (l *Ledger) refuses(r *Record) Anomaly {
 	return ""
 }
 
-// brings returns the type of the records that bring what records of this type are about.
+// brings returns the type of the records that bring the lots of this type.
 func brings(t Type) Type {
 	switch t {
 	case TypeFree:
@@ -261,7 +261,7 @@ func (l *Ledger) bring(e *Effect, k key, o Owner, pid int32, r *Record) {
 	e.Lot, e.Refs = *lot, n+1
 }
 
-// pile returns what lives under a key, nil if nothing does.
+// pile returns the live lots of a key, nil if there are none.
 func (l *Ledger) pile(k key) *pile { return l.live[k.brings][k] }
 
 func (l *Ledger) newPile(k key) *pile {
@@ -280,7 +280,7 @@ func (l *Ledger) newPile(k key) *pile {
 func (l *Ledger) take(e *Effect, k key, o Owner, r *Record) {
 	there := l.pile(k)
 	t := l.totals(r.Device)
-	// The newest server subtracts what the message says, without a floor.
+	// The newest server subtracts the size in the message, without a floor.
 	if k.brings == TypeCBAlloc && r.Size > t.CB {
 		l.note(AnomalyWrapped)
 		e.Wrapped = true

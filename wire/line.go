@@ -92,8 +92,8 @@ func readLine(text string) (s statement, ok bool) {
 	return s, false
 }
 
-// take cuts a line along a template. Each part ends where what follows it in the template
-// comes first, and the last one at the end.
+// take cuts a line along a template. Each part ends at the first occurrence of the text after it in
+// the template, and the last one at the end.
 func take(text, template string) (got parts, ok bool) {
 	literal, rest, more := strings.Cut(template, "%")
 	text, ok = strings.CutPrefix(text, literal)
@@ -239,8 +239,8 @@ func noAmount() amount { return amount{least: 1} }
 
 func (a amount) known() bool { return a.least <= a.most }
 
-// megabytesOf reads what megabytes printed. Six digits stand for several numbers from
-// 1 MB on; the one that can be halved most often is taken.
+// megabytesOf reads the output of megabytes. Six digits stand for several numbers from 1 MB on; the
+// one that can be halved most often is taken.
 func megabytesOf(text string) amount {
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(f >= 0) || f >= 1<<43 {

@@ -170,7 +170,7 @@ func (l *Lines) flush(yield func(*event.Event, error) bool) bool {
 	return true
 }
 
-// missing tells that a line says more than the lines before it.
+// missing queues an event for a line that shows the lack of an earlier one.
 func (l *Lines) missing(s *statement, format string, args ...any) {
 	e := event.Event{Kind: event.KindHidden, Code: CodeLinesMissing, Count: 1, Detail: fmt.Sprintf(format, args...)}
 	if s.typ != 0 && !s.removed {
@@ -216,7 +216,7 @@ func (l *Lines) apply(s *statement, typ Type, id uint64) Effect {
 	return e
 }
 
-// told tells an effect. What a line leaves out is not shown.
+// told queues the events of an effect. Facts that a line leaves out are not shown.
 func (l *Lines) told(e *Effect) {
 	for _, told := range l.teller.Tell(e) {
 		if told.Process == "0" {
@@ -294,7 +294,7 @@ func (l *Lines) buffer(s *statement) {
 	}
 }
 
-// freeAll takes away all references that are left to a buffer.
+// freeAll removes all remaining references to a buffer.
 func (l *Lines) freeAll(s *statement, k key) {
 	for there := l.ledger.pile(k); there.len() > 0; {
 		last := there.last(bySerial, Lot{})
@@ -343,7 +343,7 @@ func (l *Lines) came(s *statement, at spot, alike like) {
 	}
 	id := l.crowds.id(at, s.size.bytes)
 	if e := l.apply(s, s.typ, id); e.What == Came {
-		l.crowds.push(at, alike, nameless{id, s.size.most - s.size.least})
+		l.crowds.push(at, alike, namelessLot{id, s.size.most - s.size.least})
 	}
 	l.crowds.forget(at) // where it was refused
 }
@@ -357,7 +357,7 @@ func (l *Lines) gone(s *statement, at spot, alike like) bool {
 	return ok
 }
 
-// empty takes away all that lives at a spot, or what no line gives to a process.
+// empty removes all things at a spot, or the ones that no line gives to a process.
 func (l *Lines) empty(at spot, nobodys bool) {
 	for _, alike := range l.crowds.kinds(at) {
 		pid := int32(uint32(alike.owner))
@@ -376,7 +376,7 @@ func (l *Lines) accounts(s *statement, at spot, more, wide uint64) bool {
 	return !off.wrapped && s.total.known() && !known.plus(wide).less(least) && !most.less(known)
 }
 
-// account says where lines do not account for the total of one, once for all that follow.
+// account reports a total that the lines do not account for, once for all lines that follow.
 func (l *Lines) account(s *statement, at spot) {
 	sum := l.ledger.Totals(s.device).sum(s.typ)
 	switch {

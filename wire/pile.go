@@ -17,7 +17,7 @@ type pile struct {
 
 type lotsIn = btree.BTreeG[*Lot]
 
-// maxFew is how many lots of a pile are looked through.
+// maxFew is how many lots of a pile are searched one by one.
 const maxFew = 16
 
 // An order sorts lots. Lots that are alike are neighbours, by serial.

@@ -24,8 +24,8 @@ type Reader struct {
 	err     error
 }
 
-// NewReader returns a Reader of the records in r. They have the dialect d or, if that is
-// zero, the one that the first record and what follows it show.
+// NewReader returns a Reader of the records in r. They have the dialect d or, if that is zero, the
+// one recognised by the first record and the bytes after it.
 func NewReader(r io.Reader, d Dialect) *Reader {
 	return &Reader{in: bufio.NewReaderSize(r, 8<<10), dialect: d}
 }
@@ -39,11 +39,10 @@ func (r *Reader) Records() int64 { return r.records }
 // Offset returns how many bytes these records had.
 func (r *Reader) Offset() int64 { return r.offset }
 
-// Next reads the next record into rec. A request whose bytes behind its head are not zero, as
-// every client leaves them, is not understood either. The error is io.EOF where the stream ends between
-// records, the error of whatever is read from, or a *RecordError, after which nothing more
-// is read: a client whose records are not understood is not understood later. It allocates
-// nothing unless it fails.
+// Next reads the next record into rec. A request whose bytes behind its head are not zero, as every
+// client leaves them, is not understood either. The error is io.EOF where the stream ends between
+// records, the error of the source, or a *RecordError, after which nothing more is read: a client
+// whose records are not understood is not understood later. It allocates nothing unless it fails.
 func (r *Reader) Next(rec *Record) error {
 	if r.err != nil {
 		return r.err
@@ -107,8 +106,8 @@ func (r *Reader) peek(n int) ([]byte, error) {
 	return b, err
 }
 
-// recognise finds the dialect by the size of the first record: what follows it begins with
-// a type, which is not zero, where the tail of a request is zero.
+// recognise finds the dialect by the size of the first record: the next one begins with a type,
+// which is not zero, and the tail of a request is zero.
 func (r *Reader) recognise() (Dialect, error) {
 	b, err := r.peek(headSize)
 	if err != nil {

@@ -120,10 +120,9 @@ func (d Dialect) Append(b []byte, r *Record) ([]byte, error) {
 	return b, nil
 }
 
-// Decode reads the record that b begins with into r. It allocates nothing unless it fails.
-// The error is a *RecordError: b is shorter than a record, the type is none of d, or a byte
-// that every sender zeroes is not zero, which says that the sender's records have another
-// size. r is unchanged then.
+// Decode reads the record that b begins with into r. It allocates nothing unless it fails. The
+// error is a *RecordError: b is shorter than a record, the type is none of d, or a byte that every
+// sender zeroes is not zero, so the sender's records have another size. r is unchanged then.
 func (d Dialect) Decode(b []byte, r *Record) error {
 	if err := d.check(); err != nil {
 		return err
@@ -161,7 +160,7 @@ func (d Dialect) Decode(b []byte, r *Record) error {
 	return nil
 }
 
-// checkHead looks at the bytes of a head that cannot be any: its type and its padding.
+// checkHead checks the bytes of a head that have fixed values: its type and its padding.
 func (d Dialect) checkHead(b []byte) error {
 	if b[0] < 1 || int(b[0]) > d.Types {
 		return &RecordError{Field: "type", Value: int64(b[0]), Reason: fmt.Sprintf("is none of 1 to %d", d.Types)}

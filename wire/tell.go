@@ -69,7 +69,7 @@ const (
 const meshName = "mesh"
 
 // Declare returns the event that declares a device, and remembers its grid. The name of a mesh
-// says that it is one, as "mesh n150".
+// begins with the word, as "mesh n150".
 func (t *Teller) Declare(d Device) event.Event {
 	if t.specs == nil {
 		t.specs = map[int32]l1.Spec{}
@@ -89,7 +89,7 @@ func (t *Teller) known(out []event.Event, id int32) []event.Event {
 	return append(out, t.Declare(Device{ID: id, Spec: l1.Spec{Name: "unknown", Cols: 1, Rows: 1}}))
 }
 
-// Tell returns the events of an effect: none for what changed nothing.
+// Tell returns the events of an effect: none if it changed nothing.
 func (t *Teller) Tell(e *Effect) []event.Event {
 	switch e.What {
 	case Came, CameAgain:
@@ -171,7 +171,7 @@ func placed(lot *Lot) bool {
 	return err == nil && r.Start <= math.MaxUint32 && (lot.Type != TypeCBAlloc || r.End <= math.MaxUint32)
 }
 
-// kindOf returns what a buffer or kernel is in the words of package device.
+// kindOf returns the kind of a buffer or kernel in the words of package fit.
 func kindOf(lot *Lot) fit.Kind {
 	if lot.Type == TypeKernelLoad {
 		return fit.KindKernel

@@ -28,10 +28,10 @@ func KernelKind(kind uint8) string {
 	return [KernelKinds]string{"Application", "Fabric", "Dispatch", "Unknown"}[min(kind, KernelKinds-1)]
 }
 
-// AppendLine appends what the server prints about an effect, with its line end, and reports whether
-// it belongs to standard error. Nothing is appended for a query. The lines equal the newest
-// server's, except that a free has the size of its allocation, and that the free of an unknown CB
-// or kernel is reported.
+// AppendLine appends the server's line about an effect, with its line end, and reports whether it
+// belongs to standard error. Nothing is appended for a query. The lines equal the newest server's,
+// except that a free has the size of its allocation, and that the free of an unknown CB or kernel
+// is reported.
 func (e *Effect) AppendLine(b []byte) (line []byte, toErr bool) {
 	switch {
 	case e.What == Asked:
@@ -98,8 +98,7 @@ func (e *Effect) appendRefused(b []byte) (line []byte, toErr bool) {
 	return fmt.Appendf(b, "⚠️  Invalid size %d - ignoring message\n", e.Bytes), true
 }
 
-// AppendReleased appends what the server prints about a dead process, given the effects of
-// its release.
+// AppendReleased appends the server's lines about a dead process, given the effects of its release.
 func AppendReleased(b []byte, pid int32, effects []Effect) []byte {
 	var count [3]int
 	var bytes [3]uint64

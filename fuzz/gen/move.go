@@ -219,7 +219,7 @@ func NewWorld(spec, other l1.Spec) *World {
 	return &World{Specs: [2]l1.Spec{spec, other}, State: model.NewFleet()}
 }
 
-// Moves draws a call of one kind. Nothing of it has to be legal.
+// Moves draws a call of one kind. All of it may be illegal.
 func Moves(op Op, w *World) *rapid.Generator[Move] {
 	return rapid.Custom(func(t *rapid.T) Move {
 		m := Move{Op: op}
@@ -277,7 +277,7 @@ func Moves(op Op, w *World) *rapid.Generator[Move] {
 	})
 }
 
-// added draws what a call that adds devices says.
+// added draws the arguments of a call that adds devices.
 func (m *Move) added(t *rapid.T, w *World) {
 	m.Devices = []uint64{rapid.SampledFrom(append(newIDs(), 0, 7)).Draw(t, "id")}
 	m.Spec = w.spec().Draw(t, "spec")
@@ -287,7 +287,7 @@ func (m *Move) added(t *rapid.T, w *World) {
 	}
 }
 
-// traced draws what a call about a trace says.
+// traced draws the arguments of a call about a trace.
 func (m *Move) traced(t *rapid.T, w *World) {
 	switch m.Op {
 	case BeginTrace:
@@ -330,7 +330,7 @@ func (w *World) buffer() *rapid.Generator[model.Buffer] {
 	})
 }
 
-// unplaced draws a buffer for an allocator, and now and then one that it has to refuse.
+// unplaced draws a buffer for an allocator, and now and then one that it must refuse.
 func (w *World) unplaced() *rapid.Generator[model.Buffer] {
 	return rapid.Custom(func(t *rapid.T) model.Buffer {
 		if rapid.IntRange(0, 11).Draw(t, "any") == 11 {
@@ -396,8 +396,7 @@ func (w *World) made(t *rapid.T, p *program.Program) []uint64 {
 	})
 }
 
-// Asked draws a program to ask about: known or new, registered or not, for another Spec,
-// or none.
+// Asked draws a program for a query: known or new, registered or not, for another Spec, or none.
 func (w *World) Asked() *rapid.Generator[*program.Program] { return w.program() }
 
 // program draws one that is known, its equal, a new one, or none.
@@ -495,8 +494,8 @@ func (w *World) recorded(trace uint64) *rapid.Generator[*program.Program] {
 	})
 }
 
-// successor draws what takes the place of a program: itself with a CB of another
-// size, another layout under its id, or whatever.
+// successor draws the replacement of a program: itself with a CB of another size, another layout
+// under its id, or any program.
 func (w *World) successor(old *program.Program) *rapid.Generator[*program.Program] {
 	return rapid.Custom(func(t *rapid.T) *program.Program {
 		which := rapid.IntRange(0, 3).Draw(t, "successor")

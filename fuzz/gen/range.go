@@ -24,8 +24,7 @@ func Range(ends []uint64) *rapid.Generator[l1.Range] {
 	})
 }
 
-// IllegalRange draws a range that has to be refused: inverted, or ending beyond
-// 2^63-1.
+// IllegalRange draws a range that must be refused: inverted, or ending beyond 2^63-1.
 func IllegalRange(ends []uint64) *rapid.Generator[l1.Range] {
 	return rapid.Custom(func(t *rapid.T) l1.Range {
 		r := Range(ends).Draw(t, "range")

@@ -27,7 +27,7 @@ func Board() *rapid.Generator[l1.Spec] {
 	return rapid.SampledFrom(append(l1.Boards(), l1.Spec{}))
 }
 
-// BadSpec draws a Spec that has to be refused.
+// BadSpec draws a Spec that must be refused.
 func BadSpec() *rapid.Generator[l1.Spec] {
 	return rapid.SampledFrom([]l1.Spec{
 		{Name: "bad", Cols: 4},

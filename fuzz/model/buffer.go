@@ -27,7 +27,7 @@ type Part struct {
 	Range l1.Range
 }
 
-// A Mode says how an L1 buffer got its address.
+// A Mode is the way in which an L1 buffer got its address.
 type Mode string
 
 // The modes. Parts at several addresses are per core without saying so.
@@ -111,7 +111,7 @@ func (b Buffer) taken() *big.Int {
 	return sum
 }
 
-// charge returns what a buffer adds to sums at most.
+// charge bounds the bytes that a buffer adds to sums.
 func (b Buffer) charge() *big.Int {
 	size := new(big.Int).SetUint64(b.Size)
 	if taken := b.taken(); taken.Cmp(size) > 0 {
@@ -145,7 +145,7 @@ func (b Buffer) outside(spec l1.Spec) bool {
 	return false
 }
 
-// takers returns the devices with some ids, and all that speaks against a buffer there but the sums.
+// takers returns the devices with some ids, and all complaints about a buffer there except sums.
 func (f *Fleet) takers(b Buffer, ids []uint64) (devices []*device, wrong []error) {
 	if err := b.wrong(); err != nil {
 		wrong = append(wrong, err)

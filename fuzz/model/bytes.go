@@ -6,9 +6,8 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// A byteSet is a set of addresses: has[i] says whether at+i is in it. Nothing is said
-// of addresses beyond both ends of has; the first and the last one there are in the
-// set, so that equal sets have equal slices.
+// A byteSet is a set of addresses: has[i] is true if at+i is in it. Addresses beyond both ends of
+// has are not in it; the first and the last one of has are, so that equal sets have equal slices.
 type byteSet struct {
 	at  uint64
 	has []bool

@@ -11,7 +11,7 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// A Verdict says whether a program fits on devices, beside their buffers.
+// A Verdict reports whether a program fits on devices, beside their buffers.
 type Verdict struct {
 	Refusals []Refusal // tt-metal's, in the order in which it looks
 	Hybrid   []Refusal // in HYBRID mode
@@ -66,7 +66,7 @@ type alike struct {
 	n int
 }
 
-// alikes groups devices, which come by id, by their buffers and what same says besides.
+// alikes groups devices, which come by id, by their buffers and by same.
 func alikes(devices []*device, same func(a, b *device) bool) (out []*alike) {
 next:
 	for _, d := range devices {
@@ -97,7 +97,7 @@ func (f *Fleet) SetHybrid(ids []uint64, on bool) (changed []uint64, err error) {
 	return changed, nil
 }
 
-// Check says whether a program, registered or not, fits on devices.
+// Check judges whether a program, registered or not, fits on devices.
 func (f *Fleet) Check(p *program.Program, ids []uint64) (Verdict, error) {
 	var wrong []error
 	devices, err := f.find(ids)
@@ -297,7 +297,7 @@ func hides(devices []*device, cores []l1.Core) bool {
 	return false
 }
 
-// clashes looks at every byte that a program has on a core.
+// clashes visits every byte that a program has on a core.
 func clashes(p *program.Program, pic *picture, at *alike, core l1.Core) []Clash {
 	own := pic.all(core)
 	if len(own.has) == 0 {

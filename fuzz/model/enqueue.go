@@ -7,8 +7,8 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// Enqueue registers a program where it is new, checks it, and dispatches it: on all
-// devices or none. It returns those on which it was new.
+// Enqueue registers a program where it is new, checks it, and dispatches it: on all devices or
+// none. It returns the devices on which it was new.
 func (f *Fleet) Enqueue(p *program.Program, ids []uint64) (added []uint64, err error) {
 	fresh, err := f.admit(p, ids)
 	if err != nil {

@@ -37,9 +37,9 @@ func Errors() []error {
 	}
 }
 
-// SameError reports whether got is a right answer where the model says want: both
-// nil, or got matches one of the classes that want matches. Where several things are
-// wrong with a call, any of them may be named.
+// SameError reports whether got is a right answer where the model returns want: both nil, or got
+// matches one of the classes that want matches. Where several things are wrong with a call, any of
+// them may be named.
 func SameError(want, got error) bool {
 	if want == nil || got == nil {
 		return want == nil && got == nil

@@ -129,7 +129,7 @@ func (f *Fleet) find(ids []uint64) ([]*device, error) {
 	return out, nil
 }
 
-// Register counts p on the devices that do not have it, and returns those.
+// Register counts p on the devices that do not have it, and returns them.
 func (f *Fleet) Register(p *program.Program, ids []uint64) (added []uint64, err error) {
 	fresh, err := f.admit(p, ids)
 	if err != nil {
@@ -248,7 +248,7 @@ func (f *Fleet) Unregister(p program.ID, ids []uint64) error {
 	return nil
 }
 
-// UnregisterAll takes a program off all devices that have it, and returns those.
+// UnregisterAll takes a program off all devices that have it, and returns them.
 func (f *Fleet) UnregisterAll(p program.ID) (removed []uint64) {
 	removed = f.Where(p)
 	if r := f.programs[p]; r != nil {
@@ -259,8 +259,8 @@ func (f *Fleet) UnregisterAll(p program.ID) (removed []uint64) {
 	return removed
 }
 
-// Replace puts another program on all devices that have the one with the id old, in
-// its place, and returns those.
+// Replace puts another program in the place of the one with the id old on all devices that have it,
+// and returns them.
 func (f *Fleet) Replace(old program.ID, new *program.Program) (changed []uint64, err error) {
 	if new == nil {
 		return nil, ErrNoProgram

@@ -8,7 +8,7 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// A Headroom says how much room there is on one core.
+// A Headroom is the room on one core.
 type Headroom struct {
 	Device  uint64 // the first of those with the same buffers
 	Devices int
@@ -18,8 +18,8 @@ type Headroom struct {
 	Gap     l1.Range // longest run of free bytes above the base, the lowest of equals
 }
 
-// Headroom returns the room on every core where a program has bytes; by device, then
-// core. A nil program stands for all that are registered.
+// Headroom returns the room on every core where a program has bytes; by device, then core. A nil
+// program stands for all registered ones.
 func (f *Fleet) Headroom(p *program.Program, ids []uint64) ([]Headroom, error) {
 	if p == nil {
 		return f.registeredHeadroom(ids)

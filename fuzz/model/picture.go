@@ -124,5 +124,5 @@ func (p *picture) all(core l1.Core) (out byteSet) {
 	return out
 }
 
-// circular returns what counts for the totals.
+// circular returns the bytes that count in the totals.
 func (p *picture) circular() *paper { return p.kind(program.CircularBuffer) }

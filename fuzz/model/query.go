@@ -14,7 +14,7 @@ func (f *Fleet) Devices() []uint64 { return slices.Sorted(maps.Keys(f.devices)) 
 // Meshes returns the number of meshes that were added.
 func (f *Fleet) Meshes() int { return len(f.meshes) }
 
-// Spec returns what a device is.
+// Spec returns the board of a device.
 func (f *Fleet) Spec(id uint64) (l1.Spec, error) {
 	d := f.devices[id]
 	if d == nil {
@@ -92,7 +92,7 @@ func (f *Fleet) occupied(d *device) map[l1.Core]*byteSet {
 	return f.unite(d, func(p *paper) map[l1.Core]byteSet { return p.occupied })
 }
 
-// unite paints what all programs of a device take over each other.
+// unite paints the bytes of all programs of a device over each other.
 func (f *Fleet) unite(d *device, of func(*paper) map[l1.Core]byteSet) map[l1.Core]*byteSet {
 	out := map[l1.Core]*byteSet{}
 	for _, r := range f.programs {

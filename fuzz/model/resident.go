@@ -46,8 +46,8 @@ func (r *registration) latest() *registration {
 	return r
 }
 
-// writes returns what a dispatch leaves: on every core that a CB of a kind names, the
-// bytes of the local ones of that kind.
+// writes returns the residues of a dispatch: on every core that a CB of a kind names, the bytes of
+// the local CBs of that kind.
 func (r *registration) writes() map[place]residue {
 	out := map[place]residue{}
 	for _, cb := range r.program.CBs() {

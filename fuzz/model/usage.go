@@ -28,8 +28,8 @@ type Resident struct {
 	Buffer  uint64     // of the others
 }
 
-// Usage returns what lives on a device: what the last dispatches left there, or, if
-// registered, what all registered programs have, and the buffers.
+// Usage returns the contents of a device: its resident programs or, if registered, all registered
+// ones, and the buffers.
 func (f *Fleet) Usage(id uint64, registered bool) Usage {
 	u := newUsage()
 	d := f.devices[id]
@@ -107,7 +107,7 @@ func (f *Fleet) layers(d *device, core l1.Core, registered bool) map[Kind]*byteS
 	return out
 }
 
-// count looks at every byte of a core.
+// count visits every byte of a core.
 func (u *Usage) count(layers map[Kind]*byteSet) {
 	var all byteSet
 	for _, s := range layers {
@@ -167,8 +167,8 @@ func (d *device) tracked() map[l1.Core]*byteSet {
 	return on
 }
 
-// Residents returns what lives on a core: each circular buffer for itself, and each run
-// of bytes of a buffer; by address, then kind, then whose it is.
+// Residents returns the contents of a core: each circular buffer for itself, and each run of bytes
+// of a buffer; by address, then kind, then owner.
 func (f *Fleet) Residents(id uint64, core l1.Core, registered bool) []Resident {
 	d := f.devices[id]
 	if d == nil {

@@ -31,7 +31,7 @@ type Rules struct {
 	// core range set it always has to hold.
 	Disjoint bool
 
-	// Stable: what comes later moves nothing that came before. tt-metal promises it.
+	// Stable: later CBs do not move earlier ones. tt-metal promises it.
 	Stable bool
 
 	// Reference: every address is tt-metal's.

@@ -24,8 +24,8 @@ func (g *game) usage(t *rapid.T) {
 	}
 }
 
-// squeeze allocates a buffer, perhaps right beside a program, and looks whether a program
-// that is known fits and runs: drawn one by one, hardly any would just fit.
+// squeeze allocates a buffer, perhaps right beside a program, and compares whether a known program
+// fits and runs: drawn one by one, hardly any would just fit.
 func (g *game) squeeze(t *rapid.T) {
 	run := gen.Moves(gen.Enqueue, g.world).Draw(t, "run")
 	const id = 66 // no other buffer's
@@ -75,7 +75,7 @@ func (g *game) flood(t *rapid.T) {
 	g.move(t, gen.Move{Op: gen.Free, Buffer: model.Buffer{ID: id}, Devices: run.Devices})
 }
 
-// verdict asks whether a program fits, and how much room there is.
+// verdict compares whether a program fits, and how much room there is.
 func (g *game) verdict(t *rapid.T, p *program.Program, ids []uint64) {
 	what := fmt.Sprintf("%v on %v", gen.Describe(p), ids)
 	got, gotErr := g.tracker.Check(p, ids)
@@ -90,7 +90,7 @@ func (g *game) verdict(t *rapid.T, p *program.Program, ids []uint64) {
 	g.room(t, p, ids)
 }
 
-// room asks how much room there is over a program, and over all that are registered.
+// room compares the room over a program, and over all registered ones.
 func (g *game) room(t *rapid.T, p *program.Program, ids []uint64) {
 	for _, p := range []*program.Program{p, nil} {
 		got, gotErr := g.tracker.Headroom(p, ids)

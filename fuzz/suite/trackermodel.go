@@ -198,8 +198,8 @@ func (g *game) overflow(t *rapid.T) {
 	g.world.Programs = programs // no other draw may return it
 }
 
-// owners asks for the owners of the first and last byte of every region, and of the
-// bytes beside it, on one device.
+// owners compares the owners of the first and last byte of every region, and of the bytes beside
+// it, on one device.
 func (g *game) owners(t *rapid.T) {
 	id := gen.DeviceID(g.model.Devices()).Draw(t, "device")
 	for _, core := range g.cores(id) {
@@ -213,7 +213,7 @@ func (g *game) owners(t *rapid.T) {
 	}
 }
 
-// unknown asks for what does not exist.
+// unknown queries things that do not exist.
 func (g *game) unknown(t *rapid.T) {
 	id := gen.DeviceID(nil).Draw(t, "device")
 	_, want := g.model.Totals(id)
@@ -235,7 +235,7 @@ func (g *game) cores(id uint64) []l1.Core {
 	return append(gen.Cores(spec), l1.Core{X: 200, Y: 200})
 }
 
-// check compares everything that can be asked of all devices and meshes.
+// check compares every query of all devices and meshes.
 func (g *game) check(t *rapid.T) {
 	if c, ok := g.tracker.(checker); ok {
 		if err := c.CheckInvariants(); err != nil {

@@ -60,7 +60,7 @@ func database(statements ...string) []byte {
 	return out
 }
 
-// must ends what cannot fail: the statements and the folder are ours.
+// must panics on an error that cannot occur: the statements and the folder are ours.
 func must(err error) {
 	if err != nil {
 		panic(err)

@@ -22,8 +22,8 @@ type Input struct {
 	Budget Budget // at its Size, for each verb
 }
 
-// Write writes the input of a size into a folder. It returns what the command is to be given after the verb,
-// and the number of bytes.
+// Write writes the input of a size into a folder. It returns the arguments of the command after the
+// verb, and the number of bytes.
 func (in Input) Write(dir string, size int) (args []string, n int, err error) {
 	if in.Windows == nil {
 		text, name := in.Text(size), filepath.Join(dir, "input")

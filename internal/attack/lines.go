@@ -1,6 +1,6 @@
 package attack
 
-// Lines lists what an allocation server may have printed.
+// Lines lists outputs of an allocation server.
 func Lines() []Input {
 	return []Input{
 		{"sizes", 20_000, []Aim{{300_000, 10, 0}}, linesOf(sizes), nil, Budget{50_000_000, 64 * mib}},
@@ -50,7 +50,7 @@ func deaths(t *text, n int) {
 	}
 }
 
-// nothingElse has totals that say again and again that nothing else lives.
+// nothingElse writes totals that show again and again that nothing else lives.
 func nothingElse(t *text, n int) {
 	for i := range n {
 		t.line("✓ [CB_ALLOC] Device 0: +%g MB (Total: %g MB)", float64(1+i%900)/1024, float64(1+i%900)/1024)

@@ -52,8 +52,8 @@ func Logs() []Input {
 	}
 }
 
-// Squares lists event logs with as many buffers as devices: what walks all buffers of all devices is
-// quadratic in them.
+// Squares lists event logs with as many buffers as devices: a walk over all buffers of all devices
+// is quadratic.
 func Squares() []Input {
 	return []Input{
 		{"parted", 1_500, []Aim{{3_000, 1, 256 * mib}}, logOf(square), nil, Budget{45_000_000, 160 * mib}},
@@ -114,7 +114,7 @@ func lowestFirst(t *text, n int) {
 	}
 }
 
-// checks asks beside many buffers.
+// checks writes queries beside many buffers.
 func checks(t *text, n int) {
 	t.heap(n)
 	for range 20 {

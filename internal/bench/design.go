@@ -26,7 +26,7 @@ func classical[C baseline.Reserving](name string, create func(l1.Spec, int) C) D
 	}}
 }
 
-// remembering is a design for what dispatches left, and buffers.
+// remembering is a design for residues of dispatches, and buffers.
 func remembering[C baseline.Memory](name string, create func(l1.Spec, int) C) Design {
 	return Design{name, func(w Workload) baseline.Contender { return create(w.Spec, w.Devices) }}
 }
@@ -62,10 +62,10 @@ func Intervals() Design { return classical("intervals", baseline.NewIntervals) }
 // Rasters has an array with a number for each 16 bytes of each core of each device.
 func Rasters() Design { return classical("raster", baseline.NewRasters) }
 
-// DenseMemory is Dense for what dispatches left, and buffers.
+// DenseMemory is Dense for residues of dispatches, and buffers.
 func DenseMemory() Design { return remembering("dense", baseline.NewDenseMemory) }
 
-// PerCoreMemory is PerCore for what dispatches left, and buffers.
+// PerCoreMemory is PerCore for residues of dispatches, and buffers.
 func PerCoreMemory() Design { return remembering("percore", baseline.NewPerCoreMemory) }
 
 // Designs returns all designs that can play w. The others are compared with the first one:

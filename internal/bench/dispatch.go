@@ -43,8 +43,7 @@ func Scattered(devices, live, turns int) Workload {
 	return w
 }
 
-// dispatched registers and dispatches programs, and then dispatches those after the
-// first in turn.
+// dispatched registers and dispatches programs, and then dispatches all but the first in turn.
 func (w Workload) dispatched(programs []*program.Program, first, turns int) Workload {
 	all := numbers(w.Devices)
 	for _, p := range programs {

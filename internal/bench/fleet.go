@@ -79,7 +79,7 @@ func (f *Fleet) Unregister(p *program.Program, devices []int) {
 	}
 }
 
-// Total returns what the device has registered.
+// Total returns the registered bytes of the device.
 func (f *Fleet) Total(device int) uint64 { return f.devices[device].Registered() }
 
 // reserving is a Fleet that reports reserved bytes too.

@@ -23,7 +23,7 @@ func States(devices, states, programs, common int) Workload {
 	return w
 }
 
-// Alone returns what happens to device 0 of w, on a mesh of one device.
+// Alone returns the part of w on device 0, on a mesh of one device.
 func (w Workload) Alone() Workload {
 	w = w.On(0)
 	w.Devices = 1

@@ -24,9 +24,9 @@ type Moment struct {
 	Held   []replay.L1Resident
 }
 
-// AtPeak returns what the fullest core held when it held most, of the device with the highest
-// peak. It reports false if nothing was ever in L1. Only the cores that held the same are in
-// it, if Options.Groups was asked for; else the first one.
+// AtPeak returns the contents of the fullest core at its peak, of the device with the highest peak.
+// It reports false if nothing was ever in L1. Only the cores that held the same are in it, if
+// Options.Groups was asked for; else the first one.
 func AtPeak(r *replay.Result) (m Moment, ok bool) {
 	var best *replay.DeviceL1
 	for i := range r.L1 {
@@ -47,8 +47,8 @@ func AtPeak(r *replay.Result) (m Moment, ok bool) {
 	return Moment{r.File, deviceName(best.ID), "at the peak of the fullest core, " + place(r, p.At) + " in " + cmp.Or(shown.Clip(string(p.Op), shown.MaxOutput), "no operation"), cores, p.Residents}, true
 }
 
-// After returns what lay on the fullest cores after the node of Options.GroupsAt, of the
-// device whose fullest core held most. It reports false if nothing was in L1 then.
+// After returns the contents of the fullest cores after the node of Options.GroupsAt, of the device
+// with the fullest core. It reports false if nothing was in L1 then.
 func After(r *replay.Result, node uint64) (m Moment, ok bool) {
 	var most uint64
 	seen := map[replay.Laid]bool{}
@@ -84,14 +84,14 @@ func place(r *replay.Result, node uint64) string {
 	return fmt.Sprint("node ", node)
 }
 
-// An owned is how many bytes of a core belong to something that lay there.
-type owned struct {
+// A holding is a resident of a core with the bytes that it owns.
+type holding struct {
 	replay.L1Resident
 	bytes uint64
 }
 
 // from returns the counter of the node that brought a resident.
-func (o owned) from() uint64 {
+func (o holding) from() uint64 {
 	switch {
 	case o.Program != nil:
 		return o.Program.At
@@ -106,16 +106,16 @@ const ownerRule = "a byte that two hold belongs to the one that came later, and 
 
 // owners gives each byte to one owner, by ownerRule. Kernels and the reserved area are left out, as
 // in tracked bytes. They are ordered by address. Cost: O(n log n).
-func (m Moment) owners() []owned {
-	var all []owned
+func (m Moment) owners() []holding {
+	var all []holding
 	var cuts []uint64
 	for _, held := range m.Held {
 		if !held.Kind.Below() && !held.Range().IsEmpty() {
-			all = append(all, owned{L1Resident: held})
+			all = append(all, holding{L1Resident: held})
 			cuts = append(cuts, held.Start, held.End)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b owned) int { return cmp.Compare(a.Start, b.Start) })
+	slices.SortStableFunc(all, func(a, b holding) int { return cmp.Compare(a.Start, b.Start) })
 	slices.Sort(cuts)
 	cuts = slices.Compact(cuts)
 	there := latest{all: all}
@@ -131,12 +131,12 @@ func (m Moment) owners() []owned {
 			all[there.at[0]].bytes += cuts[i] - cuts[i-1]
 		}
 	}
-	return slices.DeleteFunc(all, func(o owned) bool { return o.bytes == 0 })
+	return slices.DeleteFunc(all, func(o holding) bool { return o.bytes == 0 })
 }
 
 // latest is a heap of residents, the one that came last at its top.
 type latest struct {
-	all []owned
+	all []holding
 	at  []int // in all
 }
 

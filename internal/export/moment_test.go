@@ -157,7 +157,7 @@ func TestPprofReadsIt(t *testing.T) {
 func TestFrames(t *testing.T) {
 	b := builder{known: map[string]*profile.Location{}, runs: map[string][]uint64{}}
 	of := func(at uint64, op string) (names []string) {
-		for _, l := range b.stack(owned{L1Resident: replay.L1Resident{ResidentRow: fit.ResidentRow{Kind: fit.KindDataflow}, CB: event.Some[uint64](2), Program: &replay.ProgramRun{At: at, Op: replay.Name(op)}}}) {
+		for _, l := range b.stack(holding{L1Resident: replay.L1Resident{ResidentRow: fit.ResidentRow{Kind: fit.KindDataflow}, CB: event.Some[uint64](2), Program: &replay.ProgramRun{At: at, Op: replay.Name(op)}}}) {
 			names = append(names, l.Line[0].Function.Name)
 		}
 		return names

@@ -47,7 +47,7 @@ type builder struct {
 
 // stack returns the frames of an owner, the innermost first: the buffer, its program, then
 // the operations.
-func (b *builder) stack(o owned) (out []*profile.Location) {
+func (b *builder) stack(o holding) (out []*profile.Location) {
 	kind := o.Kind.String()
 	if o.Kind == fit.KindCB {
 		kind = "CB"

@@ -13,9 +13,9 @@ import (
 	"github.com/cbl1/cbl1/replay"
 )
 
-// A Trace is written in the format of Perfetto's trace processor: protobuf, by the field
-// numbers of TracePacket, TrackDescriptor and TrackEvent. A node is a microsecond: captures
-// do not say how long anything took. Make one with NewTrace.
+// A Trace is written in the format of Perfetto's trace processor: protobuf, by the field numbers of
+// TracePacket, TrackDescriptor and TrackEvent. A node is a microsecond: captures have no durations.
+// Make one with NewTrace.
 //
 // Errors of writing are kept, and returned by Finish.
 type Trace struct {

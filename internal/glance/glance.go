@@ -10,9 +10,9 @@ type Device interface {
 	// Cost: O(classes of equal cores), whatever lies there.
 	Fullest() l1.CoreSet
 
-	// LeastHeadroom returns the least Free that Fleet.Headroom says of all registered programs
-	// on a core of the device. ok is false if no byte is registered.
-	// Cost: O(classes of cores) where all buffers lie above all programs.
+	// LeastHeadroom returns the least Free of Fleet.Headroom over all registered programs on a core
+	// of the device. ok is false if no byte is registered. Cost: O(classes of cores) where all
+	// buffers lie above all programs.
 	LeastHeadroom() (free uint64, ok bool)
 }
 

@@ -20,9 +20,9 @@ const (
 // than 20, and a million digits take time.
 const MaxDigits = 64
 
-// Whole reads a JSON value that states a whole number from 0 to 2^63-1: a number,
-// or (older writers) a string of decimal digits. Otherwise it says in wrong, as the
-// end of a sentence, why not. It takes no more time than the value's length.
+// Whole reads a JSON value that states a whole number from 0 to 2^63-1: a number, or (older
+// writers) a string of decimal digits. Otherwise wrong has the reason, as the end of a sentence. It
+// takes no more time than the value's length.
 func Whole(raw []byte) (v uint64, wrong string) { return upTo(raw, MaxWhole) }
 
 // upTo is Whole for numbers up to most, which may be above 2^63-1.
@@ -50,7 +50,7 @@ func upTo(raw []byte, most uint64) (v uint64, wrong string) {
 	return v, ""
 }
 
-// above says, as the end of a sentence, that a number is too large.
+// above returns the end of a sentence about a number that is too large.
 func above(most uint64) string {
 	switch most {
 	case MaxL1:

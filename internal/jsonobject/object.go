@@ -74,7 +74,7 @@ func (o Object) Number(name string, most uint64) (v uint64, ok bool) {
 	return v, true
 }
 
-// Need is Number for what must be there.
+// Need is Number for a required member.
 func (o Object) Need(name string, most uint64) uint64 {
 	v, ok := o.Number(name, most)
 	if !ok {
@@ -86,7 +86,7 @@ func (o Object) Need(name string, most uint64) uint64 {
 // ID returns an id, which may be up to 2^64-1, and whether there is one.
 func (o Object) ID(name string) (id uint64, ok bool) { return o.Number(name, maxID) }
 
-// NeedID is ID for what must be there.
+// NeedID is ID for a required member.
 func (o Object) NeedID(name string) uint64 { return o.Need(name, maxID) }
 
 // Numbers returns a list of whole numbers, and whether there is one.

@@ -54,7 +54,7 @@ func (r *Reader) Err() *Error { return r.err }
 // whether that key can be read.
 func (r *Reader) Fails() int { return r.fails }
 
-// Twice reports whether a key that was asked for came twice, with equal values.
+// Twice reports whether a queried key came twice, with equal values.
 func (r *Reader) Twice() bool { return r.twice }
 
 // open notes where the members of the object at a place are; at no place there are none.

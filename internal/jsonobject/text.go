@@ -39,7 +39,7 @@ func (t *textReader) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// special consumes what comes after plain text: the quote at the end, or an escape.
+// special consumes the end of plain text: the quote, or an escape.
 func (t *textReader) special() error {
 	s := t.s
 	if !s.has(1) {

@@ -1,9 +1,9 @@
-// Package packed reads what may be compressed with gzip or zstd.
+// Package packed reads inputs that may be compressed with gzip or zstd.
 //
 // # Model
 //
-// [Open] looks at the first bytes of an input, never at a name, and returns its content.
-// [Peek] looks at the first bytes of any input without taking them.
+// [Open] reads the first bytes of an input, never a name, and returns its content. [Peek] reads the
+// first bytes of any input without consuming them.
 //
 // # Guarantees
 //

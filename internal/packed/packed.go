@@ -22,7 +22,7 @@ const (
 	maxWindow = 32 << 20
 )
 
-// PeekSize is how many bytes are looked at to tell what an input is.
+// PeekSize is how many bytes are read to recognise the format of an input.
 const PeekSize = 4096
 
 // ErrExpands: the data expands more than 1000:1 after 64 MiB of output.
@@ -35,7 +35,7 @@ type Input struct {
 	close  func()
 }
 
-// Close gives back what the decoder took. It does not close what Open was given.
+// Close releases the decoder. It does not close the argument of Open.
 func (in *Input) Close() {
 	if in.close != nil {
 		in.close()
@@ -97,17 +97,17 @@ func Peek(r io.Reader) (start []byte, rest io.Reader, err error) {
 			break
 		}
 	}
-	return start, &peeked{start, err, r}, err
+	return start, &peekReader{start, err, r}, err
 }
 
-// peeked reads the peeked bytes, then returns the error of Peek or else reads the rest.
-type peeked struct {
+// peekReader reads the peeked bytes, then returns the error of Peek or else reads the rest.
+type peekReader struct {
 	start []byte
 	err   error
 	r     io.Reader
 }
 
-func (p *peeked) Read(b []byte) (int, error) {
+func (p *peekReader) Read(b []byte) (int, error) {
 	if len(p.start) > 0 {
 		n := copy(b, p.start)
 		p.start = p.start[n:]

@@ -1,6 +1,5 @@
-// Package steps counts what programs do: how many statements of some packages run, which the
-// go command counts where it builds for coverage. The number is nearly the same on every
-// machine, busy or not.
+// Package steps counts the executed statements of some packages, which the go command counts in
+// builds for coverage. The number is nearly the same on every machine, busy or not.
 package steps
 
 import (
@@ -22,7 +21,7 @@ func Build(binary, pkg string, covered ...string) error {
 	return nil
 }
 
-// A Reader sums what programs have counted.
+// A Reader sums the counts of programs.
 type Reader struct{ tool string }
 
 // NewReader returns a Reader. It needs the go command.

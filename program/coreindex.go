@@ -2,9 +2,9 @@ package program
 
 import "github.com/cbl1/cbl1/l1"
 
-// A where says in which group of a footprint a core is, for footprints of many groups: a
-// row of numbers for the smallest rectangle around all of them.
-type where struct {
+// A coreIndex maps a core to its group, for footprints of many groups: a row of numbers for the
+// smallest rectangle around all of them.
+type coreIndex struct {
 	from l1.Core
 	rows int     // cores of the rectangle in a column
 	in   []int32 // 1 + the number of the group; 0 = none
@@ -14,12 +14,12 @@ type where struct {
 // core (A5) changes of a device take 1.1 times as long.
 const manyGroups = 5
 
-// mostCells is how large the rectangle of a where may be: larger than on any board, and not
-// as large as what a line of an input can say.
+// mostCells is the largest rectangle of a coreIndex: larger than on any board, and smaller than a line
+// of an input can demand.
 const mostCells = 32 * 32
 
 // whereOf returns nil if there are few groups, or the rectangle is too large.
-func whereOf(groups []Group) *where {
+func whereOf(groups []Group) *coreIndex {
 	if len(groups) < manyGroups {
 		return nil
 	}
@@ -33,7 +33,7 @@ func whereOf(groups []Group) *where {
 			}
 		}
 	}
-	w := &where{from: from, rows: int(to.Y-from.Y) + 1}
+	w := &coreIndex{from: from, rows: int(to.Y-from.Y) + 1}
 	w.in = make([]int32, w.rows*(int(to.X-from.X)+1))
 	for i, g := range groups {
 		for c := range g.cores.All() {
@@ -44,10 +44,10 @@ func whereOf(groups []Group) *where {
 }
 
 // at returns the place of a core that is not left of or above the rectangle.
-func (w *where) at(c l1.Core) int { return int(c.X-w.from.X)*w.rows + int(c.Y-w.from.Y) }
+func (w *coreIndex) at(c l1.Core) int { return int(c.X-w.from.X)*w.rows + int(c.Y-w.from.Y) }
 
 // group returns the number of the group of a core, -1 if there is none.
-func (w *where) group(c l1.Core) int {
+func (w *coreIndex) group(c l1.Core) int {
 	if c.X < w.from.X || c.Y < w.from.Y || int(c.Y-w.from.Y) >= w.rows {
 		return -1
 	}
