@@ -24,7 +24,7 @@ type Terms struct {
 // differ a lot at most some hundred million steps.
 func Compare(old, new []*Run, t Terms) *Diff {
 	c := comparison{terms: t, basis: basisOf(slices.Concat(old, new))}
-	out := &Diff{Equal: true, Basis: Basis{Programs: c.basis}, Captures: []Capture{}, Devices: []Device{}}
+	out := &Diff{Schema: DiffSchema, Equal: true, Basis: Basis{Programs: c.basis}, Captures: []Capture{}, Devices: []Device{}}
 	out.Sides = Pair[Side]{c.side(old), c.side(new)}
 	out.Equal = sameSides(out.Sides.Old, out.Sides.New)
 	var both []devicePair
@@ -223,17 +223,20 @@ func fileOf(r *Run) *File {
 	return &File{r.file, r.nodes, r.log, r.saved}
 }
 
-// complete returns the chip with who told the size of L1_SMALL. Reports that were saved before
-// they had it knew it from an option alone.
-func (c Chip) complete() Chip {
-	switch {
-	case c.SmallFrom != "":
-	case c.L1Small > 0:
-		c.SmallFrom = "option"
-	default:
-		c.SmallFrom = "assumed"
+// chipOf returns a chip as a Diff has it. Reports that were saved before they named the source of
+// L1_SMALL knew its size from an option alone.
+func chipOf(c replay.Chip) Chip {
+	out := Chip{
+		string(c.Arch), string(c.ArchFrom), c.Base, string(c.BaseFrom), c.Align, c.L1Size.V, c.L1Small, string(c.Small),
 	}
-	return c
+	switch {
+	case out.SmallFrom != "":
+	case c.L1Small > 0:
+		out.SmallFrom = "option"
+	default:
+		out.SmallFrom = "assumed"
+	}
+	return out
 }
 
 // same reports whether figures were reckoned with the same chip, whoever named it.

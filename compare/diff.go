@@ -22,8 +22,12 @@ type Pair[T any] struct {
 	New T `json:"new"`
 }
 
+// DiffSchema names the form of a Diff.
+const DiffSchema = "cbl1.diff/1"
+
 // A Diff says what differs between two sides, each one Run or several.
 type Diff struct {
+	Schema   string     `json:"schema"`
 	Equal    bool       `json:"equal"`    // nothing differs but names of files, and counters and times of nodes
 	Sides    Pair[Side] `json:"sides"`    //
 	Basis    Basis      `json:"basis"`    // what could be compared

@@ -93,49 +93,42 @@ func figureNames() [numFigures]string {
 // Of returns what a Result says. Programs are compared buffer by buffer if it was made with
 // replay.Options.Buffers, else by their sums. Cost: O(devices + programs).
 func Of(r *replay.Result) *Run {
-	out := &Run{
-		file: r.File, nodes: r.Nodes, log: r.Log,
-		chip: Chip{
-			Arch: string(r.Spec.Arch), ArchFrom: string(r.Spec.ArchFrom), Base: r.Spec.CBBase, BaseFrom: string(r.Spec.BaseFrom),
-			Align: r.Spec.CBAlign, L1Size: r.Spec.L1Size, L1Small: r.Spec.L1Small, SmallFrom: string(r.Spec.SmallFrom),
-		},
-		runs: r.Checks.Runs, failed: r.Checks.Failed, leftAll: r.Live.More == 0,
-	}
-	if r.Rank.OK {
-		out.rank = &r.Rank.V
-	}
-	for _, why := range r.Judge(replay.Terms{}).Untold {
-		out.doubt(why.Code)
-	}
-	if t := r.Checks.Tightest; t != nil {
-		out.tightest = &Tightest{Op: string(t.Run.Op), Counter: t.Enqueue, Free: t.Headroom.Free, Gap: t.Headroom.Gap.Len(), End: t.Headroom.End}
-		if t.Device.OK {
-			out.tightest.Device = &t.Device.V
-		}
-	}
+	head := r.ReportHead()
+	out := newRun(&head)
+	out.log = r.Log
 	for i := range r.Devices {
-		d := &r.Devices[i]
-		row := out.device(optional(d.ID.V, d.ID.OK))
-		row.kind, row.chips = d.Kind, d.Chips
-		row.figures = figuresOf(d)
-		row.groups, row.listed, row.programs, row.buffers = d.CoreGroups, true, d.ProgramsDetail, d.ProgramsBuffers
+		out.setDevice(&r.Devices[i])
 	}
 	composed := map[replay.Laid]*deviceRow{}
 	for i := range r.L1 {
-		d := &r.L1[i]
-		row := out.device(optional(d.ID.V, d.ID.OK))
-		row.kind, row.chips, row.listed = d.Kind, d.Chips, true
-		row.grid = Grid{Cols: d.Cols, Rows: d.Rows, Cores: d.NumCores, From: string(d.CoresFrom)}
-		row.figures[figureTracked], row.figures[figureL1], row.figures[figureL1End] = d.TotalPeak, d.L1Peak, d.L1Final
-		row.figures[figureSmall], row.figures[figureSmallEnd] = d.SmallPeak, d.SmallFinal
-		row.setPeak(d.Peak, composed)
+		out.setL1(&r.L1[i], composed)
 	}
-	for _, b := range r.Live.List {
-		if !b.Kind.InL1() {
-			continue
+	return out
+}
+
+// newRun returns what a report says without its devices.
+func newRun(doc *replay.ReportHead) *Run {
+	out := &Run{
+		file: doc.File, rank: optional(doc.Rank.V, doc.Rank.OK), nodes: doc.Nodes, chip: chipOf(doc.Basis.Chip),
+		runs: doc.Checks.Runs, failed: doc.Checks.Failed, leftAll: doc.Live.More == 0,
+	}
+	for _, code := range doc.Checks.Untold {
+		if !slices.Contains(out.untold, code) {
+			out.untold = append(out.untold, code)
 		}
-		at := l1.Range{Start: b.Address.V, End: b.Address.V}
-		out.left = append(out.left, resident{kind: b.Kind.Name(), op: string(b.Op), cb: none, inside: named(optional(b.Device.V, b.Device.OK)), r: at, size: b.Size, known: b.Address.OK})
+	}
+	if t := doc.Checks.Tightest; t != nil {
+		out.tightest = &Tightest{
+			Device: optional(t.Device.V, t.Device.OK), Op: string(t.Run.Op), Counter: t.Enqueue, End: t.Row.End, Free: t.Row.Free, Gap: t.Row.Gap,
+		}
+	}
+	for _, b := range doc.Live.List {
+		if b.Kind.InL1() {
+			out.left = append(out.left, resident{
+				kind: b.Kind.Name(), op: string(b.Op), cb: none, inside: named(optional(b.Device.V, b.Device.OK)),
+				r: l1.Range{Start: b.Address.V, End: b.Address.V}, size: b.Size, known: b.Address.OK,
+			})
+		}
 	}
 	return out
 }
@@ -147,13 +140,6 @@ func optional(v uint64, ok bool) *uint64 {
 	return &v
 }
 
-// doubt adds a reason why nobody can tell.
-func (r *Run) doubt(code replay.Code) {
-	if !slices.Contains(r.untold, code) {
-		r.untold = append(r.untold, code)
-	}
-}
-
 // device returns the row of a device, a new one if there is none. Devices come by id.
 func (r *Run) device(id *uint64) *deviceRow {
 	at, ok := slices.BinarySearchFunc(r.devices, id, func(d *deviceRow, id *uint64) int { return compareIDs(d.id, id) })
@@ -163,13 +149,31 @@ func (r *Run) device(id *uint64) *deviceRow {
 	return r.devices[at]
 }
 
-// figuresOf returns the figures of circular buffers and their like.
-func figuresOf(d *replay.Device) (f [numFigures]uint64) {
+// setDevice takes in the circular buffers of a device.
+func (r *Run) setDevice(d *replay.Device) *deviceRow {
+	row := r.device(optional(d.ID.V, d.ID.OK))
+	row.kind, row.chips = d.Kind, d.Chips
+	row.groups, row.programs, row.buffers = d.CoreGroups, d.ProgramsDetail, d.ProgramsBuffers
+	row.listed = d.ProgramsDetail.Len() > 0 || d.Programs == 0
+	f := &row.figures
 	f[figurePrograms] = uint64(d.Programs)
 	f[figureCore], f[figureAliveCore], f[figureSum], f[figureAliveSum] = d.RegisteredCorePeak, d.CorePeak, d.Registered, d.ResidentPeak
 	f[figureLogical], f[figureEnd] = d.RegisteredLogical, d.HighestEnd
 	f[figureDataflow], f[figureScratchpad] = d.Dataflow.RegisteredCorePeak, d.Scratchpad.RegisteredCorePeak
-	return f
+	return row
+}
+
+// setL1 takes in the figures of the whole L1 of a device. See setPeak for composed.
+func (r *Run) setL1(d *replay.DeviceL1, composed map[replay.Laid]*deviceRow) *deviceRow {
+	row := r.device(optional(d.ID.V, d.ID.OK))
+	row.kind, row.chips = d.Kind, d.Chips
+	row.listed = row.listed || row.programs.Len() == 0 && row.figures[figurePrograms] == 0
+	row.grid = Grid{Cols: d.Cols, Rows: d.Rows, Cores: d.NumCores, From: string(d.CoresFrom)}
+	f := &row.figures
+	f[figureTracked], f[figureL1], f[figureL1End] = d.TotalPeak, d.L1Peak, d.L1Final
+	f[figureSmall], f[figureSmallEnd] = d.SmallPeak, d.SmallFinal
+	row.setPeak(d.Peak, composed)
+	return row
 }
 
 // setPeak takes the peak of a device. Peaks with one name are composed once: composed has the first device of each.
@@ -191,7 +195,7 @@ func (d *deviceRow) setPeak(p *replay.L1Peak, composed map[replay.Laid]*deviceRo
 	for _, x := range p.Residents {
 		one := resident{kind: x.Kind.Name(), cb: none, r: x.Range(), size: x.Range().Len(), known: true}
 		switch {
-		case x.Program != nil:
+		case x.Program != nil && x.CB.OK:
 			one.op, one.cb = string(x.Program.Op), int(x.CB.V)
 		case x.Buffer != nil:
 			one.op, one.inside = string(x.Buffer.Op), x.Buffer.Layout

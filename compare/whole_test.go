@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -122,6 +123,19 @@ func TestWholeDiffs(t *testing.T) {
 	}
 	testkit.Golden(t, *update, "testdata/diffs.golden", got.String())
 	require.EqualValues(t, -4, compare.Figure{Old: 5, New: 1}.Change())
+}
+
+// A report that an older cbl1 saved, without the source of L1_SMALL, says the same as its log today.
+func TestSavedBefore(t *testing.T) {
+	file, err := os.Open("testdata/saved_before.json")
+	require.NoError(t, err)
+	defer file.Close()
+	runs, err := compare.Decode(file, "saved_before.json")
+	require.NoError(t, err)
+	d := compare.Compare(runs, runOf(t, aLog()), compare.Terms{})
+	require.True(t, d.Equal)
+	require.Equal(t, compare.BySums, d.Basis.Programs)
+	require.Len(t, d.Devices, len(compare.Compare(nil, runOf(t, aLog()), compare.Terms{}).Devices))
 }
 
 // Each number of a report has its limits, and what is beyond them is named with its field. -update writes

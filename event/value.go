@@ -35,6 +35,12 @@ func (o Opt[T]) MarshalJSON() ([]byte, error) {
 	return json.Marshal(o.V)
 }
 
+// UnmarshalJSON reads a value as MarshalJSON writes it.
+func (o *Opt[T]) UnmarshalJSON(text []byte) error {
+	*o = Opt[T]{OK: string(text) != "null"}
+	return json.Unmarshal(text, &o.V)
+}
+
 // A Pos is the place of an event or node in its file.
 type Pos struct {
 	Offset int64 // bytes of (decompressed) input before its brace

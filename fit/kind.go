@@ -55,6 +55,16 @@ func (k Kind) Name() string { return k.texts()[1] }
 // MarshalText returns Name: the spelling of JSON.
 func (k Kind) MarshalText() ([]byte, error) { return []byte(k.Name()), nil }
 
+// UnmarshalText reads a Name.
+func (k *Kind) UnmarshalText(text []byte) error {
+	for *k = 0; *k < numKinds; *k++ {
+		if k.Name() == string(text) {
+			return nil
+		}
+	}
+	return fmt.Errorf("%.40q is no kind of buffer", text)
+}
+
 // texts returns the kind in words and as data spells it.
 func (k Kind) texts() [2]string {
 	all := [numKinds][2]string{

@@ -19,6 +19,12 @@ func (c Core) String() string { return fmt.Sprintf("%d-%d", c.X, c.Y) }
 // MarshalText returns String: the spelling of JSON.
 func (c Core) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
+// UnmarshalText reads a core as ParseCore does.
+func (c *Core) UnmarshalText(text []byte) (err error) {
+	*c, err = ParseCore(string(text))
+	return err
+}
+
 // Legacy returns "(x=x,y=y)", the older spelling.
 func (c Core) Legacy() string { return fmt.Sprintf("(x=%d,y=%d)", c.X, c.Y) }
 

@@ -404,6 +404,13 @@ func (s CoreSet) String() string { return s.Ranges().String() }
 // MarshalText returns String: the spelling of JSON.
 func (s CoreSet) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
+// UnmarshalText reads a set as ParseCoreRangeSet does.
+func (s *CoreSet) UnmarshalText(text []byte) error {
+	set, err := ParseCoreRangeSet(string(text))
+	*s = set.Cores()
+	return err
+}
+
 // Brief returns the first rectangle and the number of others: "[0-0 - 2-0] (+1 more)".
 func (s CoreSet) Brief() string {
 	all := s.Ranges()

@@ -1,6 +1,7 @@
 package l1
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -107,4 +108,14 @@ func (r Range) MarshalJSON() ([]byte, error) {
 		return []byte("null"), nil
 	}
 	return fmt.Appendf(nil, "[%d,%d]", r.Start, r.End), nil
+}
+
+// UnmarshalJSON reads a range as MarshalJSON writes it. Errors are *RangeError, or come from encoding/json.
+func (r *Range) UnmarshalJSON(text []byte) error {
+	var ends [2]uint64
+	if err := json.Unmarshal(text, &ends); err != nil {
+		return err
+	}
+	*r = Range{ends[0], ends[1]}
+	return r.Check()
 }

@@ -97,7 +97,7 @@ func (r *Result) ReportHead() ReportHead {
 	return doc
 }
 
-// Document returns the device as documents have it: of its programs those of an operation, if only has one.
+// Document returns the device as documents have it. If only has an operation, other programs are left out.
 func (d Device) Document(only Filter) Device {
 	programs := d.ProgramsDetail
 	if programs == nil || only.Op != "" {
@@ -159,6 +159,15 @@ func (n NodeAt) MarshalJSON() ([]byte, error) {
 	return strconv.AppendInt(nil, int64(n), 10), nil
 }
 
+// UnmarshalJSON reads what MarshalJSON writes.
+func (n *NodeAt) UnmarshalJSON(text []byte) error {
+	*n = -1
+	if string(text) == "null" {
+		return nil
+	}
+	return json.Unmarshal(text, (*int64)(n))
+}
+
 // MarshalJSON returns the rows as a list.
 func (p *Programs) MarshalJSON() ([]byte, error) {
 	rows := make([]ProgramDetail, 0, p.Len())
@@ -166,4 +175,14 @@ func (p *Programs) MarshalJSON() ([]byte, error) {
 		rows = append(rows, row)
 	}
 	return json.Marshal(rows)
+}
+
+// UnmarshalJSON reads the rows of a list.
+func (p *Programs) UnmarshalJSON(text []byte) error {
+	var rows []ProgramDetail
+	err := json.Unmarshal(text, &rows)
+	for _, row := range rows {
+		p.Add(row)
+	}
+	return err
 }

@@ -209,6 +209,12 @@ type ProgramDetail struct {
 	Overlapping bool        `json:"cbs_overlap"` // two of its CBs share bytes (program.Overlap)
 }
 
+// WithoutNodes returns the program without the nodes that made it, to compare it with others.
+func (p ProgramDetail) WithoutNodes() ProgramDetail {
+	p.First, p.Last, p.T = 0, 0, ""
+	return p
+}
+
 // A CoreGroup is a set of cores with the same figures.
 type CoreGroup struct {
 	Cores      l1.CoreSet `json:"cores"`

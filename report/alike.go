@@ -48,9 +48,9 @@ type placedProgram struct {
 	placed int
 }
 
-// withoutNodes returns what programs have in common that differ in their nodes alone.
+// withoutNodes is WithoutNodes of the program.
 func (p placedProgram) withoutNodes() placedProgram {
-	p.ProgramDetail = withoutNodes(p.ProgramDetail)
+	p.ProgramDetail = p.WithoutNodes()
 	return p
 }
 

@@ -11,25 +11,17 @@ import (
 	"github.com/cbl1/cbl1/replay"
 )
 
-// DiffSchema is the value of the field "schema" of a comparison.
-const DiffSchema = "cbl1.diff/1"
-
 // Diff returns a comparison. The first line answers; what explains the rest comes first, and
 // what changes most bytes of a core before what changes fewer. Its CSV has a row for each thing that
 // differs.
 func Diff(d *compare.Diff) Document {
-	out := Document{json: func(w io.Writer) error { return writeJSON(w, jsonDiff{DiffSchema, d}) }, head: csvDiff{}, rows: rowsOf(diffCSV(d))}
+	out := Document{json: func(w io.Writer) error { return writeJSON(w, d) }, head: csvDiff{}, rows: rowsOf(diffCSV(d))}
 	out.page.line("%s", diffAnswer(d))
 	out.page.note(diffNotes(d)...)
 	for _, s := range diffSections(d) {
 		out.page.table(s.title, s.table, s.more)
 	}
 	return out
-}
-
-type jsonDiff struct {
-	Schema string `json:"schema"`
-	*compare.Diff
 }
 
 // A section is a table of a comparison.

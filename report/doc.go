@@ -11,7 +11,7 @@
 // base of every percentage, and shows nothing that came from a file without
 // escaping control characters. Markdown is the same page without pictures. JSON follows a schema with a version, which is part
 // of this package: cbl1.report-2.schema.json, and the like for check, peak, room, who, map and
-// diff. [replay.PeakSchema], [Schema], [replay.CheckSchema], [replay.RoomSchema], [replay.WhoSchema], [replay.MapSchema] and [DiffSchema] name them.
+// diff. [replay.PeakSchema], [replay.ReportSchema], [replay.CheckSchema], [replay.RoomSchema], [replay.WhoSchema], [replay.MapSchema] and [compare.DiffSchema] name them.
 // Fields are only added within a version. CSV has the members of the JSON as columns;
 // documents of [Report], [Check], [Peak] and [Diff] have it.
 //

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cbl1/cbl1/compare"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/replay"
 	"github.com/stretchr/testify/require"
@@ -29,7 +30,7 @@ func TestSchemaFields(t *testing.T) {
 		replay.CheckSchema:  reflect.TypeFor[replay.CheckDocument](),
 		replay.PeakSchema:   reflect.TypeFor[replay.PeakDocument](),
 		replay.WhoSchema:    reflect.TypeFor[replay.WhoDocument](),
-		DiffSchema:          reflect.TypeFor[jsonDiff](),
+		compare.DiffSchema:  reflect.TypeFor[compare.Diff](),
 		replay.MapSchema:    reflect.TypeFor[replay.MapDocument](),
 		replay.RoomSchema:   reflect.TypeFor[replay.RoomDocument](),
 	} {

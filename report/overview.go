@@ -92,7 +92,7 @@ type jsonPlaced struct {
 
 // jsonDiffOverview is a comparison without what is too much of it.
 type jsonDiffOverview struct {
-	jsonDiff
+	compare.Diff
 	Answer string   `json:"words"`
 	Labels []string `json:"labels"` // of its devices
 	// Figures says in words which figures there are.
@@ -262,11 +262,10 @@ func newPlaced(list []replay.ProgramBuffer) []jsonPlaced {
 }
 
 func newDiffOverview(d *compare.Diff, most int) *jsonDiffOverview {
-	short := *d
-	out := &jsonDiffOverview{jsonDiff: jsonDiff{DiffSchema, &short}, Answer: diffAnswer(d), Labels: []string{}, Figures: map[string]string{}, More: []int{}}
-	short.Devices = slices.Clone(d.Devices)
-	for i := range short.Devices {
-		one := &short.Devices[i]
+	out := &jsonDiffOverview{Diff: *d, Answer: diffAnswer(d), Labels: []string{}, Figures: map[string]string{}, More: []int{}}
+	out.Devices = slices.Clone(d.Devices)
+	for i := range out.Devices {
+		one := &out.Devices[i]
 		out.Labels = append(out.Labels, deviceWhere(d, *one))
 		for _, figure := range one.Figures {
 			out.Figures[figure.Name] = figureText(figure.Name)

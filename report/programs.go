@@ -31,23 +31,17 @@ func foldRows[T any, K comparable](rows iter.Seq[T], key func(T) K) (out []folde
 	return out
 }
 
-// withoutNodes returns what programs have in common that differ in their nodes alone.
-func withoutNodes(p replay.ProgramDetail) replay.ProgramDetail {
-	p.First, p.Last, p.T = 0, 0, ""
-	return p
-}
-
 // writePrograms writes a table of programs per device, equal devices folded.
 func writePrograms(page *page, r *replay.Result) {
 	folds := foldDevices(r.Devices, func(d *replay.Device) string {
 		var key strings.Builder
 		for p := range programsOf(r, d) {
-			fmt.Fprintf(&key, "%+v\n", withoutNodes(p))
+			fmt.Fprintf(&key, "%+v\n", p.WithoutNodes())
 		}
 		return key.String()
 	})
 	for _, f := range folds {
-		rows := foldRows(programsOf(r, f.first), withoutNodes)
+		rows := foldRows(programsOf(r, f.first), replay.ProgramDetail.WithoutNodes)
 		slices.SortStableFunc(rows, func(a, b folded[replay.ProgramDetail]) int { return -cmp.Compare(a.first.Core, b.first.Core) })
 		if len(rows) == 0 {
 			continue
