@@ -605,9 +605,10 @@ function cbsTable(c) {
   const rows = [];
   for (const p of state.only ? [state.only] : c.programs) if (p.placed !== null) for (const b of c.placed[p.placed]) rows.push({ b, p });
   const sub = (title, key, isNum) => ({ title, num: isNum, get: (r) => r.b[key] });
+  const at = (title, i) => ({ title, num: true, get: (r) => r.b.range && r.b.range[i] });
   return [state.only && h("p", { class: "note", css: { "margin-top": ".8rem" } }, "Only ", name(state.only.op || "not named"), ", " + nodeWord(c) + " " + state.only.first_counter + ". ", h("button", { type: "button", class: "plain", onclick: () => { state.only = null; redraw("tables", tables); } }, "Show all")),
     table([{ title: "buffer", get: (r) => kindOf(r.b.kind) + " " + String(r.b.cb).padStart(3), show: (r) => kindOf(r.b.kind) + " " + r.b.cb + (r.b.global ? " (global)" : "") },
-      sub("bytes a core", "size_bytes", true), sub("start", "start", true), sub("end", "end", true), sub("cores", "count", true), { title: "which", get: (r) => r.b.cores.replace(/[{}]/g, "") }, { title: "operation", wide: true, get: (r) => r.p.op }], rows, 1, 0)];
+      sub("bytes a core", "size_bytes", true), at("start", 0), at("end", 1), sub("cores", "count", true), { title: "which", get: (r) => r.b.cores.replace(/[{}]/g, "") }, { title: "operation", wide: true, get: (r) => r.p.op }], rows, 1, 0)];
 }
 function buffersTable(c) {
   const rows = [], seen = new Set();

@@ -7,12 +7,12 @@ import (
 
 // A ProgramBuffer is a circular buffer, dataflow buffer or scratchpad of a program.
 type ProgramBuffer struct {
-	Kind   fit.Kind
-	Number int  // position among the program's buffers of this kind, from 0
-	Global bool // it lies in memory of something else
-	Cores  l1.CoreSet
-	Size   uint64   // bytes on each core
-	Range  l1.Range // empty if the place is not known, or the size is 0
+	Kind   fit.Kind   `json:"kind"`
+	Number int        `json:"cb"`     // position among the program's buffers of this kind, from 0
+	Global bool       `json:"global"` // it lies in memory of something else
+	Cores  l1.CoreSet `json:"cores"`
+	Size   uint64     `json:"size_bytes"` // on each core
+	Range  l1.Range   `json:"range"`      // empty if the place is not known, or the size is 0
 }
 
 // setBuffers notes what the program in a row of a device places, if somebody asks.

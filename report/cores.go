@@ -22,16 +22,12 @@ func foldCores(groups []replay.CoreGroup) []coreRow {
 	var rows []coreRow
 	at := map[string]int{}
 	for _, g := range groups {
-		key := fmt.Sprint(g.Registered, g.AlivePeak, g.Regions)
-		i, ok := at[key]
-		if !ok {
-			at[key] = len(rows)
-			rows = append(rows, coreRow{g, g.Programs, g.Programs})
-			continue
+		row := folding(at, &rows, fmt.Sprint(g.Registered, g.AlivePeak, g.Regions))
+		if row.Cores.IsEmpty() {
+			row.fewest = g.Programs
 		}
-		row := &rows[i]
-		row.Cores = row.Cores.Union(g.Cores)
-		row.fewest, row.most = min(row.fewest, g.Programs), max(row.most, g.Programs)
+		g.Cores = row.Cores.Union(g.Cores)
+		row.CoreGroup, row.fewest, row.most = g, min(row.fewest, g.Programs), max(row.most, g.Programs)
 	}
 	slices.SortStableFunc(rows, func(a, b coreRow) int {
 		return -cmp.Or(cmp.Compare(a.Registered, b.Registered), cmp.Compare(a.AlivePeak, b.AlivePeak))

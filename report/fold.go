@@ -21,15 +21,13 @@ func foldDevices(devices []replay.Device, key func(*replay.Device) string) []fol
 	at := map[string]int{}
 	for i := range devices {
 		d := &devices[i]
-		k := key(d)
-		if j, ok := at[k]; ok && d.Kind == replay.KindChip {
-			out[j].devices = append(out[j].devices, d)
-			continue
-		}
+		k := fmt.Sprint(i)
 		if d.Kind == replay.KindChip {
-			at[k] = len(out)
+			k = "chip " + key(d)
 		}
-		out = append(out, fold{d, []*replay.Device{d}})
+		f := folding(at, &out, k)
+		f.devices = append(f.devices, d)
+		f.first = f.devices[0]
 	}
 	return out
 }

@@ -80,14 +80,8 @@ type jsonProgramRow struct {
 
 // jsonPlaced is a buffer that a program places.
 type jsonPlaced struct {
-	Kind   string  `json:"kind"`
-	CB     int     `json:"cb"`
-	Global bool    `json:"global"`
-	Cores  string  `json:"cores"`
-	Count  int     `json:"count"`
-	Size   uint64  `json:"size_bytes"`
-	Start  *uint64 `json:"start"`
-	End    *uint64 `json:"end"`
+	replay.ProgramBuffer
+	Count int `json:"count"` // of Cores
 }
 
 // jsonDiffOverview is a comparison without what is too much of it.
@@ -195,29 +189,26 @@ func clipped(op replay.Name) replay.Name { return replay.Name(shown.Clip(string(
 
 // programs are those of all devices, the largest on a core first.
 func (o *overview) programs(folds []fold) (out []jsonProgramRow, more int) {
-	type shown struct {
-		placedProgram
-		times int
-		on    []int
-	}
 	type key struct {
 		placedProgram
 		times int
 	}
-	var rows []*shown
-	at := map[key]*shown{}
+	type shown struct {
+		key
+		on []int
+	}
+	var rows []shown
+	at := map[key]int{}
 	for i, f := range folds {
 		for _, one := range foldRows(o.placedPrograms(f.first), placedProgram.withoutNodes) {
-			own := key{one.first.withoutNodes(), one.count}
-			row := at[own]
-			if row == nil {
-				row = &shown{placedProgram: one.first, times: one.count}
-				at[own], rows = row, append(rows, row)
+			row := folding(at, &rows, key{one.first.withoutNodes(), one.count})
+			if len(row.on) == 0 {
+				row.key = key{one.first, one.count}
 			}
 			row.on = append(row.on, i)
 		}
 	}
-	slices.SortStableFunc(rows, func(a, b *shown) int { return -cmp.Compare(a.Core, b.Core) })
+	slices.SortStableFunc(rows, func(a, b shown) int { return -cmp.Compare(a.Core, b.Core) })
 	rows, more = cut(rows, o.most, 0)
 	out = []jsonProgramRow{}
 	for _, row := range rows {
@@ -252,11 +243,7 @@ func (o *overview) placed(rows []jsonProgramRow) [][]jsonPlaced {
 func newPlaced(list []replay.ProgramBuffer) []jsonPlaced {
 	out := []jsonPlaced{}
 	for _, b := range list {
-		row := jsonPlaced{Kind: b.Kind.Name(), CB: b.Number, Global: b.Global, Cores: b.Cores.String(), Count: b.Cores.Len(), Size: b.Size}
-		if !b.Range.IsEmpty() {
-			row.Start, row.End = &b.Range.Start, &b.Range.End
-		}
-		out = append(out, row)
+		out = append(out, jsonPlaced{b, b.Cores.Len()})
 	}
 	return out
 }

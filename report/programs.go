@@ -16,19 +16,27 @@ type folded[T any] struct {
 	count int
 }
 
-// foldRows puts rows with equal keys together, in order of the first ones.
+// foldRows counts rows with equal keys, in order of the first ones.
 func foldRows[T any, K comparable](rows iter.Seq[T], key func(T) K) (out []folded[T]) {
 	at := map[K]int{}
 	for row := range rows {
-		k := key(row)
-		if i, ok := at[k]; ok {
-			out[i].count++
-			continue
+		one := folding(at, &out, key(row))
+		if one.count == 0 {
+			one.first = row
 		}
-		at[k] = len(out)
-		out = append(out, folded[T]{row, 1})
+		one.count++
 	}
 	return out
+}
+
+// folding returns the row of a key: a zero one at the end of the rows if there is none.
+func folding[T any, K comparable](at map[K]int, rows *[]T, key K) *T {
+	i, ok := at[key]
+	if !ok {
+		i = len(*rows)
+		at[key], *rows = i, append(*rows, *new(T))
+	}
+	return &(*rows)[i]
 }
 
 // writePrograms writes a table of programs per device, equal devices folded.
