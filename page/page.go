@@ -104,10 +104,10 @@ func words(b *bytes.Buffer, results []*replay.Result, terms replay.Terms, d *com
 	for i, r := range results {
 		j := r.Judge(terms)
 		name := shown.End(r.File, 80)
-		check := report.Check(r, j, true)
+		check := report.Check(r, j).Detailed()
 		verbatim(&texts, "check "+name, check)
 		verbatim(&texts, "report "+name, report.Report(r, report.Options{}))
-		verbatim(&texts, "peak "+name, report.Peak(r))
+		verbatim(&texts, "peak "+name, report.Peak(r).Detailed())
 		if i == 0 || worst != replay.DoesNotFit && j.Answer != replay.Fits {
 			worst = j.Answer
 			answer, sentence = check.Lead()

@@ -189,8 +189,8 @@ func TestFrame(t *testing.T) {
 		got = strings.Replace(got, part, "...", 1)
 	}
 	for _, d := range []report.Document{
-		report.Check(old, old.Judge(replay.Terms{}), true), report.Report(old, report.Options{}), report.Peak(old),
-		report.Check(changed, changed.Judge(replay.Terms{}), true), report.Report(changed, report.Options{}), report.Peak(changed), report.Diff(diff),
+		report.Check(old, old.Judge(replay.Terms{})).Detailed(), report.Report(old, report.Options{}), report.Peak(old).Detailed(),
+		report.Check(changed, changed.Judge(replay.Terms{})).Detailed(), report.Report(changed, report.Options{}), report.Peak(changed).Detailed(), report.Diff(diff),
 	} {
 		var said strings.Builder
 		require.NoError(t, d.Text(&said, 100))

@@ -16,11 +16,16 @@ func writeAnswer(page *page, r *replay.Result, j replay.Judgement, folds []fold)
 	if r.Count(replay.CodeBeyondL1) > 0 {
 		verdict = "does not fit"
 	}
+	page.line("%s%s", head(verdict, r), decisive(r, folds))
+}
+
+// head begins the first line: a word, the file and the filter.
+func head(word string, r *replay.Result) string {
 	file := shown.End(r.File, 60)
 	if r.Rank.V > 0 { // 0 is that of most captures
 		file += fmt.Sprintf(" (rank %d)", r.Rank.V)
 	}
-	page.line("%s  %s%s  %s", verdict, file, r.Only.Suffix(), decisive(r, folds))
+	return fmt.Sprintf("%s  %s%s  ", word, file, r.Only.Suffix())
 }
 
 // decisive says how much of a core's L1 was held at most, or registered where nothing is known to have run.
@@ -40,6 +45,11 @@ func decisive(r *replay.Result, folds []fold) string {
 	if len(folds) > 1 {
 		text += " of " + deviceName(r, id)
 	}
+	return text + doubtful(r)
+}
+
+// doubtful ends the first line with the assumptions that its number rests on.
+func doubtful(r *replay.Result) string {
 	var doubts []string
 	if r.Spec.ArchFrom == event.FromAssumed {
 		doubts = append(doubts, string(r.Spec.Arch)+"?")
@@ -48,9 +58,9 @@ func decisive(r *replay.Result, folds []fold) string {
 		doubts = append(doubts, "placed?")
 	}
 	if len(doubts) == 0 {
-		return text
+		return ""
 	}
-	return text + "; " + strings.Join(doubts, ", ")
+	return "; " + strings.Join(doubts, ", ")
 }
 
 // bytesText puts bytes in relation to usable L1: "125,504 of 1,461,248 usable bytes (8.6%, 122.6 KiB)".
@@ -97,6 +107,12 @@ func writeAtPeak(page *page, r *replay.Result, row *replay.DeviceL1) {
 		t.named(func(n int) string { return ownerText(r, largest, n-len(more)) + more },
 			grouped(p.Kinds[k]), shown.Plural(len(all), k.String()), grouped(low), grouped(high))
 	}
+	page.table(atPeak(r, row), t, "")
+}
+
+// atPeak names the moment of a peak, and the cores.
+func atPeak(r *replay.Result, row *replay.DeviceL1) string {
+	p := row.Peak
 	on := "core " + p.Core.String()
 	if n := p.Cores.Len() - 1; n > 0 {
 		on += fmt.Sprintf(" and %s more", grouped(n))
@@ -108,7 +124,7 @@ func writeAtPeak(page *page, r *replay.Result, row *replay.DeviceL1) {
 	if p.Op != "" {
 		at = fmt.Sprintf("%s (%s)", shortOp(r, p.Op, p.At, p.T), r.Inside(p.At, p.T))
 	}
-	page.table(fmt.Sprintf("at the peak, %s, on %s", at, on), t, "")
+	return fmt.Sprintf("at the peak, %s, on %s", at, on)
 }
 
 // share says which program takes how much of the core.
@@ -141,27 +157,6 @@ func end(s replay.Spec, address uint64) string {
 	default:
 		return fmt.Sprintf("%s (%s below the top of L1)", grouped(address), grouped(size-address))
 	}
-}
-
-// ofUsable says what share of the usable L1 of a chip the bytes are, and which chip that is.
-func ofUsable(s replay.Spec, bytes uint64) string {
-	base := string(s.Arch)
-	if s.ArchFrom == event.FromAssumed {
-		base += " assumed"
-	}
-	if share := usableShare(s, bytes); share != "" {
-		return fmt.Sprintf("%s (%s)", share, base)
-	}
-	return ""
-}
-
-// usableShare says what share of usable L1 the bytes are; nothing where that is not known.
-func usableShare(s replay.Spec, bytes uint64) string {
-	usable := s.UsableBytes()
-	if usable == 0 {
-		return ""
-	}
-	return fmt.Sprintf(", %s of usable L1", percent(bytes, usable))
 }
 
 // nodes names a program's nodes.

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -14,10 +13,10 @@ import (
 )
 
 // Check returns the answer to the question whether the programs of a capture fit. In text it is one line if they do,
-// and one more about assumptions. Else it has tt-metal's own message, who is in the way and what to do. With details it
-// also says how far each buffer may grow, and with which L1 it was reckoned. The CSV
+// and one more about assumptions. Else it has tt-metal's own message, who is in the way and what to do. Its details are
+// how far each buffer may grow, and with which L1 it was reckoned. The CSV
 // has a row for each way in which a program run does not fit, and one if there is none.
-func Check(r *replay.Result, j replay.Judgement, details bool) Document {
+func Check(r *replay.Result, j replay.Judgement) Document {
 	c := check{j, r}
 	d := Document{
 		json: func(w io.Writer) error { return writeJSON(w, r.Check(j)) },
@@ -34,9 +33,8 @@ func Check(r *replay.Result, j replay.Judgement, details bool) Document {
 		c.writeOver(&d.page)
 	}
 	d.lead = [2]string{strings.ReplaceAll(string(c.Answer), "_", " ") + c.only() + c.accepted(), c.sentence()}
-	if details {
-		d.page.apart(append(c.room(), note{"chip", chipText(r, r.Spec)}))
-	}
+	d.page.detail(append(c.room(), chipNotes(r)...)...)
+	d.page.doubts = append(doubts(r), small(r)...)
 	return d
 }
 
@@ -57,10 +55,13 @@ type check struct {
 	result *replay.Result
 }
 
+// markWidth is the width of the marks of answers.
+const markWidth = 6
+
 // head begins the first line: a mark of the answer, the file, and the filter. Narrowed to a core, the answer
 // is about all cores of the runs there.
 func (c check) head(mark string) string {
-	return fmt.Sprintf("%-4s  %s%s%s  ", mark, shown.End(c.result.File, 60), c.only(), c.accepted())
+	return fmt.Sprintf("%-*s%s%s%s  ", markWidth, mark, shown.End(c.result.File, 60), c.only(), c.accepted())
 }
 
 // only is the filter of the result.
@@ -75,7 +76,7 @@ func (c check) only() string {
 func (c check) writeFits(page *page) {
 	text := ""
 	if t := c.result.Checks.Tightest; t != nil {
-		text = fmt.Sprintf(", tightest %s bytes: %s", grouped(t.Headroom.Free), runText(c.result, t.Run, 45))
+		text = fmt.Sprintf(", tightest %s bytes: %s", grouped(t.Headroom.Free), whose(c.result, caller(t.Run.Op), t.Run.At, t.Run.T, 40))
 	}
 	page.line("%s%s%s", c.head("ok"), c.ran(), text)
 	page.note(append(c.kept(), c.remarks()...)...)
@@ -95,7 +96,7 @@ func (c check) ran() string {
 	if c.result.Checks.Runs == 0 {
 		return nothingRan(c.result)
 	}
-	return shown.Plural(c.result.Checks.Runs, "program run")
+	return shown.Plural(c.result.Checks.Runs, "run")
 }
 
 // kept says that the budget is kept.
@@ -158,7 +159,7 @@ func (c check) accepted() string {
 	return " apart from what was accepted (" + codesText(replay.CodesOf(c.Accepted)) + ")"
 }
 
-// reasons says why nobody can tell, a line each.
+// reasons are why it cannot tell, a line each.
 func (c check) reasons(label string, all []replay.Reason) []note {
 	all = slices.DeleteFunc(slices.Clone(all), func(why replay.Reason) bool { return why.Code == replay.CodeNothingRan })
 	return reasonNotes(label, all) // the first line says that nothing ran
@@ -205,36 +206,10 @@ func growText(all []replay.Growth) string {
 	return "one of " + strings.Join(parts, ", ")
 }
 
-// remarks are the assumptions, in one line with the flags that settle them, and anomalies.
+// remarks are the anomalies that are no reason to doubt the answer.
 func (c check) remarks() []note {
 	r := c.result
-	var doubts []string
-	switch {
-	case r.Spec.ArchFrom == event.FromAssumed:
-		doubts = append(doubts, "chip "+assumed(r))
-	case r.Spec.L1Size == 0:
-		doubts = append(doubts, "size of L1 not known (--arch)")
-	}
-	if f := r.Spec.SmallFrom; f == event.FromAssumed || f == event.FromArch {
-		doubts = append(doubts, strings.Replace(smallText(r, r.Spec), "assumed: ", "", 1))
-	}
-	return append(c.basis(doubts), c.idle()...)
-}
-
-// basis is the line of assumptions, and the anomalies that are no reason to doubt the answer.
-func (c check) basis(doubts []string) []note {
-	r := c.result
-	if r.Placed {
-		doubts = append(doubts, placed(r))
-	}
-	if n := r.Checks.Inferred; n > 0 {
-		doubts = append(doubts, fmt.Sprintf("%s from the program cache: as the operation ran last time (--no-infer)", shown.Plural(n, "program run")))
-	}
-	var notes []note
-	if len(doubts) > 0 {
-		notes = append(notes, note{"?", strings.Join(doubts, "; ")})
-	}
-	notes = append(notes, anomalyNotes(r, "aborted", replay.CodeAborted)...)
+	notes := append(c.idle(), anomalyNotes(r, "aborted", replay.CodeAborted)...)
 	for _, a := range r.Anomalies {
 		if a.Code == replay.CodeSmallReached {
 			notes = append(notes, note{"l1_small", fmt.Sprintf("reached by %s, first at %s: tt-metal compares with all of L1",
@@ -243,36 +218,6 @@ func (c check) basis(doubts []string) []note {
 	}
 	unsaid := slices.DeleteFunc(r.Unseen(), func(why replay.Reason) bool { return slices.Contains(c.Untold, why) })
 	return append(notes, reasonNotes("unseen", unsaid)...)
-}
-
-// chipText says with which L1 was reckoned.
-func chipText(r *replay.Result, s replay.Spec) string {
-	text := cmp.Or(string(s.Arch), "not named")
-	if s.ArchFrom == event.FromAssumed {
-		text = assumed(r)
-	}
-	text += ", circular buffers from " + grouped(s.CBBase)
-	if s.L1Size == 0 {
-		return text + ", size of L1 not known"
-	}
-	return text + fmt.Sprintf(", L1 to %s, %s", grouped(s.L1Size), smallText(r, s))
-}
-
-// smallText says how large L1_SMALL is, and who says so.
-func smallText(r *replay.Result, s replay.Spec) string {
-	text := "no L1_SMALL"
-	if s.L1Small > 0 {
-		text = fmt.Sprintf("L1_SMALL %s bytes from %s", grouped(s.L1Small), grouped(s.L1Size-min(s.L1Small, s.L1Size)))
-	}
-	switch s.SmallFrom {
-	case event.FromOption:
-		text += " (--l1-small)"
-	case event.FromFile:
-		text += " (" + r.Source() + ")"
-	case event.FromAssumed, event.FromArch:
-		text += " (assumed: --l1-small)"
-	}
-	return text
 }
 
 // writeFailed says why the first program that does not fit does not.
@@ -306,9 +251,9 @@ func (c check) writeFailed(page *page) {
 func (c check) failed() string {
 	k := &c.result.Checks
 	if k.Runs == k.Failed {
-		return fmt.Sprintf("%s %s not fit", shown.Plural(k.Runs, "program run"), doNot(k.Failed))
+		return fmt.Sprintf("%s %s not fit", shown.Plural(k.Runs, "run"), doNot(k.Failed))
 	}
-	return fmt.Sprintf("%s of %s %s not fit", grouped(k.Failed), shown.Plural(k.Runs, "program run"), doNot(k.Failed))
+	return fmt.Sprintf("%s of %s %s not fit", grouped(k.Failed), shown.Plural(k.Runs, "run"), doNot(k.Failed))
 }
 
 // maxOthers is how many further failures are named in text.
@@ -361,7 +306,7 @@ func (c check) writeOver(page *page) {
 		return
 	}
 	p := c.Over[0].On.Peak.Composed()
-	writeResidents(page, fmt.Sprintf("what lay on core %s then, by address", p.Core), c.result, p.Residents)
+	writeResidents(page, fmt.Sprintf("what lay on core %s then, by address", p.Core), c.result, p.Residents, 0)
 }
 
 func (c check) overText(o replay.OverBudget) string {

@@ -5,7 +5,7 @@
 // most, [Who] what holds a byte, [Check] says how a Result was judged, [Room] how large one more
 // L1 buffer could have been, [Diff] what differs between two runs, and [Map] draws what lay in
 // L1. [Explain] lists tt-metal's messages. Each returns a [Document], which is written in several ways. A
-// [JUnit], which [NewJUnit] makes, writes checks as test results.
+// [JUnit], which [NewJUnit] makes, writes checks as test results. [Doubts] collects the assumptions of several checks.
 //
 // Text answers in its first line, gives exact bytes before rounded ones, names the
 // base of every percentage, and shows nothing that came from a file without

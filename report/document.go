@@ -32,9 +32,15 @@ func (d Document) Lead() (answer, sentence string) {
 
 // Text writes the answer for people, in one piece: in the first line the answer itself. Tables
 // and sentences keep to so many columns as far as they can; 0 stands for a file or a pipe,
-// whose lines are cut for nobody.
+// whose lines are not cut.
 func (d Document) Text(w io.Writer, columns int) error {
 	return d.Draw(w, draw.Style{Columns: columns, ASCII: true})
+}
+
+// Detailed returns the Document with the details that its Text and Markdown leave out.
+func (d Document) Detailed() Document {
+	d.page.details = true
+	return d
 }
 
 // Draw is Text where pictures use what a terminal can show: colour, and signs beyond ASCII.

@@ -31,9 +31,7 @@ func ExampleReport() {
 	// 14,336  3 circular buffers  103,712  118,048  ttnn.add > UnaryDeviceOperation (node 30)
 	//
 	//   room      1,381,088 bytes free above ttnn.add > UnaryDeviceOperation (node 30)
-	//   note      5 operations ran from the program cache (first at node 10, UnaryDeviceOperation): taken
-	//             to run what ran last time, in figures of the whole L1 and in checks; alive figures miss
-	//             it
+	//   ?         5 operations from the program cache: as last time (--no-infer)
 	//
 	// cores of device 0, fullest first; bytes are those of each core
 	// registered  alive peak  highest end  regions  programs  cores  which

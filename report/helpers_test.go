@@ -68,8 +68,14 @@ func (f fixture) replay(t *testing.T) *replay.Result {
 
 func text(t *testing.T, r *replay.Result, opt report.Options) string {
 	t.Helper()
+	return written(t, report.Report(r, opt))
+}
+
+// written is the text of a Document.
+func written(t *testing.T, d report.Document) string {
+	t.Helper()
 	var b bytes.Buffer
-	require.NoError(t, report.Report(r, opt).Text(&b, 0))
+	require.NoError(t, d.Text(&b, 0))
 	return b.String()
 }
 
@@ -106,5 +112,5 @@ func requireVisible(t *testing.T, text string) {
 
 // judged judges a Result with a budget, or without.
 func judged(r *replay.Result, budget *replay.Budget) report.Document {
-	return report.Check(r, r.Judge(replay.Terms{Budget: budget}), true)
+	return report.Check(r, r.Judge(replay.Terms{Budget: budget})).Detailed()
 }

@@ -113,8 +113,8 @@ func TestLogTimes(t *testing.T) {
 		"L1 buffer  low (event 7, t 1505)",
 		"t 1511, line 10: frobnicate",
 	}, "peak": {
-		"at        new (event 5, t 1501)",
-		"program   matmul (event 3, t 1200)",
+		"at the peak, new (event 5, t 1501)",
+		"CB 0 matmul (event 3, t 1200)",
 		"freed at event 6 (t 1502)",
 		"allocated by old (event 4, t 1.5e3)",
 	}, "who": {
@@ -125,7 +125,7 @@ func TestLogTimes(t *testing.T) {
 	}}
 	schemas := map[string]string{"check": "check-1", "peak": "peak-1", "who": "who-1", "report": "report-2"}
 	for verb, write := range map[string][2]func(*bytes.Buffer) error{
-		"check":  {func(b *bytes.Buffer) error { return report.Check(r, j, true).Text(b, 0) }, func(b *bytes.Buffer) error { return report.Check(r, j, true).JSON(b) }},
+		"check":  {func(b *bytes.Buffer) error { return report.Check(r, j).Detailed().Text(b, 0) }, func(b *bytes.Buffer) error { return report.Check(r, j).Detailed().JSON(b) }},
 		"peak":   {func(b *bytes.Buffer) error { return report.Peak(r).Text(b, 0) }, func(b *bytes.Buffer) error { return report.Peak(r).JSON(b) }},
 		"who":    {func(b *bytes.Buffer) error { return report.Who(r, r.Who(q, replay.Filter{})).Text(b, 0) }, func(b *bytes.Buffer) error { return report.Who(r, r.Who(q, replay.Filter{})).JSON(b) }},
 		"report": {func(b *bytes.Buffer) error { return report.Report(r, report.Options{Programs: true}).Text(b, 0) }, func(b *bytes.Buffer) error { return report.Report(r, report.Options{}).JSON(b) }},

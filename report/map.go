@@ -10,7 +10,6 @@ import (
 	"github.com/cbl1/cbl1/draw"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/shown"
-	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
 )
 
@@ -21,11 +20,8 @@ import (
 func Map(r *replay.Result, at event.Opt[uint64]) Document {
 	d := Document{json: func(w io.Writer) error { return writeJSON(w, r.Map(at)) }}
 	page := &d.page
-	answer, where := mapAnswer(r, at)
-	page.line("%s", answer)
-	page.line("%s%s: %s", shown.End(r.File, 60), r.Only.Suffix(), length(r))
-	page.note(where...)
 	folds := foldLaid(r, at)
+	page.line("%s%s", head("map", r), mapAnswer(r, at, len(folds) > 1))
 	for i, f := range folds {
 		if i == maxMaps {
 			page.apart([]note{{"more", shown.Plural(len(folds)-maxMaps, "further device") + " that differ: --device shows one"}})
@@ -40,9 +36,8 @@ func Map(r *replay.Result, at event.Opt[uint64]) Document {
 	if clash, ok := clashMap(r); ok {
 		page.picture(clash)
 	}
-	page.apart(slices.Concat([]note{
-		{"basis", "tracked = held by circular buffers, L1 buffers and the like, each byte once; a program's buffers stay until the next program on the core"},
-	}, chipNotes(r), untoldNotes(r), unseenNotes(r)))
+	page.apart(slices.Concat(untoldNotes(r), unseenNotes(r), doubtNotes(doubts(r))))
+	page.detail(chipNotes(r)...)
 	return d
 }
 
@@ -88,8 +83,8 @@ func unlike(r *replay.Result, at event.Opt[uint64]) iter.Seq[*replay.DeviceL1] {
 	}
 }
 
-// mapAnswer says how much a core held at most, and which one that was.
-func mapAnswer(r *replay.Result, at event.Opt[uint64]) (answer string, where []note) {
+// mapAnswer says how much a core held at most, and of which device it was if they differ.
+func mapAnswer(r *replay.Result, at event.Opt[uint64], differ bool) string {
 	var best *replay.DeviceL1
 	var most replay.LaidGroup
 	for d := range unlike(r, at) {
@@ -100,18 +95,13 @@ func mapAnswer(r *replay.Result, at event.Opt[uint64]) (answer string, where []n
 		}
 	}
 	if best == nil {
-		return "map: nothing is known to have been in L1" + momentOf(r, nil, at), nil
+		return "nothing is known to have been in L1" + momentOf(r, nil, at)
 	}
-	cores := most.Cores
-	if r.Only.Core.OK {
-		cores = l1.CoreSetOf(r.Only.Core.V)
+	text := bytesText(r.SpecOf(best.ID), most.Bytes) + " on " + subject(r)
+	if differ {
+		text += " of " + deviceName(r, best.ID)
 	}
-	share := usableShare(r.SpecOf(best.ID), most.Bytes)
-	if share != "" {
-		share += " " + grouped(r.SpecOf(best.ID).UsableBytes())
-	}
-	answer = fmt.Sprintf("map: at most %s bytes on a core%s", grouped(most.Bytes), share)
-	return answer, []note{{"on", fmt.Sprintf("%s of %s%s", coresText(cores), deviceName(r, best.ID), momentOf(r, best, at))}}
+	return text + doubtful(r)
 }
 
 // momentOf says of which moment a device is drawn.

@@ -142,7 +142,7 @@ func TestMapOfADeviceThatIsNotKnown(t *testing.T) {
 	require.Zero(t, r.SpecOf(event.Some[uint64](0)).L1Size)
 	var b bytes.Buffer
 	require.NoError(t, report.Map(r, event.Opt[uint64]{}).Text(&b, 0))
-	require.Contains(t, b.String(), "map: at most 4,096 bytes on a core\n")
+	require.Contains(t, b.String(), "map  run.jsonl  4,096 bytes (4.0 KiB) on the fullest core\n")
 	require.Contains(t, b.String(), "what the fullest core holds")
 	require.NotContains(t, b.String(), "usable L1")
 }
@@ -190,15 +190,14 @@ func TestMapFoldsDevices(t *testing.T) {
 	require.NoError(t, report.Map(r, event.Opt[uint64]{}).Text(&b, 0))
 	require.Contains(t, b.String(), "\ndevices 0, 1, 3 (3 chips, equal), at the peak: a (event 3)\n")
 	require.Contains(t, b.String(), "\ndevice 2, at the peak: ")
-	require.True(t, strings.HasPrefix(b.String(), "map: at most 100,640 bytes on a core, 7.2% of usable L1 1,395,424\n"), b.String())
-	require.Contains(t, b.String(), "\n  on        core 1-1 of device 2, ")
+	require.True(t, strings.HasPrefix(b.String(), "map  run.jsonl  100,640 of 1,395,424 usable bytes (7.2%, 98.3 KiB) on the fullest core of device 2; placed?\n"), b.String())
 	after := logged(t, log, replay.Options{GroupsAt: event.Some(uint64(3))})
 	b.Reset()
 	require.NoError(t, report.Map(after, event.Some(uint64(3))).Text(&b, 0))
 	require.Contains(t, b.String(), "\ndevices 0..3 (4 chips, equal), after event 3\n")
 	b.Reset()
 	require.NoError(t, report.Map(logged(t, log, replay.Options{GroupsAt: event.Some(uint64(1))}), event.Some(uint64(1))).Text(&b, 0))
-	require.True(t, strings.HasPrefix(b.String(), "map: nothing is known to have been in L1, after event 1\n"), b.String())
+	require.True(t, strings.HasPrefix(b.String(), "map  run.jsonl  nothing is known to have been in L1, after event 1\n"), b.String())
 }
 
 // A run that does not fit is drawn with what is in its way; names are inert in each form.

@@ -26,7 +26,7 @@ func TestPeakGolden(t *testing.T) {
 		t.Run(f.name, func(t *testing.T) {
 			result := f.replay(t)
 			var b bytes.Buffer
-			require.NoError(t, report.Peak(result).Text(&b, 0))
+			require.NoError(t, report.Peak(result).Detailed().Text(&b, 0))
 			b.WriteString("\n")
 			check := judged(result, nil)
 			require.NoError(t, check.Text(&b, 0))
@@ -96,7 +96,7 @@ func TestPeakOfNothing(t *testing.T) {
 	r.Spec.ArchFrom, r.Spec.BaseFrom, r.Spec.SmallFrom = event.FromAssumed, event.FromAssumed, event.FromAssumed
 	var b bytes.Buffer
 	require.NoError(t, report.Peak(r).Text(&b, 0))
-	require.Contains(t, b.String(), "peak: nothing is known to have been in L1")
+	require.Contains(t, b.String(), "nothing is known to have been in L1")
 	for name, write := range map[string]func() error{
 		"cbl1.peak-1.schema.json":  func() error { return report.Peak(r).JSON(&b) },
 		"cbl1.check-1.schema.json": func() error { return judged(r, budget(t, "80%")).JSON(&b) },
@@ -246,9 +246,9 @@ func TestWhoOfAMesh(t *testing.T) {
 		}
 		var b bytes.Buffer
 		require.NoError(t, report.Who(s.result, s.result.Who(replay.Question{}, replay.Filter{})).Text(&b, 0))
-		want := "is held by CB 0 of ttnn.add (node 20)"
+		want := ": CB 0 of ttnn.add (node 20)"
 		if devices > 1 {
-			want = fmt.Sprintf("is held by CB 0 of ttnn.add (nodes 20..%d)", 20+devices-1)
+			want = fmt.Sprintf(": CB 0 of ttnn.add (nodes 20..%d)", 20+devices-1)
 		}
 		require.Contains(t, b.String(), want)
 		return strings.Count(b.String(), "\n")

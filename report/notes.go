@@ -2,12 +2,11 @@ package report
 
 import (
 	"fmt"
-	"math"
+	"slices"
 	"strings"
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/shown"
-	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
 )
 
@@ -30,18 +29,8 @@ func remarks(r *replay.Result, j replay.Judgement) []note {
 			out = append(out, n)
 		}
 	}
-	if r.Placed {
-		out = append(out, note{"? placed", placed(r)})
-	}
-	switch {
-	case r.Spec.ArchFrom == event.FromAssumed && len(r.Devices)+len(r.L1) > 0:
-		out = append(out, note{"? chip", assumed(r)})
-	case r.FullestDevice() != nil && r.Spec.Arch == "":
-		out = append(out, note{"? chip", "nothing says what the devices are: no percentages"})
-	case r.FullestDevice() != nil && r.Spec.L1Size == 0:
-		out = append(out, note{"? chip", fmt.Sprintf("base %s does not lie in the L1 of a %s: no percentages", grouped(r.Spec.CBBase), r.Spec.Arch)})
-	}
-	for _, text := range r.AnomalyTexts(j.Untold...) {
+	out = append(out, doubtNotes(doubts(r))...)
+	for _, text := range r.AnomalyTexts(append(slices.Clone(j.Untold), r.Reason(replay.CodeInferred))...) {
 		out = append(out, note{"note", text})
 	}
 	return out
@@ -86,44 +75,6 @@ func details(r *replay.Result, folds []fold) []note {
 		out = append(out, note{"ttnn", text})
 	}
 	return out
-}
-
-// placed says how addresses were synthesised.
-func placed(r *replay.Result) string {
-	what := "no addresses: placed"
-	switch r.Addresses {
-	case replay.AddressesMixed:
-		what = "some CBs have no address: placed"
-	case replay.AddressesRecorded, replay.AddressesNone:
-		what = "dataflow buffers and scratchpads have no address: placed"
-	}
-	from := ""
-	switch r.Spec.BaseFrom {
-	case event.FromFile:
-		from = ", as the " + r.Source() + " says"
-	case event.FromArch, event.FromAssumed:
-		from = " (--base)"
-	}
-	return fmt.Sprintf("%s by tt-metal's rule from %s, alignment %s%s", what, grouped(r.Spec.CBBase), grouped(r.Spec.CBAlign), from)
-}
-
-// assumed names the chip that is assumed, and says so where addresses speak against it.
-func assumed(r *replay.Result) string {
-	// Where circular buffers start varies with the release. These are the bounds of
-	// what was seen on Wormhole; a Blackhole's are above.
-	const low, high = 103_424, 107_616
-	lowest := uint64(math.MaxUint64)
-	for _, d := range r.Devices {
-		for _, g := range d.CoreGroups {
-			if len(g.Regions) > 0 {
-				lowest = min(lowest, g.Regions[0].Start)
-			}
-		}
-	}
-	if r.Spec.Arch == l1.Blackhole && r.Addresses == replay.AddressesRecorded && low <= lowest && lowest <= high {
-		return fmt.Sprintf("not named: %s, but CBs start at %s, as they do on a wormhole (--arch wormhole)", r.Spec.Arch, grouped(lowest))
-	}
-	return fmt.Sprintf("not named: %s (--arch)", r.Spec.Arch)
 }
 
 // counted says what is in the table and what is not.

@@ -19,7 +19,7 @@ import (
 // the log, device 6 an equal one, and device 4 a lower one that consists of other things.
 func TestOnePeakIsEnoughForText(t *testing.T) {
 	texts := func(r *replay.Result) (out []string) {
-		for _, d := range []report.Document{report.Peak(r), report.Report(r, report.Options{}), report.Check(r, r.Judge(replay.Terms{}), true)} {
+		for _, d := range []report.Document{report.Peak(r), report.Report(r, report.Options{}), report.Check(r, r.Judge(replay.Terms{})).Detailed()} {
 			var text strings.Builder
 			require.NoError(t, d.Text(&text, 0))
 			out = append(out, text.String())

@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/cbl1/cbl1/draw"
@@ -11,16 +12,21 @@ import (
 
 // A page is what people read: an answer in its first line, and blocks of text below it. Its methods
 // make all text visible (shown.Visible), whoever wrote it, so that no name steers a terminal.
-type page struct{ blocks []block }
+type page struct {
+	blocks  []block
+	doubts  []doubt // that a last line names, or several for all pages
+	details bool    // blocks of details are written
+}
 
 // A block is a few lines, notes or a table. Only one of them is there, but for the heading of
 // a table.
 type block struct {
-	apart bool // a blank line stands above it
-	lines []string
-	notes []note
-	table table // its first row is the head
-	more  []string
+	apart  bool // a blank line stands above it
+	detail bool // it is left out, unless somebody asks for details
+	lines  []string
+	notes  []note
+	table  table // its first row is the head
+	more   []string
 
 	picture draw.Picture // nil: none
 }
@@ -49,6 +55,18 @@ func (p *page) apart(notes []note) {
 	}
 }
 
+// detail adds notes that are left out, unless somebody asks for details.
+func (p *page) detail(notes ...note) {
+	if len(notes) > 0 {
+		p.blocks = append(p.blocks, block{apart: true, detail: true, notes: visibleNotes(notes)})
+	}
+}
+
+// shown are the blocks that are written.
+func (p *page) shown() []block {
+	return slices.DeleteFunc(slices.Clone(p.blocks), func(b block) bool { return b.detail && !p.details })
+}
+
 // table adds a table behind a blank line, with a heading unless it is "". more are lines about
 // what is left out.
 func (p *page) table(title string, t table, more string) {
@@ -72,7 +90,7 @@ func (p *page) picture(one draw.Picture) {
 // text writes a page for a terminal, or a file.
 func (p *page) text(b *bytes.Buffer, s draw.Style) {
 	columns := s.Columns
-	for _, block := range p.blocks {
+	for _, block := range p.shown() {
 		if block.apart {
 			b.WriteByte('\n')
 		}
@@ -88,12 +106,15 @@ func (p *page) text(b *bytes.Buffer, s draw.Style) {
 			fmt.Fprintf(b, "%s\n", line)
 		}
 	}
+	if text := joined(p.doubts); text != "" {
+		wrap(b, "?"+strings.Repeat(" ", markWidth-1), markWidth, text, columns)
+	}
 }
 
 // markdown writes a page as Markdown.
 func (p *page) markdown(b *bytes.Buffer) {
 	listed := false
-	for i, block := range p.blocks {
+	for i, block := range p.shown() {
 		for k, line := range block.lines {
 			switch {
 			case i+k == 0:
@@ -119,10 +140,16 @@ func (p *page) markdown(b *bytes.Buffer) {
 			fmt.Fprintf(b, "\n%s\n", inert(line))
 		}
 	}
+	if text := joined(p.doubts); text != "" {
+		if !listed {
+			b.WriteByte('\n')
+		}
+		fmt.Fprintf(b, "- ?: %s\n", inert(text))
+	}
 }
 
-// lineWidth is how wide lines are where nobody says how wide a terminal is, and names allow
-// it; leastWidth is that of the narrowest terminal that is followed.
+// lineWidth is how wide lines are without a terminal, where names allow it. leastWidth
+// is the width of the narrowest terminal that is followed.
 const (
 	lineWidth  = 100
 	leastWidth = 40
@@ -135,10 +162,6 @@ type note struct{ label, text string }
 // themselves. A label that comes twice in a row is shown once.
 func writeNotes(b *bytes.Buffer, notes []note, columns int) {
 	const indent = 12
-	if columns == 0 {
-		columns = lineWidth
-	}
-	columns = max(columns, leastWidth)
 	last := ""
 	for _, n := range notes {
 		label := n.label
@@ -146,16 +169,24 @@ func writeNotes(b *bytes.Buffer, notes []note, columns int) {
 			label = ""
 		}
 		last = n.label
-		line := gap + label + strings.Repeat(" ", max(1, indent-len(gap)-len(label)))
-		empty := true
-		for word := range strings.FieldsSeq(n.text) {
-			if !empty && shown.Width(line)+shown.Width(word) > columns {
-				writeLine(b, line)
-				line = strings.Repeat(" ", indent)
-			}
-			line += word + " "
-			empty = false
-		}
-		writeLine(b, line)
+		wrap(b, gap+label+strings.Repeat(" ", max(1, indent-len(gap)-len(label))), indent, n.text, columns)
 	}
+}
+
+// wrap writes text behind the begin of a line, broken between words. Further lines are indented.
+func wrap(b *bytes.Buffer, line string, indent int, text string, columns int) {
+	if columns == 0 {
+		columns = lineWidth
+	}
+	columns = max(columns, leastWidth)
+	empty := true
+	for word := range strings.FieldsSeq(text) {
+		if !empty && shown.Width(line)+shown.Width(word) > columns {
+			writeLine(b, line)
+			line = strings.Repeat(" ", indent)
+		}
+		line += word + " "
+		empty = false
+	}
+	writeLine(b, line)
 }

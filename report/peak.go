@@ -25,10 +25,10 @@ func Peak(r *replay.Result) Document {
 		writePeak(&d.page, r, row)
 	case most != nil:
 		bytes := most.CorePeak
-		d.page.line("peak%s: %s CB bytes registered at once%s, %s: %s", r.Only.Suffix(), grouped(bytes), ofUsable(r.SpecOf(most.ID), bytes), deviceName(r, most.ID), shown.End(r.File, 60))
-		d.page.note(slices.Concat([]note{{"basis", "registered: " + nothingRan(r) + ", so that nothing says what lay in L1 at one time"}}, untoldNotes(r), unseenNotes(r), boundNotes(r))...)
+		d.page.line("%s%s registered at once on a core of %s: %s", head("peak", r), bytesText(r.SpecOf(most.ID), bytes), deviceName(r, most.ID), nothingRan(r))
+		d.page.note(slices.Concat(untoldNotes(r), unseenNotes(r), boundNotes(r), doubtNotes(doubts(r)))...)
 	default:
-		d.page.line("peak%s: nothing is known to have been in L1: %s", r.Only.Suffix(), shown.End(r.File, 60))
+		d.page.line("%snothing is known to have been in L1", head("peak", r))
 		d.page.note(append(untoldNotes(r), unseenNotes(r)...)...)
 	}
 	return d
@@ -63,37 +63,19 @@ func fullestL1(r *replay.Result) (best *replay.DeviceL1) {
 
 func writePeak(page *page, r *replay.Result, row *replay.DeviceL1) {
 	p := row.Peak.Composed()
-	program := peakProgram(p)
-	page.line("peak%s: %s bytes%s, %s, core %s, %s%s", r.Only.Suffix(), grouped(p.Bytes), ofUsable(r.SpecOf(row.ID), p.Bytes), deviceName(r, row.ID), p.Core,
-		shortOp(r, p.Op, p.At, p.T), besideText(r, p, program))
-	page.line("%s: %s", shown.End(r.File, 60), length(r))
-	notes := []note{{"at", whose(r, p.Op, p.At, p.T, 70)}, {"program", programText(r, program)}}
-	if text := equalPeaks(r, row); text != "" {
-		notes = append(notes, note{"as full", text})
+	text := bytesText(r.SpecOf(row.ID), p.Bytes) + " on " + subject(r)
+	if len(r.L1) > 1 {
+		text += " of " + deviceName(r, row.ID)
 	}
-	page.note(notes...)
-	writeResidents(page, fmt.Sprintf("what lay on core %s then, by address", p.Core), r, p.Residents)
-	notes = slices.Concat(composition(r, row.ID, p), peakRemarks(r, row), untoldNotes(r), unseenNotes(r))
+	page.line("%s%s%s", head("peak", r), text, doubtful(r))
+	writeResidents(page, atPeak(r, row), r, p.Residents, 0)
+	notes := slices.Concat(composition(r, row.ID, p), untoldNotes(r), unseenNotes(r))
 	if most := mostRegistered(r); most != nil {
 		notes = append(notes, note{"apart", fmt.Sprintf("%s CB bytes registered at once on a core of %s; %s", grouped(most.CorePeak), deviceName(r, most.ID), nothingRan(r))})
 		notes = append(notes, boundNotes(r)...)
 	}
-	page.apart(notes)
-}
-
-// peakProgram returns the program whose buffers are largest on the core of the peak;
-// nil if no program's buffers are there.
-func peakProgram(p *replay.L1Peak) *replay.ProgramRun {
-	var best *replay.L1Resident
-	for i := range p.Residents {
-		if x := &p.Residents[i]; x.Program != nil && (best == nil || x.Bytes > best.Bytes) {
-			best = x
-		}
-	}
-	if best == nil {
-		return nil
-	}
-	return best.Program
+	page.apart(append(notes, doubtNotes(append(doubts(r), bufferDoubts(row)...))...))
+	page.detail(slices.Concat(peakDetails(r, row), chipNotes(r))...)
 }
 
 // shortOp names what ran in a few words.
@@ -104,22 +86,18 @@ func shortOp(r *replay.Result, op replay.Name, at uint64, t json.Number) string 
 	return shown.Start(string(caller(op)), 24)
 }
 
-// besideText names the program in the first line.
-func besideText(r *replay.Result, p *replay.L1Peak, program *replay.ProgramRun) string {
-	switch {
-	case program == nil:
-		return ", no program"
-	case program.Op == p.Op:
-		return ", its own program"
+// peakDetails say where else so much was held, and how much each kind held.
+func peakDetails(r *replay.Result, row *replay.DeviceL1) (notes []note) {
+	p := row.Peak.Composed()
+	if text := equalPeaks(r, row); text != "" {
+		notes = append(notes, note{"as full", text})
 	}
-	return ", left over from " + shortOp(r, program.Op, program.At, program.T)
-}
-
-func programText(r *replay.Result, program *replay.ProgramRun) string {
-	if program == nil {
-		return "none has buffers on the core"
+	notes = append(notes, note{"tracked", fmt.Sprintf("%s bytes: %s", grouped(p.Bytes), kindsText(p))})
+	if p.WithKernels > p.Bytes {
+		notes = append(notes, note{"in all", fmt.Sprintf("%s bytes: tracked, and the %s below the base of circular buffers, where kernels and the reserved area are",
+			grouped(p.WithKernels), grouped(p.WithKernels-p.Bytes))})
 	}
-	return runText(r, *program, 70)
+	return notes
 }
 
 // equalPeaks says where else so much was held.
@@ -147,10 +125,9 @@ func equalPeaks(r *replay.Result, row *replay.DeviceL1) string {
 	return strings.Join(parts, "; ")
 }
 
-// composition says what kinds of things held how many bytes, and which bytes more
-// than one of them held.
+// composition says which bytes more than one kind of things held, and what is free.
 func composition(r *replay.Result, on event.Opt[uint64], p *replay.L1Peak) []note {
-	notes := []note{{"tracked", fmt.Sprintf("%s bytes: %s", grouped(p.Bytes), kindsText(p))}}
+	var notes []note
 	for _, s := range p.Shared {
 		var kinds []string
 		for _, k := range s.Kinds {
@@ -159,15 +136,11 @@ func composition(r *replay.Result, on event.Opt[uint64], p *replay.L1Peak) []not
 		text := fmt.Sprintf("%s bytes are %s at once and count once", grouped(s.Bytes), strings.Join(kinds, " + "))
 		notes = append(notes, note{"overlap", text})
 	}
-	if p.WithKernels > p.Bytes {
-		notes = append(notes, note{"in all", fmt.Sprintf("%s bytes: tracked, and the %s below the base of circular buffers, where kernels and the reserved area are",
-			grouped(p.WithKernels), grouped(p.WithKernels-p.Bytes))})
-	}
 	switch {
 	case r.SpecOf(on).L1Size == 0:
 		notes = append(notes, note{"free", "not known, as the size of L1 is not"})
 	case p.Largest.IsEmpty():
-		notes = append(notes, note{"free", "nothing between the base of circular buffers and L1_SMALL"})
+		notes = append(notes, note{"free", "nothing"})
 	case p.Top == p.Largest:
 		notes = append(notes, note{"free", "largest gap " + gapText(p.Largest)})
 	default:
@@ -192,29 +165,24 @@ func spikeNotes(r *replay.Result, s *replay.Spike) []note {
 
 func gapText(r l1.Range) string { return fmt.Sprintf("%s bytes at %s", grouped(r.Len()), rangeText(r)) }
 
-// peakRemarks say what the figures rest on.
-func peakRemarks(r *replay.Result, row *replay.DeviceL1) []note {
-	notes := []note{{"basis", "tracked = held by circular buffers, L1 buffers and the like, each byte once; a program's buffers stay until the next program on the core"}}
+// bufferDoubts are the assumptions about L1 buffers of a device.
+func bufferDoubts(row *replay.DeviceL1) (out []doubt) {
 	switch row.Addresses {
 	case replay.AddressesSynthesised:
-		notes = append(notes, note{"placed", fmt.Sprintf("L1 buffers have no addresses in the %s and were placed top-down: synthesised", r.Source())})
+		out = append(out, doubt{"L1 buffers placed", " from the top down"})
 	case replay.AddressesMixed:
-		notes = append(notes, note{"placed", fmt.Sprintf("some L1 buffers have no address in the %s and were placed top-down: synthesised", r.Source())})
+		out = append(out, doubt{"some L1 buffers placed", " from the top down"})
 	case replay.AddressesRecorded, replay.AddressesNone:
 	}
 	if row.Assumed > 0 {
-		notes = append(notes, note{"assumed", fmt.Sprintf("the cores of %s are not known: taken to lie on all", shown.Plural(row.Assumed, "sharded buffer"))})
+		out = append(out, doubt{"cores of " + shown.Plural(row.Assumed, "sharded buffer") + " not known", ": taken as all"})
 	}
-	return append(notes, note{"chip", chipText(r, r.SpecOf(row.ID))})
+	return out
 }
 
 // untoldNotes say what the capture hides, because of which the true peak may be higher.
 func untoldNotes(r *replay.Result) []note {
-	notes := append(reasonNotes("hidden", r.Hidden()), anomalyNotes(r, "unsized", replay.CodeBufferUnsized)...)
-	if n := r.Hits.Inferred; n > 0 {
-		notes = append(notes, note{"inferred", fmt.Sprintf("%s that hit the program cache: taken to run what the last run of the same operation ran", shown.Plural(n, "operation"))})
-	}
-	return notes
+	return append(reasonNotes("hidden", r.Hidden()), anomalyNotes(r, "unsized", replay.CodeBufferUnsized)...)
 }
 
 // A csvPeak is one thing that lay on the fullest core of a device, and its peak.

@@ -5,7 +5,6 @@ import (
 	"io"
 	"slices"
 
-	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
@@ -16,10 +15,12 @@ import (
 func Room(r *replay.Result, doc replay.RoomDocument) Document {
 	m := room{check{replay.Judgement{Answer: doc.Answer, Untold: doc.Untold, Accepted: doc.Accepted}, r}, doc}
 	d := Document{json: func(w io.Writer) error { return writeJSON(w, doc) }, file: r.File}
-	d.page.line("%s%s: %s: %s", m.word(), m.only()+m.accepted(), shown.End(r.File, 60), m.answer())
-	d.page.note(slices.Concat(m.reasons("because", m.Untold), m.tensor(), m.limits(), append(m.basis(nil), note{"chip", chipText(r, r.Spec)}), m.unfit())...)
+	d.page.line("%s  %s%s  %s%s", m.word(), shown.End(r.File, 60), m.only()+m.accepted(), m.answer(), doubtful(r))
+	d.page.note(slices.Concat(m.reasons("because", m.Untold), m.tensor(), m.limits(), m.unfit())...)
 	m.writeGroups(&d.page)
 	m.writeTight(&d.page)
+	d.page.apart(append(m.remarks(), doubtNotes(append(doubts(r), small(r)...))...))
+	d.page.detail(append(m.together(), chipNotes(r)...)...)
 	return d
 }
 
@@ -59,10 +60,6 @@ func (m room) answer() string {
 	if n := len(m.doc.Devices); n > 1 {
 		on += " of " + shown.Plural(n, "device")
 	}
-	throughout := "throughout " + shown.Plural(m.result.Checks.Runs, "program run")
-	if m.result.Spec.ArchFrom == event.FromAssumed {
-		throughout += fmt.Sprintf(" (%s assumed)", m.result.Spec.Arch)
-	}
 	largest := "no byte"
 	if all.Bytes > 0 {
 		largest = fmt.Sprintf("%s bytes at %s", grouped(all.Bytes), rangeText(all.Range()))
@@ -70,15 +67,15 @@ func (m room) answer() string {
 	cannot := m.Answer == replay.CannotTell
 	switch place := (l1.Range{Start: all.Place.V, End: all.Place.V + size}); {
 	case size > 0 && !all.Place.OK:
-		return fmt.Sprintf("%s on %s: at most %s, %s", shown.Plural(size, "byte"), on, largest, throughout)
+		return fmt.Sprintf("%s on %s: at most %s", shown.Plural(size, "byte"), on, largest)
 	case size > 0 && cannot:
-		return fmt.Sprintf("as far as is shown, %s bytes fit on %s at %s, %s", grouped(size), on, rangeText(place), throughout)
+		return fmt.Sprintf("as far as is shown, %s bytes fit on %s at %s", grouped(size), on, rangeText(place))
 	case size > 0:
-		return fmt.Sprintf("%s on %s at %s, %s", shown.Plural(size, "byte"), on, rangeText(place), throughout)
+		return fmt.Sprintf("%s on %s at %s", shown.Plural(size, "byte"), on, rangeText(place))
 	case cannot:
-		return fmt.Sprintf("at most %s on %s, %s", largest, on, throughout)
+		return fmt.Sprintf("at most %s on %s", largest, on)
 	}
-	return fmt.Sprintf("%s on %s, %s", largest, on, throughout)
+	return fmt.Sprintf("%s on %s", largest, on)
 }
 
 // tensor says how many bytes the tensor of the question takes of each core.
@@ -99,16 +96,23 @@ func (m room) tensor() []note {
 
 // limits says who keeps the room from being larger, and since when.
 func (m room) limits() []note {
-	r, all := m.result, m.doc.All
+	all := m.doc.All
 	if all == nil {
 		return nil
 	}
 	notes := []note{{"below", m.limit(all.Below, "the base of circular buffers")}, {"above", m.limit(all.Above, m.top())}}
-	if n := uint64(all.Count); n > 1 && r.Spec.L1Size > 0 && all.Bytes > 0 {
-		notes = append(notes, note{"together", fmt.Sprintf("%s bytes on the %s of a device", grouped(all.Bytes*n), shown.Plural(n, "core"))})
-	}
 	if all.Bytes == 0 {
 		notes[0].label, notes[1].label = "lowest", "highest"
+	}
+	return notes
+}
+
+// together is the room on all cores of a device, and the number of runs that it was asked of.
+func (m room) together() []note {
+	notes := []note{{"checked", shown.Plural(m.result.Checks.Runs, "program run")}}
+	if all := m.doc.All; all != nil && all.Count > 1 && m.result.Spec.L1Size > 0 && all.Bytes > 0 {
+		n := uint64(all.Count)
+		notes = append(notes, note{"together", fmt.Sprintf("%s bytes on the %s of a device", grouped(all.Bytes*n), shown.Plural(n, "core"))})
 	}
 	return notes
 }
@@ -121,12 +125,12 @@ func (m room) top() string {
 	return "the end of L1"
 }
 
-// limit names what first took bytes; nobody is what stands there otherwise.
-func (m room) limit(l *replay.RoomLimit, nobody string) string {
+// limit names what first took bytes; otherwise is what stands there without it.
+func (m room) limit(l *replay.RoomLimit, otherwise string) string {
 	r := m.result
 	switch {
 	case l == nil:
-		return nobody
+		return otherwise
 	case l.Program != nil:
 		text := "program " + runText(r, *l.Program, 60)
 		if l.Enqueue.V != l.Program.At {
@@ -206,10 +210,10 @@ func (m room) table(groups []replay.Room) (t table, more string) {
 }
 
 // short names what first took bytes in a cell of a table.
-func (m room) short(l *replay.RoomLimit, nobody string, n int) string {
+func (m room) short(l *replay.RoomLimit, otherwise string, n int) string {
 	switch r := m.result; {
 	case l == nil:
-		return nobody
+		return otherwise
 	case l.Program != nil:
 		return runText(r, *l.Program, n)
 	default:

@@ -81,7 +81,7 @@ func TestSchemasTakeAnyID(t *testing.T) {
 	r := logged(t, log, replay.Options{Ask: &replay.Question{Address: 200000}, Room: &replay.RoomQuestion{Size: 1400000}})
 	for name, write := range map[string]func(io.Writer) error{
 		"cbl1.report-2.schema.json": func(w io.Writer) error { return report.Report(r, report.Options{}).JSON(w) },
-		"cbl1.check-1.schema.json":  report.Check(r, r.Judge(replay.Terms{}), true).JSON,
+		"cbl1.check-1.schema.json":  report.Check(r, r.Judge(replay.Terms{})).JSON,
 		"cbl1.room-1.schema.json":   report.Room(r, r.Room(nil)).JSON,
 		"cbl1.peak-1.schema.json":   func(w io.Writer) error { return report.Peak(r).JSON(w) },
 		"cbl1.who-1.schema.json":    func(w io.Writer) error { return report.Who(r, r.Who(replay.Question{}, replay.Filter{})).JSON(w) },

@@ -14,7 +14,6 @@ import (
 type Options struct {
 	Programs bool // a table of programs
 	Cores    bool // a table of groups of cores
-	Details  bool // also what the figures leave out
 }
 
 // Report returns the report on one capture. The first line of its text has the verdict and the number that decides:
@@ -41,9 +40,7 @@ func Report(r *replay.Result, opt Options) Document {
 		writeAtPeak(p, r, row)
 	}
 	p.apart(remarks(r, j))
-	if opt.Details {
-		p.apart(details(r, folds))
-	}
+	p.detail(details(r, folds)...)
 	if opt.Programs {
 		writePrograms(p, r)
 	}

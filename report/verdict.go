@@ -3,7 +3,9 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/shown"
@@ -32,16 +34,18 @@ func writeVerdict(page *page, of *replay.Result, f *replay.FailedCheck) {
 	}
 	for i, c := range clashes {
 		if i == maxClashes {
-			notes = append(notes, note{"over", fmt.Sprintf("%s more groups of cores: --format json shows all", grouped(len(clashes)-i))})
+			notes = append(notes, note{"also", fmt.Sprintf("%s more groups of cores: --format json shows all", grouped(len(clashes)-i))})
 			break
 		}
-		notes = append(notes, note{"over", overText(&c, of)})
+		if i > 0 { // the table says the first
+			notes = append(notes, note{"also", overText(&c, of)})
+		}
 	}
 	if differs := v.Difference(); differs != "" {
 		notes = append(notes, note{"differs", shown.Visible(differs)})
 	}
 	if advice := v.Advice(); advice != "" {
-		notes = append(notes, note{"advice", shown.Visible(advice)})
+		notes = append(notes, note{"advice", named(advice, of, f)})
 	}
 	page.note(notes...)
 	var worst *fit.Clash
@@ -49,11 +53,14 @@ func writeVerdict(page *page, of *replay.Result, f *replay.FailedCheck) {
 		worst = &clashes[0]
 	}
 	if rows := culprits(v, worst); len(rows) > 0 {
-		where := ""
+		title, limit := "what takes L1, by address", uint64(0)
 		if worst != nil {
-			where = " on " + coresText(worst.Cores) + " of " + devicesName(of, replay.CaptureID(worst.Device), worst.Devices)
+			title = overText(worst, of)
+			if !worst.Grows {
+				limit = worst.Limit
+			}
 		}
-		writeResidents(page, fmt.Sprintf("what takes L1%s, by address", where), of, f.Residents(rows))
+		writeResidents(page, title, of, f.Residents(rows), limit)
 	}
 	if worst != nil {
 		var holes []note
@@ -64,16 +71,29 @@ func writeVerdict(page *page, of *replay.Result, f *replay.FailedCheck) {
 	}
 }
 
+// named returns an advice that names buffers as the tables do.
+func named(advice string, of *replay.Result, f *replay.FailedCheck) string {
+	buffers := regexp.MustCompile(`\w+ buffer (\d+)(?: \("(?:[^"\\]|\\.)*"\))?`)
+	return buffers.ReplaceAllStringFunc(advice, func(text string) string {
+		id, err := strconv.ParseUint(buffers.FindStringSubmatch(text)[1], 10, 64)
+		info, ok := f.Buffers[fit.BufferID(id)]
+		if err != nil || !ok {
+			return text
+		}
+		return whose(of, info.Op, info.At, info.T, 60)
+	})
+}
+
 // maxClashes is how many groups of cores a verdict names in text.
 const maxClashes = 4
 
 // overText says where and by how many bytes a program is too large.
 func overText(c *fit.Clash, r *replay.Result) string {
-	text := fmt.Sprintf("%s bytes on %s of %s: the region ends at %s", grouped(c.Over()), coresText(c.Cores), devicesName(r, replay.CaptureID(c.Device), c.Devices), grouped(c.End))
+	text := fmt.Sprintf("%s bytes too many on %s of %s", grouped(c.Over()), coresText(c.Cores), devicesName(r, replay.CaptureID(c.Device), c.Devices))
 	if c.Grows {
-		return text + ", L1 at " + grouped(c.Limit)
+		text += ": L1 ends at " + grouped(c.Limit)
 	}
-	return text + ", what lies lowest above starts at " + grouped(c.Limit)
+	return text
 }
 
 // culprits returns what a program has on the cores of a clash, and what is in its way,
@@ -90,14 +110,21 @@ func culprits(v fit.Verdict, c *fit.Clash) []fit.Resident {
 	return out
 }
 
-// writeResidents writes a table of what lies on a core.
-func writeResidents(page *page, title string, r *replay.Result, rows []replay.L1Resident) {
+// writeResidents writes a table of what lies on a core. An arrow points at what begins at a limit, if that is not 0.
+func writeResidents(page *page, title string, r *replay.Result, rows []replay.L1Resident, limit uint64) {
 	t := table{left: map[int]bool{3: true, 4: true}, most: 50}
 	t.add("bytes", "start", "end", "what", "whose")
+	if limit > 0 {
+		t.left = map[int]bool{0: true, 4: true, 5: true}
+		t.rows[0] = slices.Insert(t.rows[0], 0, "")
+	}
 	shown := rows[:min(len(rows), maxResidents)]
 	for _, x := range shown {
-		t.named(func(n int) string { return ownerText(r, x, n) },
-			grouped(x.Bytes), grouped(x.Start), grouped(x.End), what(x))
+		cells := []string{grouped(x.Bytes), grouped(x.Start), grouped(x.End), what(x)}
+		if limit > 0 {
+			cells = slices.Insert(cells, 0, map[bool]string{true: "->"}[x.Start == limit])
+		}
+		t.named(func(n int) string { return ownerText(r, x, n) }, cells...)
 	}
 	more := ""
 	if rest := rows[len(shown):]; len(rest) > 0 {

@@ -19,12 +19,7 @@ func Who(r *replay.Result, q replay.WhoDocument) Document {
 	d := Document{json: func(w io.Writer) error { return writeJSON(w, q) }}
 	page := &d.page
 	folds := foldHeld(r, q.Held)
-	when := "at the end"
-	if q.At.OK {
-		when = "after " + r.Where(q.At.V, "")
-	}
-	page.line("%s", whoAnswer(r, q, folds))
-	page.line("%s: %s, %s", shown.End(r.File, 60), when, length(r))
+	page.line("%s%s", head("who", r), whoAnswer(r, q, folds))
 	if text := outside(r, q); text != "" && len(q.Held) == 0 {
 		page.note(note{"where", text})
 	}
@@ -33,10 +28,8 @@ func Who(r *replay.Result, q replay.WhoDocument) Document {
 			page.table(fmt.Sprintf("%s of %s", coresText(h.Cores), f.name(r)), heldTable(r, f.row(i)), "")
 		}
 	}
-	page.apart(append(append([]note{
-		{"basis", "in L1 = buffers that were allocated, and those of the program that ran last on the core; registered = programs that ran by then, as the program cache keeps them"},
-		{"chip", chipText(r, r.SpecOf(q.Device))},
-	}, untoldNotes(r)...), unseenNotes(r)...))
+	page.apart(slices.Concat(untoldNotes(r), unseenNotes(r), doubtNotes(doubts(r))))
+	page.detail(chipNotes(r)...)
 	return d
 }
 
@@ -173,6 +166,9 @@ func whoAnswer(r *replay.Result, q replay.WhoDocument, folds []heldFold) string 
 	if q.Device.OK {
 		where += " of " + deviceName(r, q.Device)
 	}
+	if q.At.OK {
+		where += " after " + r.Where(q.At.V, "")
+	}
 	if q.Op != "" {
 		where += replay.Filter{Op: q.Op}.Suffix()
 	}
@@ -193,17 +189,15 @@ func whoAnswer(r *replay.Result, q replay.WhoDocument, folds []heldFold) string 
 	}
 	switch {
 	case len(folds) == 0:
-		return "nothing holds " + where
+		return where + ": nothing holds it"
 	case cores == 0:
-		return "nothing is at " + where + ", but programs of the cache use it"
+		return where + ": nothing is there, but programs of the cache use it"
 	case different > 1:
-		return fmt.Sprintf("%s is held on %s", where, shown.Plural(cores, "core"))
-	case one[0].Program != nil:
-		return fmt.Sprintf("%s is held by %s of %s", where, what(one[0]), ownersText(r, one, 40))
-	case one[0].Buffer != nil:
-		return fmt.Sprintf("%s is held by the %s of %s", where, what(one[0]), ownersText(r, one, 40))
+		return fmt.Sprintf("%s: held on %s", where, shown.Plural(cores, "core"))
+	case one[0].Program != nil || one[0].Buffer != nil:
+		return fmt.Sprintf("%s: %s of %s", where, what(one[0]), ownersText(r, one, 40))
 	}
-	return fmt.Sprintf("%s is held by the %s", where, what(one[0]))
+	return fmt.Sprintf("%s: %s", where, what(one[0]))
 }
 
 // called returns the same, whose operation is the function that was called.

@@ -26,7 +26,7 @@ func (c *request) options() []option {
 	return []option{
 		{"programs", "also a table of programs (JSON always has them)", &c.shows.Programs},
 		{"cores", "also a table of groups of cores (JSON always has them)", &c.shows.Cores},
-		{"verbose,v", "also what the figures count and what they leave out", &c.shows.Details},
+		{"verbose,v", "also the chip, and what the figures count and leave out", &c.details},
 		{"budget", `what a core may hold at most, like "900 KiB", or 90% of usable L1, or a file of budgets by operation`,
 			parsed("bytes|percent|FILE", c.setBudget)},
 		{"max-growth", `by how much the peak of the fullest core may grow, like "8 KiB", or 5% of OLD's`,

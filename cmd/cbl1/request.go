@@ -23,6 +23,7 @@ type request struct {
 	verb verb
 
 	shows       report.Options
+	details     bool // text and Markdown have them
 	only        replay.Filter
 	room        replay.RoomQuestion
 	who         replay.Question
@@ -41,6 +42,7 @@ type request struct {
 	n     int           // answers printed
 	worst replay.Answer // the answer that counts
 
+	doubts  report.Doubts         // of all answers, where they are summed up
 	answers map[replay.Answer]int // how many inputs have which answer; "": are refused
 }
 
@@ -94,8 +96,14 @@ func (c *request) write(d report.Document) error {
 			return err
 		}
 	}
+	if c.details {
+		d = d.Detailed()
+	}
 	if c.format == "markdown" {
 		return d.Markdown(c.out)
+	}
+	if c.verb.sums {
+		d = c.doubts.Take(d)
 	}
 	return d.Draw(c.out, c.style)
 }
@@ -107,7 +115,7 @@ func (c *request) exit(err error) error {
 			err = end
 		}
 	}
-	if (err == nil || errors.Is(err, errUnreadable)) && c.verb.sums && c.n+c.answers[""] > 1 && c.format == "text" {
+	if (err == nil || errors.Is(err, errUnreadable)) && c.verb.sums && c.format == "text" {
 		err = cmp.Or(c.sum(), err)
 	}
 	switch {
@@ -121,8 +129,12 @@ func (c *request) exit(err error) error {
 	return nil
 }
 
-// sum writes how many inputs have which answer.
+// sum writes the assumptions and, of several inputs, how many have which answer.
 func (c *request) sum() error {
+	inputs := c.n + c.answers[""]
+	if err := c.doubts.Text(c.out, inputs, c.style.Columns); err != nil || inputs < 2 {
+		return goneOr(err)
+	}
 	var parts []string
 	for _, x := range []struct {
 		answer    replay.Answer
@@ -137,6 +149,11 @@ func (c *request) sum() error {
 		}
 	}
 	_, err := fmt.Fprintln(c.out, strings.Join(parts, ", "))
+	return goneOr(err)
+}
+
+// goneOr is the error of writing, unless the reader is gone.
+func goneOr(err error) error {
 	if readerGone(err) {
 		return nil
 	}

@@ -17,7 +17,7 @@ func TestCheckOfLines(t *testing.T) {
 	code, stdout, stderr := call(lines, "check", "-")
 	require.Equal(t, exitTell, code, stderr)
 	require.Equal(t, "?     stdin  cannot tell: the registered program is not known to have run\n"+
-		"  ?         size of L1 not known (--arch)\n", stdout)
+		"?     chip not named: no percentages (--arch)\n", stdout)
 }
 
 // A device without an id has the name in CSV that it has in JSON.

@@ -58,7 +58,7 @@ inputs the worst counts: 2 if one cannot be read, then 1, then 3.`,
 			inputs: all, ask: (*request).readTerms,
 			answer: func(c *request, r *replay.Result) (report.Document, replay.Answer, error) {
 				j := r.Judge(c.terms)
-				return report.Check(r, j, c.shows.Details), j.Answer, nil
+				return report.Check(r, j), j.Answer, nil
 			},
 		},
 		{
@@ -67,7 +67,7 @@ inputs the worst counts: 2 if one cannot be read, then 1, then 3.`,
 last, L1 buffers, dataflow buffers, scratchpads. The first line answers; then comes what lay on that core at that
 moment, whose it was, and which bytes were held twice.`,
 			example: "  cbl1 peak run.json\n  cbl1 peak --format json run.json | jq '.devices[].peak.tracked_bytes'",
-			formats: "json csv", options: filterOptions + "format" + chipOptions, inputs: all,
+			formats: "json csv", options: "verbose " + filterOptions + "format" + chipOptions, inputs: all,
 			answer: func(_ *request, r *replay.Result) (report.Document, replay.Answer, error) {
 				return report.Peak(r), "", nil
 			},
@@ -86,7 +86,7 @@ inputs the worst counts: 2 if one cannot be read, then 1, then 3.
 --size "1MiB interleaved" asks about a whole tensor on the grid, in pages of 2,048 bytes if it names no others: "1MiB
 interleaved 4KiB pages".`,
 			example: "  cbl1 room run.json\n  cbl1 room run.json --size 512KiB --sharded '[0-0 - 7-3]'",
-			formats: "json", options: "size sharded accept format" + chipOptions,
+			formats: "json", options: "size sharded accept verbose format" + chipOptions,
 			inputs: all, ask: askRoom, answer: answerRoom,
 		},
 		{
@@ -95,7 +95,7 @@ interleaved 4KiB pages".`,
 program that ran last on each core, allocated buffers, and every program of the cache that uses the byte. ADDRESS is
 in bytes, decimal or with 0x hexadecimal. The exit code is 1 if nothing holds it.`,
 			example: "  cbl1 who run.json 111616\n  cbl1 who run.json 0x1b400 --core 3-0 --device 0 --at 143",
-			formats: "json", options: filterOptions + "at format" + chipOptions, any: true,
+			formats: "json", options: "verbose " + filterOptions + "at format" + chipOptions, any: true,
 			inputs: whoInputs, ask: askWho,
 			answer: func(c *request, r *replay.Result) (report.Document, replay.Answer, error) {
 				doc := r.Who(c.who, c.only)
@@ -157,7 +157,7 @@ with what is in its way.
 A terminal gets colour, unless NO_COLOR or TERM=dumb says no, and a file plain ASCII. --format svg is a picture for
 light and dark pages.`,
 			example: "  cbl1 map run.json\n  cbl1 map --core 0-0 run.json\n  cbl1 map --format svg run.json > l1.svg",
-			formats: "json svg", options: "at " + filterOptions + "color format" + chipOptions,
+			formats: "json svg", options: "at verbose " + filterOptions + "color format" + chipOptions,
 			inputs: func(c *request, args []string) ([]string, error) {
 				if len(args) == 0 {
 					return nil, errors.New("want one FILE, like run.json")
