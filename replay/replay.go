@@ -49,8 +49,8 @@ type Options struct {
 	// Room, if not nil, asks for the room of one more L1 buffer; Result.Room answers. It costs
 	// memory for each distinct place of a buffer.
 	Room *RoomQuestion
-	// Progress, if not nil, is called now and then with the number of nodes read.
-	Progress func(nodes int64)
+	// Progress, if not nil, is called now and then with the place of an event: the bytes and nodes read.
+	Progress func(event.Pos)
 }
 
 // Run makes the Result of events to their end. The name file is only shown. Errors are
@@ -63,7 +63,7 @@ func Run(file string, events iter.Seq2[*event.Event, error], opt Options) (*Resu
 			return nil, err
 		}
 		if count++; opt.Progress != nil && count%4096 == 0 {
-			opt.Progress(e.Pos.Node)
+			opt.Progress(e.Pos)
 		}
 		if e.Kind == event.KindAgain {
 			r = newReplay(file, opt)

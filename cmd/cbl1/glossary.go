@@ -9,6 +9,8 @@ logical     size x cores of every CB: shared bytes count again and again
 L1 peak     most bytes of one core at once, everything but kernels, each byte once (tracked)
 fullest     the core with most bytes; where several have as many, the first of them
 usable L1   from the base of CBs to the top of L1, without L1_SMALL; the base of percentages
+tracked     held by CBs, L1 buffers and the like; a program's stay until the next one on the core
+in L1       buffers that are allocated, and those of the program that ran last on the core
 room        bytes free above the program run with the least: the next buffer may take them
 placed?     the input has no addresses: tt-metal's rule gave them, from --base
 blackhole?  the input does not name its chip: --arch does

@@ -46,6 +46,9 @@ func TestValuesAreCompleted(t *testing.T) {
 		_, stdout, _ := call("", append([]string{"__complete"}, append(strings.Fields(c.args), "")...)...)
 		require.Equal(t, c.want, strings.Fields(stdout), c.args)
 	}
-	_, stdout, _ := call("", "__complete", "check", "--accept", "cache-")
+	_, stdout, _ := call("", "__complete", "help", "")
+	require.Contains(t, stdout, "check\n")
+	require.Contains(t, stdout, "words\n")
+	_, stdout, _ = call("", "__complete", "check", "--accept", "cache-")
 	require.Contains(t, stdout, "cache-hit\n")
 }

@@ -7,7 +7,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cbl1/cbl1/event"
 	safe "github.com/cbl1/cbl1/internal/shown" // tests have a function of its name
+	"github.com/cbl1/cbl1/l1"
 )
 
 // progress is a line on a terminal that is overwritten and in the end removed. The
@@ -36,14 +38,17 @@ const (
 	redraw = 100 * time.Millisecond
 )
 
-// reads returns what to call with the number of nodes read of an input. It shows nothing
+// reads returns what to call with the place that was read of an input. It shows nothing
 // while another one is waited for.
-func (p *progress) reads(j *job) func(nodes int64) {
+func (p *progress) reads(j *job) func(event.Pos) {
 	if p == nil {
 		return nil
 	}
-	name := safe.End(j.name, 60)
-	return func(nodes int64) {
+	name, size := safe.End(j.name, 60), int64(0)
+	if info, err := os.Stat(j.name); err == nil && info.Mode().IsRegular() {
+		size = info.Size()
+	}
+	return func(at event.Pos) {
 		p.lock.Lock()
 		defer p.lock.Unlock()
 		now := time.Now()
@@ -51,7 +56,14 @@ func (p *progress) reads(j *job) func(nodes int64) {
 			return
 		}
 		p.next, p.shown = now.Add(redraw), true
-		fmt.Fprintf(p.w, "\r%s: %d read", name, nodes)
+		read := fmt.Sprintf("%v of %v (%d%%)", l1.Bytes(at.Offset), l1.Bytes(size), 100*at.Offset/max(size, 1))
+		switch {
+		case at.Offset == 0:
+			read = fmt.Sprintf("%d nodes", at.Node)
+		case at.Offset > size: // a pipe, or a compressed file
+			read = l1.Bytes(at.Offset).String()
+		}
+		fmt.Fprintf(p.w, "\r\x1b[K%s: %s read", name, read)
 	}
 }
 

@@ -120,6 +120,9 @@ func newHelp() *cobra.Command {
 		Use:   "help [COMMAND|words]",
 		Short: "Show the help of a command, or the words of the tables",
 		Args:  cobra.MaximumNArgs(1),
+		ValidArgsFunction: func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+			return append(verbNames(cmd.Root()), "words"), cobra.ShellCompDirectiveNoFileComp
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root := cmd.Root()
 			if len(args) == 0 {

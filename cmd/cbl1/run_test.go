@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cbl1/cbl1/event"
 	safe "github.com/cbl1/cbl1/internal/shown" // tests have a function of its name
 )
 
@@ -258,16 +259,33 @@ func TestProgress(t *testing.T) {
 	j := &job{name: "run\x1b.json" + strings.Repeat("x", 100)}
 	step := p.reads(j)
 	p.watch(j)
-	step(4096)
+	step(event.Pos{Node: 4096})
 	p.done()
 	require.Empty(t, b.String(), "too quick to be worth a line")
-	step(4096)
-	require.Empty(t, b.String(), "nobody waits for it")
+	step(event.Pos{Node: 4096})
+	require.Empty(t, b.String(), "it is not waited for")
 	p.watch(j)
 	p.next = p.next.Add(-quiet)
-	step(8192)
-	step(12288)
+	step(event.Pos{Node: 8192})
+	step(event.Pos{Node: 12288})
 	p.done()
 	p.done()
-	require.Equal(t, "\r..."+strings.Repeat("x", 57)+": 8192 read\r\x1b[K", b.String())
+	require.Equal(t, "\r\x1b[K..."+strings.Repeat("x", 57)+": 8192 nodes read\r\x1b[K", b.String())
+}
+
+// Progress is a share of the bytes of a file. Of a compressed file or a pipe the bytes are told alone.
+func TestProgressHasAShare(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "run.json")
+	require.NoError(t, os.WriteFile(name, make([]byte, 4096), 0o600))
+	for _, c := range []struct {
+		file, want string
+		offset     int64
+	}{{name, ": 1.0 KiB of 4.0 KiB (25%) read", 1024}, {name, ": 8.0 KiB read", 8192}, {"stdin", ": 1.0 KiB read", 1024}} {
+		var b bytes.Buffer
+		p, j := &progress{w: &b}, &job{name: c.file}
+		p.watch(j)
+		p.next = p.next.Add(-quiet)
+		p.reads(j)(event.Pos{Offset: c.offset})
+		require.True(t, strings.HasSuffix(b.String(), c.want), b.String())
+	}
 }
