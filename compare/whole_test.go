@@ -129,7 +129,7 @@ func TestWholeDiffs(t *testing.T) {
 func TestSavedBefore(t *testing.T) {
 	file, err := os.Open("testdata/saved_before.json")
 	require.NoError(t, err)
-	defer file.Close()
+	defer func() { require.NoError(t, file.Close()) }()
 	runs, err := compare.Decode(file, "saved_before.json")
 	require.NoError(t, err)
 	d := compare.Compare(runs, runOf(t, aLog()), compare.Terms{})
