@@ -33,7 +33,7 @@ func Check(r *replay.Result, j replay.Judgement) Document {
 		c.writeOver(&d.page)
 	}
 	d.lead = [2]string{strings.ReplaceAll(string(c.Answer), "_", " ") + c.only() + c.accepted(), c.sentence()}
-	d.page.detail(append(c.room(), chipNotes(r)...)...)
+	d.page.detail(func() []note { return append(c.room(), chipNotes(r)...) })
 	d.page.doubts = append(doubts(r), small(r)...)
 	return d
 }

@@ -37,7 +37,7 @@ func Map(r *replay.Result, at event.Opt[uint64]) Document {
 		page.picture(clash)
 	}
 	page.apart(slices.Concat(untoldNotes(r), unseenNotes(r), doubtNotes(doubts(r))))
-	page.detail(chipNotes(r)...)
+	page.detail(func() []note { return chipNotes(r) })
 	return d
 }
 

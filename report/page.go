@@ -3,7 +3,6 @@ package report
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/cbl1/cbl1/draw"
@@ -21,8 +20,8 @@ type page struct {
 // A block is a few lines, notes or a table. Only one of them is there, but for the heading of
 // a table.
 type block struct {
-	apart  bool // a blank line stands above it
-	detail bool // it is left out, unless somebody asks for details
+	apart  bool          // a blank line stands above it
+	detail func() []note // makes the notes, if details are written; nil for other blocks
 	lines  []string
 	notes  []note
 	table  table // its first row is the head
@@ -55,16 +54,23 @@ func (p *page) apart(notes []note) {
 	}
 }
 
-// detail adds notes that are left out, unless somebody asks for details.
-func (p *page) detail(notes ...note) {
-	if len(notes) > 0 {
-		p.blocks = append(p.blocks, block{apart: true, detail: true, notes: visibleNotes(notes)})
-	}
+// detail adds notes that are made and written only with details: they cost as much as
+// there are devices.
+func (p *page) detail(notes func() []note) {
+	p.blocks = append(p.blocks, block{apart: true, detail: notes})
 }
 
-// shown are the blocks that are written.
-func (p *page) shown() []block {
-	return slices.DeleteFunc(slices.Clone(p.blocks), func(b block) bool { return b.detail && !p.details })
+// shown returns the blocks that are written.
+func (p *page) shown() (out []block) {
+	for _, b := range p.blocks {
+		if b.detail != nil && p.details {
+			b.notes = visibleNotes(b.detail())
+		}
+		if b.detail == nil || len(b.notes) > 0 {
+			out = append(out, b)
+		}
+	}
+	return out
 }
 
 // table adds a table behind a blank line, with a heading unless it is "". more are lines about

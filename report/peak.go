@@ -75,7 +75,7 @@ func writePeak(page *page, r *replay.Result, row *replay.DeviceL1) {
 		notes = append(notes, boundNotes(r)...)
 	}
 	page.apart(append(notes, doubtNotes(append(doubts(r), bufferDoubts(row)...))...))
-	page.detail(slices.Concat(peakDetails(r, row), chipNotes(r))...)
+	page.detail(func() []note { return append(peakDetails(r, row), chipNotes(r)...) })
 }
 
 // shortOp names what ran in a few words.

@@ -20,7 +20,7 @@ func Room(r *replay.Result, doc replay.RoomDocument) Document {
 	m.writeGroups(&d.page)
 	m.writeTight(&d.page)
 	d.page.apart(append(m.remarks(), doubtNotes(append(doubts(r), small(r)...))...))
-	d.page.detail(append(m.together(), chipNotes(r)...)...)
+	d.page.detail(func() []note { return append(m.together(), chipNotes(r)...) })
 	return d
 }
 

@@ -40,7 +40,7 @@ func Report(r *replay.Result, opt Options) Document {
 		writeAtPeak(p, r, row)
 	}
 	p.apart(remarks(r, j))
-	p.detail(details(r, folds)...)
+	p.detail(func() []note { return details(r, folds) })
 	if opt.Programs {
 		writePrograms(p, r)
 	}

@@ -29,7 +29,7 @@ func Who(r *replay.Result, q replay.WhoDocument) Document {
 		}
 	}
 	page.apart(slices.Concat(untoldNotes(r), unseenNotes(r), doubtNotes(doubts(r))))
-	page.detail(chipNotes(r)...)
+	page.detail(func() []note { return chipNotes(r) })
 	return d
 }
 
