@@ -45,14 +45,14 @@ fuzz: ## every fuzz target for FUZZTIME (10s)
 
 shots: ## pictures of pages: the tour's into docs/tour; light, dark, on a phone, into SHOTS (needs Chromium, and says so)
 	@mkdir -p $(SHOTS)
-	go test ./page -run '^TestTour$$' -count 1 -v -shots $(abspath docs/tour)
-	go test ./page -run '^(TestPages|TestClicks)$$' -count 1 -v -shots $(abspath $(SHOTS))
+	go test ./internal/pictures/page -run '^TestTour$$' -count 1 -v -shots $(abspath docs/tour)
+	go test ./internal/pictures/page -run '^(TestPages|TestClicks)$$' -count 1 -v -shots $(abspath $(SHOTS))
 
 hammer: ## 10,000,000 operations beside models, minutes; every cut of every fixture, 10,000 changes, 10,000 made inputs: an hour of two cores; then a server's clients, minutes; 100 MB of near misses
 	go test ./fuzz -run '^TestOperations$$' -count 1 -timeout 3h -v -operations 10000000
 	go test ./cmd/cbl1 -run '^TestHammer' -count 1 -timeout 3h -v -hammer
-	go test ./serve -run '^TestHammer' -count 1 -timeout 1h -v -hammer
-	go test ./clash -run '^TestHammer' -count 1 -v -hammer
+	go test ./internal/live/serve -run '^TestHammer' -count 1 -timeout 1h -v -hammer
+	go test ./internal/clash -run '^TestHammer' -count 1 -v -hammer
 
 bounds: ## what a call costs in statements and bytes, in two sizes of the histories that are worst for it
 	go test -run '^TestBounds$$' -count 1 -v ./internal/cbl1bounds

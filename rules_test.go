@@ -56,7 +56,7 @@ type row struct {
 // importTable has a row per package. A package's own internal/ folders belong
 // to its row and may be imported by it. Test files may import what they like.
 func importTable() map[string]row {
-	product := []string{"l1", "cbregion", "program", "fit", "device", "event", "capture", "replay", "clash", "compare", "draw", "report", "wire", "shm", "watch", "serve"}
+	product := []string{"l1", "cbregion", "program", "fit", "device", "event", "capture", "replay", "internal/clash", "internal/answers/compare", "internal/pictures/draw", "internal/answers/render", "internal/live/wire", "internal/live/shm", "internal/live/watch", "internal/live/serve"}
 	// What reads and writes text from outside.
 	readers := slices.Clip([]string{"internal/asciijson", "internal/jsonobject", "internal/magic", "internal/packed", "internal/shown"})
 	const layers = "device/internal/"
@@ -79,35 +79,35 @@ func importTable() map[string]row {
 		"device/internal/residue": {ours: []string{"l1", "program", layers + "lookup"}, never: engine},
 		"device/internal/heap":    {ours: []string{"l1", "program", "fit", layers + "bitset", layers + "classes", layers + "lookup", layers + "residue", layers + "version"}, outside: []string{btree}, never: engine},
 
-		"event":                {ours: append(readers, "l1", "program", "fit", "device")},
-		"capture":              {ours: append(readers, "l1", "program", "fit", "device", "event", "wire", "clash"), outside: []string{btree}},
-		"replay":               {ours: []string{"l1", "program", "fit", "device", "event", "internal/asciijson", "internal/corepeaks", "internal/glance", "internal/shown"}, never: []string{"os", "flag"}},
-		"replay/internal/same": {},
-		"clash":                {ours: []string{"l1", "internal/asciijson", "internal/shown"}},
-		"draw":                 {ours: []string{"l1", "internal/shown"}, never: []string{"os", "flag"}},
-		"compare":              {ours: []string{"l1", "fit", "replay"}, never: []string{"os", "flag"}},
-		"report":               {ours: []string{"l1", "draw", "program", "fit", "device", "event", "replay", "clash", "compare", "internal/asciijson", "internal/shown"}, never: []string{"os", "flag"}},
-		"wire":                 {ours: []string{"l1", "program", "fit", "device", "event", "internal/shown"}, outside: []string{btree}, never: []string{"os/exec", "net", "flag"}},
-		"shm":                  {ours: []string{"internal/shown"}, never: []string{"os/exec", "net", "flag", "encoding/json"}},
-		"watch":                {ours: []string{"l1", "fit", "device", "event", "draw", "replay", "wire", "shm", "internal/asciijson", "internal/shown"}, never: []string{"os", "net", "flag"}},
-		"serve":                {ours: []string{"l1", "device", "event", "replay", "wire", "shm", "watch", "internal/shown"}, never: []string{"os/exec", "flag"}},
-		"fuzz":                 {},
-		"fuzz/model":           {ours: []string{"l1", "program"}},
-		"fuzz/gen":             {ours: []string{"l1", "program", "fuzz/model"}, outside: []string{rapid}},
-		"fuzz/suite":           {ours: []string{"l1", "program", "fuzz/model", "fuzz/gen"}, outside: []string{rapid}},
-		"page":                 {ours: []string{"replay", "compare", "report", "internal/asciijson", "internal/shown"}, never: []string{"os", "flag"}},
-		"cmd/cbl1":             {ours: append(product, "page", "internal/baseline", "internal/export", "internal/shown"), outside: []string{cobra, pflag, sqlite, tcell, terminal}},
-		"internal/asciijson":   {},
-		"internal/attack":      {outside: []string{sqlite}},
-		"internal/cbl1bounds":  {ours: []string{"l1", "program", "fit", "device"}},
-		"internal/export":      {ours: []string{"l1", "fit", "event", "replay", "internal/shown"}, outside: []string{pprof}},
-		"internal/jsonobject":  {},
-		"internal/magic":       {},
-		"internal/packed":      {outside: []string{compress}},
-		"internal/steps":       {},
-		"internal/testkit":     {outside: []string{compress}},
-		"internal/shown":       {ours: []string{"l1"}, outside: []string{xtext}},
-		"internal/baseline":    {ours: []string{"l1", "cbregion", "program", "fit", "device"}, outside: []string{btree}},
+		"event":                    {ours: append(readers, "l1", "program", "fit", "device")},
+		"capture":                  {ours: append(readers, "l1", "program", "fit", "device", "event", "internal/live/wire", "internal/clash"), outside: []string{btree}},
+		"replay":                   {ours: []string{"l1", "program", "fit", "device", "event", "internal/asciijson", "internal/corepeaks", "internal/glance", "internal/shown"}, never: []string{"os", "flag"}},
+		"replay/internal/same":     {},
+		"internal/clash":           {ours: []string{"l1", "internal/asciijson", "internal/shown"}},
+		"internal/pictures/draw":   {ours: []string{"l1", "internal/shown"}, never: []string{"os", "flag"}},
+		"internal/answers/compare": {ours: []string{"l1", "fit", "replay"}, never: []string{"os", "flag"}},
+		"internal/answers/render":  {ours: []string{"l1", "internal/pictures/draw", "program", "fit", "device", "event", "replay", "internal/clash", "internal/answers/compare", "internal/asciijson", "internal/shown"}, never: []string{"os", "flag"}},
+		"internal/live/wire":       {ours: []string{"l1", "program", "fit", "device", "event", "internal/shown"}, outside: []string{btree}, never: []string{"os/exec", "net", "flag"}},
+		"internal/live/shm":        {ours: []string{"internal/shown"}, never: []string{"os/exec", "net", "flag", "encoding/json"}},
+		"internal/live/watch":      {ours: []string{"l1", "fit", "device", "event", "internal/pictures/draw", "replay", "internal/live/wire", "internal/live/shm", "internal/asciijson", "internal/shown"}, never: []string{"os", "net", "flag"}},
+		"internal/live/serve":      {ours: []string{"l1", "device", "event", "replay", "internal/live/wire", "internal/live/shm", "internal/live/watch", "internal/shown"}, never: []string{"os/exec", "flag"}},
+		"fuzz":                     {},
+		"fuzz/model":               {ours: []string{"l1", "program"}},
+		"fuzz/gen":                 {ours: []string{"l1", "program", "fuzz/model"}, outside: []string{rapid}},
+		"fuzz/suite":               {ours: []string{"l1", "program", "fuzz/model", "fuzz/gen"}, outside: []string{rapid}},
+		"internal/pictures/page":   {ours: []string{"replay", "internal/answers/compare", "internal/answers/render", "internal/asciijson", "internal/shown"}, never: []string{"os", "flag"}},
+		"cmd/cbl1":                 {ours: append(product, "internal/pictures/page", "internal/baseline", "internal/pictures/export", "internal/shown"), outside: []string{cobra, pflag, sqlite, tcell, terminal}},
+		"internal/asciijson":       {},
+		"internal/attack":          {outside: []string{sqlite}},
+		"internal/cbl1bounds":      {ours: []string{"l1", "program", "fit", "device"}},
+		"internal/pictures/export": {ours: []string{"l1", "fit", "event", "replay", "internal/shown"}, outside: []string{pprof}},
+		"internal/jsonobject":      {},
+		"internal/magic":           {},
+		"internal/packed":          {outside: []string{compress}},
+		"internal/steps":           {},
+		"internal/testkit":         {outside: []string{compress}},
+		"internal/shown":           {ours: []string{"l1"}, outside: []string{xtext}},
+		"internal/baseline":        {ours: []string{"l1", "cbregion", "program", "fit", "device"}, outside: []string{btree}},
 		// What benchmarks measure: everything that counts.
 		"internal/bench":           {ours: []string{"l1", "cbregion", "program", "fit", "device", "internal/baseline"}},
 		"internal/bench/cbl1bench": {ours: []string{"l1", "program", "fit", "device", "event", "capture", "replay", "internal/attack", "internal/baseline", "internal/bench", "internal/large"}},
@@ -127,11 +127,8 @@ func core() []string { return []string{"l1", "cbregion", "program", "fit", "devi
 // wants a row above, or something that should not be here.
 func folders() []string {
 	return []string{
-		".ci", "api", "capture", "cbregion", "clash", "cmd", "compare", "device", "docs", "draw", "event", "examples",
-		"fit", "fuzz", "internal", "l1", "planted", "program", "replay", "report", "testdata",
-
-		"page", // has files that it embeds
-		"serve", "shm", "watch", "wire",
+		".ci", "api", "capture", "cbregion", "cmd", "device", "docs", "event", "examples",
+		"fit", "fuzz", "internal", "l1", "planted", "program", "replay", "testdata",
 	}
 }
 
@@ -421,7 +418,7 @@ func checkInit(s *source) []string {
 
 func checkGoroutines(s *source) []string {
 	// Nobody calls the command. Who calls serve asks for what it starts.
-	if s.test() || s.dir() == "cmd/cbl1" || s.dir() == "serve" {
+	if s.test() || s.dir() == "cmd/cbl1" || s.dir() == "internal/live/serve" {
 		return nil
 	}
 	var out []string

@@ -10,9 +10,9 @@ import (
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/jsonobject"
+	"github.com/cbl1/cbl1/internal/live/wire"
 	"github.com/cbl1/cbl1/internal/magic"
 	"github.com/cbl1/cbl1/internal/packed"
-	"github.com/cbl1/cbl1/wire"
 )
 
 // bufferSize is how much of the (decompressed) input is held at a time, in bytes.

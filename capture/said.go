@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cbl1/cbl1/clash"
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/clash"
 	"github.com/cbl1/cbl1/l1"
 )
 

@@ -11,9 +11,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/clash"
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/internal/clash"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )

@@ -14,7 +14,7 @@ import (
 	"github.com/cbl1/cbl1/internal/testkit"
 )
 
-const logSchema = "cbl1.events-1.schema.json"
+const logSchema = "../docs/schemas/cbl1.events-1.schema.json"
 
 // compileLogSchema returns the schemas of the lines of a log and of answers. The strict ones refuse
 // fields that they do not name.

@@ -7,9 +7,9 @@ import (
 	"io"
 	"os"
 
-	"github.com/cbl1/cbl1/compare"
+	"github.com/cbl1/cbl1/internal/answers/compare"
+	"github.com/cbl1/cbl1/internal/answers/render"
 	"github.com/cbl1/cbl1/replay"
-	"github.com/cbl1/cbl1/report"
 )
 
 func runDiff(c *request, args []string) error {
@@ -24,7 +24,7 @@ func runDiff(c *request, args []string) error {
 	case d.Sides.Old.Answer == replay.CannotTell || d.Sides.New.Answer == replay.CannotTell:
 		answer = replay.CannotTell
 	}
-	return c.exit(c.print(report.Diff(d), answer))
+	return c.exit(c.print(render.Diff(d), answer))
 }
 
 // diff compares two inputs. If one of them cannot be read, or in part, nothing is compared.

@@ -9,9 +9,9 @@ import (
 	"io/fs"
 
 	"github.com/cbl1/cbl1/capture"
-	"github.com/cbl1/cbl1/clash"
+	"github.com/cbl1/cbl1/internal/answers/render"
+	"github.com/cbl1/cbl1/internal/clash"
 	"github.com/cbl1/cbl1/l1"
-	"github.com/cbl1/cbl1/report"
 )
 
 // specOf returns the chip of the flags, for package clash.
@@ -57,7 +57,7 @@ func runExplain(c *request, names []string) error {
 			_, err = io.Copy(c.out, &b)
 		}
 	} else {
-		err = c.write(report.Explain(clash.NewDocument(found, given)))
+		err = c.write(render.Explain(clash.NewDocument(found, given)))
 	}
 	if err != nil {
 		return err

@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/cbl1/cbl1/clash"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/clash"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 	"github.com/cbl1/cbl1/replay"

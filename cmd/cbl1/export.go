@@ -7,7 +7,7 @@ import (
 	"iter"
 
 	"github.com/cbl1/cbl1/event"
-	"github.com/cbl1/cbl1/internal/export"
+	"github.com/cbl1/cbl1/internal/pictures/export"
 	"github.com/cbl1/cbl1/replay"
 )
 

@@ -4,8 +4,8 @@ import (
 	"io"
 	"slices"
 
-	"github.com/cbl1/cbl1/compare"
-	"github.com/cbl1/cbl1/page"
+	"github.com/cbl1/cbl1/internal/answers/compare"
+	"github.com/cbl1/cbl1/internal/pictures/page"
 	"github.com/cbl1/cbl1/replay"
 )
 

@@ -10,10 +10,10 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/cbl1/cbl1/draw"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/answers/render"
+	"github.com/cbl1/cbl1/internal/pictures/draw"
 	"github.com/cbl1/cbl1/replay"
-	"github.com/cbl1/cbl1/report"
 )
 
 // A request is one call of a verb: its options, and its output. It prints one answer for each input: text or
@@ -22,7 +22,7 @@ type request struct {
 	inputs
 	verb verb
 
-	shows       report.Options
+	shows       render.Options
 	details     bool // text and Markdown have them
 	only        replay.Filter
 	room        replay.RoomQuestion
@@ -38,17 +38,17 @@ type request struct {
 	format      string
 
 	style draw.Style    // of text
-	junit *report.JUnit // of test results
+	junit *render.JUnit // of test results
 	n     int           // answers printed
 	worst replay.Answer // the answer that counts
 
-	doubts  report.Doubts         // of all answers, where they are summed up
+	doubts  render.Doubts         // of all answers, where they are summed up
 	answers map[replay.Answer]int // how many inputs have which answer; "": are refused
 }
 
 func newRequest(s streams, v verb) *request {
 	c := &request{inputs: inputs{streams: s}, verb: v, style: draw.Style{Columns: columns(s.out), ASCII: true}, answers: map[replay.Answer]int{}}
-	c.junit = report.NewJUnit(s.out)
+	c.junit = render.NewJUnit(s.out)
 	c.refused = func(err error) {
 		c.answers[""]++
 		if c.format == "junit" {
@@ -62,7 +62,7 @@ func newRequest(s streams, v verb) *request {
 }
 
 // print prints one answer. Who reads may go away: where there is a verdict, the others are still found.
-func (c *request) print(d report.Document, answer replay.Answer) error {
+func (c *request) print(d render.Document, answer replay.Answer) error {
 	counts := answer == replay.DoesNotFit || c.worst == "" || c.worst == replay.Fits
 	if c.verb.any {
 		counts = answer == replay.Fits
@@ -79,7 +79,7 @@ func (c *request) print(d report.Document, answer replay.Answer) error {
 }
 
 // write writes one answer in its format.
-func (c *request) write(d report.Document) error {
+func (c *request) write(d render.Document) error {
 	c.n++
 	switch c.format {
 	case "json":

@@ -14,8 +14,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/cbl1/cbl1/serve"
-	"github.com/cbl1/cbl1/wire"
+	"github.com/cbl1/cbl1/internal/live/serve"
+	"github.com/cbl1/cbl1/internal/live/wire"
 )
 
 // The default limits of a server for its clients.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/wire"
+	"github.com/cbl1/cbl1/internal/live/wire"
 )
 
 // TestServe runs the command as a process: clients, a second server, a signal, and a

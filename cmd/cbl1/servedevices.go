@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cbl1/cbl1/internal/live/wire"
 	"github.com/cbl1/cbl1/l1"
-	"github.com/cbl1/cbl1/wire"
 )
 
 // devicesFlag are devices of a running system: 0-7=n150 are eight boards, 8=n150:24GiB is one with

@@ -14,9 +14,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cbl1/cbl1/internal/live/serve"
+	"github.com/cbl1/cbl1/internal/live/wire"
 	"github.com/cbl1/cbl1/internal/testkit"
-	"github.com/cbl1/cbl1/serve"
-	"github.com/cbl1/cbl1/wire"
 )
 
 // slowly sends a text again and again, a byte at a time, on connections that it makes anew where they

@@ -14,11 +14,11 @@ import (
 	"time"
 
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/answers/render"
+	"github.com/cbl1/cbl1/internal/live/serve"
+	"github.com/cbl1/cbl1/internal/pictures/page"
 	safe "github.com/cbl1/cbl1/internal/shown"
-	"github.com/cbl1/cbl1/page"
 	"github.com/cbl1/cbl1/replay"
-	"github.com/cbl1/cbl1/report"
-	"github.com/cbl1/cbl1/serve"
 )
 
 // What a client of the HTTP server may take.
@@ -118,7 +118,7 @@ func (in *exposing) handler(server *serve.Server) http.Handler {
 		}
 	}
 	mux.HandleFunc("GET /report", document("application/json", func(w io.Writer, r *replay.Result) error {
-		return report.Report(r, report.Options{}).JSON(w)
+		return render.Report(r, render.Options{}).JSON(w)
 	}))
 	mux.HandleFunc("GET /page", document("text/html; charset=utf-8", func(w io.Writer, r *replay.Result) error {
 		return page.Write(w, []*replay.Result{r}, replay.Terms{}, nil)

@@ -16,10 +16,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cbl1/cbl1/internal/live/serve"
+	"github.com/cbl1/cbl1/internal/live/watch"
+	"github.com/cbl1/cbl1/internal/live/wire"
 	"github.com/cbl1/cbl1/l1"
-	"github.com/cbl1/cbl1/serve"
-	"github.com/cbl1/cbl1/watch"
-	"github.com/cbl1/cbl1/wire"
 )
 
 // A stage is a server with clients on pipes, and what it records.

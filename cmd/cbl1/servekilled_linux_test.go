@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/event"
-	"github.com/cbl1/cbl1/wire"
+	"github.com/cbl1/cbl1/internal/live/wire"
 )
 
 // client is a process that sends its standard input to a socket, says so, and waits to be killed.

@@ -18,7 +18,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/wire"
+	"github.com/cbl1/cbl1/internal/live/wire"
 )
 
 // A limited is a server as a process of its own, with 64 descriptors.

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cbl1/cbl1/serve"
-	"github.com/cbl1/cbl1/shm"
-	"github.com/cbl1/cbl1/wire"
+	"github.com/cbl1/cbl1/internal/live/serve"
+	"github.com/cbl1/cbl1/internal/live/shm"
+	"github.com/cbl1/cbl1/internal/live/wire"
 )
 
 // publishEvery is how often regions are brought up to date.

@@ -14,8 +14,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/shm"
-	"github.com/cbl1/cbl1/wire"
+	"github.com/cbl1/cbl1/internal/live/shm"
+	"github.com/cbl1/cbl1/internal/live/wire"
 )
 
 // TestServePublishes runs the command as a process and reads the regions that it writes, as

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/wire"
+	"github.com/cbl1/cbl1/internal/live/wire"
 )
 
 // Whatever is where logs go: logs are renamed, empty files give way, and where something else would

@@ -16,13 +16,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/capture"
-	"github.com/cbl1/cbl1/clash"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/internal/clash"
+	"github.com/cbl1/cbl1/internal/live/serve"
+	"github.com/cbl1/cbl1/internal/live/watch"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
-	"github.com/cbl1/cbl1/serve"
-	"github.com/cbl1/cbl1/watch"
 )
 
 // Functions that the verbs share, each called by itself with values on both sides of its limits.

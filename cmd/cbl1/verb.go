@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/cbl1/cbl1/internal/answers/render"
 	"github.com/cbl1/cbl1/replay"
-	"github.com/cbl1/cbl1/report"
 )
 
 // A verb is a command as data: its words, its options, its question, and the answer for one input. A verb
@@ -25,7 +25,7 @@ type verb struct {
 
 	inputs func(c *request, args []string) ([]string, error) // the inputs among the arguments; nil: it reads none
 	ask    func(c *request) error                            // makes the question of options; may be nil
-	answer func(c *request, r *replay.Result) (report.Document, replay.Answer, error)
+	answer func(c *request, r *replay.Result) (render.Document, replay.Answer, error)
 	run    func(c *request, args []string) error
 	own    func(s streams) (own []option, run func(args []string) error) // options of its own, and a run
 	parts  []verb                                                        // verbs below it

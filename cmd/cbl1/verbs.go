@@ -7,9 +7,9 @@ import (
 	"os"
 	"slices"
 
-	"github.com/cbl1/cbl1/draw"
+	"github.com/cbl1/cbl1/internal/answers/render"
+	"github.com/cbl1/cbl1/internal/pictures/draw"
 	"github.com/cbl1/cbl1/replay"
-	"github.com/cbl1/cbl1/report"
 )
 
 // verbs are all commands.
@@ -38,8 +38,8 @@ reported.`,
 			example: "  cbl1 report graph_capture_0_of_1.json\n  cbl1 report --format json reports/ | jq .fullest",
 			formats: "json csv markdown", options: "programs cores verbose " + filterOptions + "format" + chipOptions,
 			inputs: all, ask: askReport,
-			answer: func(c *request, r *replay.Result) (report.Document, replay.Answer, error) {
-				return report.Report(r, c.shows), "", nil
+			answer: func(c *request, r *replay.Result) (render.Document, replay.Answer, error) {
+				return render.Report(r, c.shows), "", nil
 			},
 		},
 		{
@@ -56,9 +56,9 @@ inputs the worst counts: 2 if one cannot be read, then 1, then 3.`,
 				"  cbl1 check --budget 90% --l1-small 32768 reports/\n  cbl1 check --budget budgets.txt --format junit reports/ > l1.xml",
 			formats: "json csv markdown junit", sums: true, options: "verbose budget accept " + filterOptions + "format" + chipOptions,
 			inputs: all, ask: (*request).readTerms,
-			answer: func(c *request, r *replay.Result) (report.Document, replay.Answer, error) {
+			answer: func(c *request, r *replay.Result) (render.Document, replay.Answer, error) {
 				j := r.Judge(c.terms)
-				return report.Check(r, j), j.Answer, nil
+				return render.Check(r, j), j.Answer, nil
 			},
 		},
 		{
@@ -68,8 +68,8 @@ last, L1 buffers, dataflow buffers, scratchpads. The first line answers; then co
 moment, whose it was, and which bytes were held twice.`,
 			example: "  cbl1 peak run.json\n  cbl1 peak --format json run.json | jq '.devices[].peak.tracked_bytes'",
 			formats: "json csv", options: "verbose " + filterOptions + "format" + chipOptions, inputs: all,
-			answer: func(_ *request, r *replay.Result) (report.Document, replay.Answer, error) {
-				return report.Peak(r), "", nil
+			answer: func(_ *request, r *replay.Result) (render.Document, replay.Answer, error) {
+				return render.Peak(r), "", nil
 			},
 		},
 		{
@@ -97,12 +97,12 @@ in bytes, decimal or with 0x hexadecimal. The exit code is 1 if nothing holds it
 			example: "  cbl1 who run.json 111616\n  cbl1 who run.json 0x1b400 --core 3-0 --device 0 --at 143",
 			formats: "json", options: "verbose " + filterOptions + "at format" + chipOptions, any: true,
 			inputs: whoInputs, ask: askWho,
-			answer: func(c *request, r *replay.Result) (report.Document, replay.Answer, error) {
+			answer: func(c *request, r *replay.Result) (render.Document, replay.Answer, error) {
 				doc := r.Who(c.who, c.only)
 				if len(doc.Held) > 0 {
-					return report.Who(r, doc), replay.Fits, nil
+					return render.Who(r, doc), replay.Fits, nil
 				}
-				return report.Who(r, doc), replay.DoesNotFit, nil
+				return render.Who(r, doc), replay.DoesNotFit, nil
 			},
 		},
 		{
@@ -165,8 +165,8 @@ light and dark pages.`,
 				return args, c.one(args, "want one FILE, like run.json, or the windows of one run with --join")
 			},
 			ask: askMap,
-			answer: func(c *request, r *replay.Result) (report.Document, replay.Answer, error) {
-				return report.Map(r, c.at.Opt), "", nil
+			answer: func(c *request, r *replay.Result) (render.Document, replay.Answer, error) {
+				return render.Map(r, c.at.Opt), "", nil
 			},
 		},
 		{
@@ -296,15 +296,15 @@ func askRoom(c *request) error {
 	return nil
 }
 
-func answerRoom(c *request, r *replay.Result) (report.Document, replay.Answer, error) {
+func answerRoom(c *request, r *replay.Result) (render.Document, replay.Answer, error) {
 	for _, d := range r.Rooms.Devices {
 		if core, ok := d.Outside.First(); ok {
 			err := fmt.Errorf("%s: core %v (--sharded) lies outside the grid of device %d", r.File, core, d.Device.V)
-			return report.Document{}, "", err
+			return render.Document{}, "", err
 		}
 	}
 	doc := r.Room(c.accept)
-	return report.Room(r, doc), doc.Answer, nil
+	return render.Room(r, doc), doc.Answer, nil
 }
 
 func whoInputs(c *request, args []string) (files []string, err error) {

@@ -11,9 +11,9 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/cbl1/cbl1/internal/live/watch"
 	safe "github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
-	"github.com/cbl1/cbl1/watch"
 )
 
 // watching is one call of the verb.

@@ -17,9 +17,9 @@ import (
 	"github.com/gdamore/tcell/v2"
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/shm"
-	"github.com/cbl1/cbl1/watch"
-	"github.com/cbl1/cbl1/wire"
+	"github.com/cbl1/cbl1/internal/live/shm"
+	"github.com/cbl1/cbl1/internal/live/watch"
+	"github.com/cbl1/cbl1/internal/live/wire"
 )
 
 // A stand is a source that says what a test says.
@@ -360,7 +360,7 @@ func TestWatchUsage(t *testing.T) {
 		{"run.go", "no event log"},
 		{"../../examples/cached_ops.json", "no event log"},
 		{"--once ../../examples/cached_ops.json", "no event log"},
-		{"../../serve/testdata/client.py", "no event log"},
+		{"../../examples/cpp/alloc_client.cpp", "no event log"},
 	} {
 		code, stdout, stderr := call("", append([]string{"watch"}, strings.Fields(c.args)...)...)
 		require.Equal(t, exitUsage, code, "%s: %s", c.args, stderr)

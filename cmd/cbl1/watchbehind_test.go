@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/watch"
+	"github.com/cbl1/cbl1/internal/live/watch"
 )
 
 // Whoever reads 1,600 bytes a second of a log that grows by 10,000 is told to be behind, by how

@@ -8,9 +8,9 @@ import (
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/internal/live/watch"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
-	"github.com/cbl1/cbl1/watch"
 )
 
 // A demo is a fleet with an invented workload, the same each time.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/watch"
+	"github.com/cbl1/cbl1/internal/live/watch"
 )
 
 // An outages gives one answer after the other: a reason, or "" for a snapshot.

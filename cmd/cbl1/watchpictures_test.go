@@ -11,7 +11,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/watch"
+	"github.com/cbl1/cbl1/internal/live/watch"
 )
 
 // pictured are 90 looks at a demo, a second each; the last one has the cores of what is looked

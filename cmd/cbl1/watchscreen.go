@@ -5,8 +5,8 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
+	"github.com/cbl1/cbl1/internal/live/watch"
 	safe "github.com/cbl1/cbl1/internal/shown"
-	"github.com/cbl1/cbl1/watch"
 )
 
 // screen shows a source in the terminal until somebody ends it.

@@ -17,10 +17,10 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/live/shm"
+	"github.com/cbl1/cbl1/internal/live/watch"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
-	"github.com/cbl1/cbl1/shm"
-	"github.com/cbl1/cbl1/watch"
 )
 
 // A looker returns the figures of now and, on request, the contents of the cores of one device.

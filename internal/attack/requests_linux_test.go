@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/wire"
+	"github.com/cbl1/cbl1/internal/live/wire"
 )
 
 // asClient is set in the environment of a process that sends its standard input to a socket and waits for

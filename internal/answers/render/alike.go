@@ -1,0 +1,155 @@
+package render
+
+import (
+	"fmt"
+	"iter"
+	"strconv"
+	"strings"
+
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/replay"
+)
+
+// fold puts devices together of which an overview shows the same but for ids and nodes. A
+// capture whose programs ran on no device it names has rows of L1 alone.
+func (o *overview) fold() []fold {
+	devices := o.r.Devices
+	if len(devices) == 0 {
+		for _, on := range o.r.L1 {
+			devices = append(devices, replay.Device{ID: on.ID, Kind: on.Kind, Chips: on.Chips})
+		}
+	}
+	programs := map[*replay.Programs]string{} // of a list: devices may share it
+	return foldDevices(devices, func(d *replay.Device) string {
+		if d.ProgramsDetail.Len() == 0 {
+			return o.key(d)
+		}
+		text, ok := programs[d.ProgramsDetail]
+		if !ok {
+			text = o.programsKey(d)
+			programs[d.ProgramsDetail] = text
+		}
+		return text + o.key(d)
+	})
+}
+
+func (o *overview) programsKey(d *replay.Device) string {
+	var b strings.Builder
+	for p := range o.placedPrograms(d) {
+		fmt.Fprintf(&b, "%+v\n", p.withoutNodes())
+	}
+	return b.String()
+}
+
+// A placedProgram is a program, and the number of the list of what it places: 0 where
+// nobody says.
+type placedProgram struct {
+	replay.ProgramDetail
+	placed int
+}
+
+// withoutNodes is WithoutNodes of the program.
+func (p placedProgram) withoutNodes() placedProgram {
+	p.ProgramDetail = p.WithoutNodes()
+	return p
+}
+
+// placedPrograms are the programs of a device, in their order.
+func (o *overview) placedPrograms(d *replay.Device) iter.Seq[placedProgram] {
+	numbers := o.numbers(d)
+	return func(yield func(placedProgram) bool) {
+		for i, p := range d.ProgramsDetail.All() {
+			row := placedProgram{ProgramDetail: p}
+			if numbers != nil {
+				row.placed = numbers[i]
+			}
+			if !yield(row) {
+				return
+			}
+		}
+	}
+}
+
+// key says what a device held, but for its programs.
+func (o *overview) key(d *replay.Device) string {
+	var b strings.Builder
+	figures := *d
+	figures.ID, figures.ProgramsDetail, figures.ProgramsBuffers, figures.Fullest = event.Opt[uint64]{}, nil, nil, nil
+	fmt.Fprintf(&b, "%+v\n", figures)
+	for _, s := range o.lines[d.ID].Samples {
+		fmt.Fprintln(&b, strconv.Quote(string(s.Op)), s.Registered, s.Resident, s.Tracked, s.Core, s.Headroom)
+	}
+	for _, m := range o.lines[d.ID].Moments {
+		fmt.Fprintln(&b, strconv.Quote(string(m.Op)), o.same.moment(m))
+	}
+	on := o.l1[d.ID]
+	if on == nil {
+		return b.String()
+	}
+	l1 := *on
+	l1.ID, l1.Peak, l1.Dispatched = event.Opt[uint64]{}, nil, nil
+	fmt.Fprintf(&b, "%+v %+v\n", l1, on.Dispatched)
+	if p := on.Peak; p != nil {
+		fmt.Fprintf(&b, "%d %q %v %v %d", p.Bytes, p.Op, p.Cores, p.Spike != nil, o.same.peak(p, func(p *replay.L1Peak) string {
+			return fmt.Sprintf("%d %v\n%s%s", p.WithKernels, p.Shared, residentsKey(p.Residents), laidKey(p.Groups))
+		}))
+	}
+	return b.String()
+}
+
+// laidKey says what lay on all cores.
+func laidKey(groups []replay.LaidGroup) string {
+	var b strings.Builder
+	for _, g := range groups {
+		fmt.Fprintf(&b, "%v %d\n%s", g.Cores, g.Bytes, residentsKey(g.Residents))
+	}
+	return b.String()
+}
+
+// residentsKey says what lies where and whose it is, whichever node that is of.
+func residentsKey(residents []replay.L1Resident) string {
+	var b strings.Builder
+	for _, x := range residents {
+		fmt.Fprint(&b, x.Kind, x.Range(), x.CB)
+		if x.Program != nil {
+			fmt.Fprintf(&b, " %q %v", x.Program.Op, x.Program.Inferred)
+		}
+		if x.Buffer != nil {
+			fmt.Fprintf(&b, " %q %q %d %v %v", x.Buffer.Op, x.Buffer.Layout, x.Buffer.Size, x.Buffer.PerCore, x.Buffer.Address)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// numbers returns the number of what each program of a device places; nil if nobody says.
+func (o *overview) numbers(d *replay.Device) []int {
+	if len(d.ProgramsBuffers) != d.ProgramsDetail.Len() {
+		return nil
+	}
+	out := make([]int, 0, len(d.ProgramsBuffers))
+	for _, list := range d.ProgramsBuffers {
+		out = append(out, o.number(list))
+	}
+	return out
+}
+
+// number returns the number of a list of buffers, 0 of an empty one. Equal ones have the
+// same.
+func (o *overview) number(list []replay.ProgramBuffer) int {
+	if len(list) == 0 {
+		return 0
+	}
+	n, ok := o.lists[&list[0]]
+	if ok {
+		return n
+	}
+	key := fmt.Sprint(list)
+	if n, ok = o.known[key]; !ok {
+		o.all = append(o.all, list)
+		n = len(o.all)
+		o.known[key] = n
+	}
+	o.lists[&list[0]] = n
+	return n
+}

@@ -1,0 +1,352 @@
+package render
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/internal/shown"
+	"github.com/cbl1/cbl1/replay"
+)
+
+// Check returns the answer to the question whether the programs of a capture fit. In text it is one line if they do,
+// and one more about assumptions. Else it has tt-metal's own message, who is in the way and what to do. Its details are
+// how far each buffer may grow, and with which L1 it was reckoned. The CSV
+// has a row for each way in which a program run does not fit, and one if there is none.
+func Check(r *replay.Result, j replay.Judgement) Document {
+	c := check{j, r}
+	d := Document{
+		json: func(w io.Writer) error { return writeJSON(w, r.Check(j)) },
+		head: csvCheck{}, rows: rowsOf(checkRows(c)), file: r.File, tests: c.tests(),
+	}
+	switch {
+	case c.Answer == replay.Fits:
+		c.writeFits(&d.page)
+	case c.Answer == replay.CannotTell:
+		c.writeCannotTell(&d.page)
+	case len(r.Checks.List) > 0:
+		c.writeFailed(&d.page)
+	default:
+		c.writeOver(&d.page)
+	}
+	d.lead = [2]string{strings.ReplaceAll(string(c.Answer), "_", " ") + c.only() + c.accepted(), c.sentence()}
+	d.page.detail(func() []note { return append(c.room(), chipNotes(r)...) })
+	d.page.doubts = append(doubts(r), small(r)...)
+	return d
+}
+
+// sentence is the answer in a sentence: tt-metal's own where it refuses a program.
+func (c check) sentence() string {
+	switch {
+	case c.Answer != replay.DoesNotFit:
+		return c.checked()
+	case len(c.result.Checks.List) > 0:
+		return complaint(c.result.Checks.List[0].Verdict)
+	}
+	return c.overTexts()[0]
+}
+
+// A check is a Result and how it was judged.
+type check struct {
+	replay.Judgement
+	result *replay.Result
+}
+
+// markWidth is the width of the marks of answers.
+const markWidth = 6
+
+// head begins the first line: a mark of the answer, the file, and the filter. Narrowed to a core, the answer
+// is about all cores of the runs there.
+func (c check) head(mark string) string {
+	return fmt.Sprintf("%-*s%s%s%s  ", markWidth, mark, shown.End(c.result.File, 60), c.only(), c.accepted())
+}
+
+// only is the filter of the result.
+func (c check) only() string {
+	only := c.result.Only.Suffix()
+	if c.result.Only.Core.OK {
+		only = strings.TrimSuffix(only, ")") + "; each run on all its cores)"
+	}
+	return only
+}
+
+func (c check) writeFits(page *page) {
+	text := ""
+	if t := c.result.Checks.Tightest; t != nil {
+		text = fmt.Sprintf(", tightest %s bytes: %s", grouped(t.Headroom.Free), whose(c.result, caller(t.Run.Op), t.Run.At, t.Run.T, 40))
+	}
+	page.line("%s%s%s", c.head("ok"), c.ran(), text)
+	page.note(append(c.kept(), c.remarks()...)...)
+}
+
+func (c check) writeCannotTell(page *page) {
+	text := ", and what is known fits"
+	if c.result.Checks.Runs == 0 {
+		text = ""
+	}
+	page.line("%scannot tell: %s%s", c.head("?"), c.ran(), text)
+	page.note(slices.Concat(c.reasons("because", c.Untold), c.kept(), c.remarks())...)
+}
+
+// ran counts the program runs.
+func (c check) ran() string {
+	if c.result.Checks.Runs == 0 {
+		return nothingRan(c.result)
+	}
+	return shown.Plural(c.result.Checks.Runs, "run")
+}
+
+// kept says that the budget is kept.
+func (c check) kept() []note {
+	text := strings.TrimPrefix(c.within(), ", ")
+	if text == "" || c.result.Checks.Runs == 0 || len(c.Over) > 0 || len(c.overOps()) > 0 {
+		return nil
+	}
+	return []note{{"budget", text}}
+}
+
+// checked says what was checked.
+func (c check) checked() string {
+	k := &c.result.Checks
+	if k.Runs == 0 {
+		return nothingRan(c.result)
+	}
+	text := shown.Plural(k.Runs, "program run") + " checked"
+	if r := c.result; r.Spec.ArchFrom == event.FromAssumed {
+		text += fmt.Sprintf(" (%s assumed)", r.Spec.Arch)
+	}
+	switch {
+	case k.Failed == 0:
+	case k.Failed < k.Runs:
+		return text + fmt.Sprintf(", %s of them %s not fit", grouped(k.Failed), doNot(k.Failed))
+	case k.Runs == 1:
+		return text + ": it does not fit"
+	default:
+		return text + ": none fits"
+	}
+	if c.Answer == replay.CannotTell {
+		text += ", and what is known fits"
+	}
+	if c.Terms.Budget != nil && len(c.Over) == 0 && len(c.overOps()) == 0 {
+		return text + c.within()
+	}
+	return text
+}
+
+func doNot(n int64) string {
+	if n == 1 {
+		return "does"
+	}
+	return "do"
+}
+
+// within says that the budget is kept.
+func (c check) within() string {
+	if !c.Limit.OK {
+		return ""
+	}
+	return ", no core holds more than " + budgetText(*c.Terms.Budget, c.result.Spec.UsableBytes())
+}
+
+// accepted says what was taken as seen: the answer is about the rest.
+func (c check) accepted() string {
+	if len(c.Accepted) == 0 {
+		return ""
+	}
+	return " apart from what was accepted (" + codesText(replay.CodesOf(c.Accepted)) + ")"
+}
+
+// reasons are why it cannot tell, a line each.
+func (c check) reasons(label string, all []replay.Reason) []note {
+	all = slices.DeleteFunc(slices.Clone(all), func(why replay.Reason) bool { return why.Code == replay.CodeNothingRan })
+	return reasonNotes(label, all) // the first line says that nothing ran
+}
+
+// room says how much room the tightest program has.
+func (c check) room() []note {
+	t := c.result.Checks.Tightest
+	if t == nil {
+		return nil
+	}
+	h := t.Headroom
+	text := fmt.Sprintf("%s: ends at %s, %s bytes free above it on %s of %s", runText(c.result, t.Run, 60), grouped(h.End), grouped(h.Free),
+		coresText(h.Cores), deviceName(c.result, t.Device))
+	if h.Gap.Len() > h.Free {
+		text += fmt.Sprintf("; largest gap %s bytes at %s", grouped(h.Gap.Len()), rangeText(h.Gap))
+	}
+	notes := []note{{"tightest", text}}
+	if grow := growText(t.Grow); grow != "" {
+		notes = append(notes, note{"grow", grow})
+	}
+	return notes
+}
+
+// growText says by how much the buffers of a program may grow, one at a time.
+func growText(all []replay.Growth) string {
+	const most = 4
+	var parts []string
+	same := true
+	for _, g := range all {
+		same = same && g.Bytes == all[0].Bytes && g.Kind == all[0].Kind
+		parts = append(parts, fmt.Sprintf("%s by %s", what(replay.L1Resident{ResidentRow: fit.ResidentRow{Kind: g.Kind}, CB: event.Some(uint64(g.CB)), Program: &replay.ProgramRun{}}), grouped(g.Bytes)+" bytes"))
+	}
+	switch {
+	case len(all) == 0:
+		return ""
+	case len(all) == 1:
+		return "its " + parts[0]
+	case same && all[0].Kind == fit.KindCB:
+		return fmt.Sprintf("any one of its %d local CBs by %s bytes", len(all), grouped(all[0].Bytes))
+	case len(parts) > most:
+		parts = append(parts[:most], fmt.Sprintf("or one of %d more", len(all)-most))
+	}
+	return "one of " + strings.Join(parts, ", ")
+}
+
+// remarks are the anomalies that are no reason to doubt the answer.
+func (c check) remarks() []note {
+	r := c.result
+	notes := append(c.idle(), anomalyNotes(r, "aborted", replay.CodeAborted)...)
+	for _, a := range r.Anomalies {
+		if a.Code == replay.CodeSmallReached {
+			notes = append(notes, note{"l1_small", fmt.Sprintf("reached by %s, first at %s: tt-metal compares with all of L1",
+				shown.Plural(a.Count, "program run"), r.Where(uint64(a.First), a.T))})
+		}
+	}
+	unsaid := slices.DeleteFunc(r.Unseen(), func(why replay.Reason) bool { return slices.Contains(c.Untold, why) })
+	return append(notes, reasonNotes("unseen", unsaid)...)
+}
+
+// writeFailed says why the first program that does not fit does not.
+func (c check) writeFailed(page *page) {
+	k := &c.result.Checks
+	f := &k.List[0]
+	page.line("%s%s", c.head("FAIL"), c.failed())
+	page.line("%s", complaint(f.Verdict))
+	where := fmt.Sprintf("%s, enqueued at %s on %s", whose(c.result, f.Run.Op, f.Run.At, f.Run.T, 70), c.result.Where(f.Enqueue, f.T), devicesName(c.result, f.Device, f.Devices))
+	if f.Run.Inferred {
+		where += "; inferred from an earlier run of the operation"
+	}
+	if f.Synthesised {
+		where += "; its place or that of what is in its way is synthesised"
+	}
+	if f.Times > 1 {
+		where += fmt.Sprintf("; %s times", grouped(f.Times))
+	}
+	page.note(note{"program", where})
+	writeVerdict(page, c.result, f)
+	c.writeOthers(page, k.List[1:])
+	var notes []note
+	for _, text := range c.overTexts() {
+		notes = append(notes, note{"budget", text})
+	}
+	notes = append(notes, c.reasons("besides", c.Untold)...)
+	page.apart(append(notes, c.remarks()...))
+}
+
+// failed counts the program runs that do not fit.
+func (c check) failed() string {
+	k := &c.result.Checks
+	if k.Runs == k.Failed {
+		return fmt.Sprintf("%s %s not fit", shown.Plural(k.Runs, "run"), doNot(k.Failed))
+	}
+	return fmt.Sprintf("%s of %s %s not fit", grouped(k.Failed), shown.Plural(k.Runs, "run"), doNot(k.Failed))
+}
+
+// maxOthers is how many further failures are named in text.
+const maxOthers = 8
+
+// writeOthers names the further runs of programs that do not fit.
+func (c check) writeOthers(page *page, others []replay.FailedCheck) {
+	if len(others) == 0 {
+		return
+	}
+	t := table{left: map[int]bool{4: true}, most: 60}
+	t.add(c.result.NodeWord(), "bytes over", "times", "device", "program")
+	shown := others[:min(len(others), maxOthers)]
+	for i := range shown {
+		f := &shown[i]
+		t.named(func(n int) string { return runText(c.result, f.Run, n) },
+			fmt.Sprint(f.Enqueue), grouped(overBy(f.Verdict)), grouped(f.Times), deviceName(c.result, f.Device))
+	}
+	more := ""
+	if n := int64(len(others)-len(shown)) + c.result.Checks.More; n > 0 {
+		more = fmt.Sprintf("%s more: --format json shows them", grouped(n))
+	}
+	page.table("other program runs that do not fit", t, more)
+}
+
+// overBy is the largest number of bytes by which a program is too large.
+func overBy(v fit.Verdict) (most uint64) {
+	for _, c := range v.Clashes {
+		most = max(most, c.Over())
+	}
+	for _, r := range v.Refusals {
+		if len(v.Clashes) == 0 {
+			most = max(most, r.Over())
+		}
+	}
+	return most
+}
+
+// writeOver says which core holds more than the budget, though every program fits.
+func (c check) writeOver(page *page) {
+	texts := c.overTexts()
+	page.line("%s%s", c.head("FAIL"), texts[0])
+	var notes []note
+	for _, text := range texts[1:] {
+		notes = append(notes, note{"also", text})
+	}
+	notes = append(notes, c.reasons("besides", c.Untold)...)
+	page.note(append(notes, c.remarks()...)...)
+	if len(c.Over) == 0 {
+		return
+	}
+	p := c.Over[0].On.Peak.Composed()
+	writeResidents(page, fmt.Sprintf("what lay on core %s then, by address", p.Core), c.result, p.Residents, 0)
+}
+
+func (c check) overText(o replay.OverBudget) string {
+	return fmt.Sprintf("%s bytes on %s of %s at %s, %s above the budget of %s", grouped(o.Bytes), coresText(o.Cores),
+		deviceName(c.result, o.Device), c.result.Where(o.Counter, o.T), grouped(o.Over), budgetText(*c.Terms.Budget, c.result.Spec.UsableBytes()))
+}
+
+// overOps are the budgets of operations that are not kept.
+func (c check) overOps() (out []replay.OpJudged) {
+	for _, o := range c.Ops {
+		if o.Over > 0 {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// overTexts say where budgets are not kept: those of cores, and those of operations.
+func (c check) overTexts() (out []string) {
+	for _, o := range c.Over {
+		out = append(out, c.overText(o))
+	}
+	for _, o := range c.overOps() {
+		text := fmt.Sprintf("%s: CBs of %s bytes on a core of %s, %s above the budget of %s for %s (line %d)",
+			whose(c.result, o.Worst.Op, o.Worst.First, o.Worst.T, 60), grouped(o.Worst.Core), deviceName(c.result, o.Worst.Device),
+			grouped(o.Worst.Over), budgetText(o.Budget, c.result.Spec.UsableBytes()), shown.Start(string(o.Op), 40), o.Line)
+		if o.Over > 1 {
+			text += fmt.Sprintf("; %s programs take more", grouped(o.Over))
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+// idle names the lines of a file of budgets that no program is of.
+func (c check) idle() (notes []note) {
+	for _, o := range c.Ops {
+		if o.Programs == 0 {
+			notes = append(notes, note{"budget", fmt.Sprintf("no program is of %s (line %d)", shown.Start(string(o.Op), 60), o.Line)})
+		}
+	}
+	return notes
+}

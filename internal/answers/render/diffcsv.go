@@ -1,0 +1,193 @@
+package render
+
+import (
+	"iter"
+
+	"github.com/cbl1/cbl1/internal/answers/compare"
+	"github.com/cbl1/cbl1/replay"
+)
+
+// A csvDiff is a figure of the verdict on both sides, or one thing that differs: a figure of a chip or of a device,
+// a range on its fullest core, a group of its cores, a program, a buffer of a program, or a buffer that lives at the end.
+type csvDiff struct {
+	OldFile   *string       `json:"old_file"`
+	NewFile   *string       `json:"new_file"`
+	OldAnswer replay.Answer `json:"old_answer"`
+	NewAnswer replay.Answer `json:"new_answer"`
+	OldUntold []replay.Code `json:"old_untold"`
+	NewUntold []replay.Code `json:"new_untold"`
+	OldAccept []replay.Code `json:"old_accepted"`
+	NewAccept []replay.Code `json:"new_accepted"`
+	Rank      *uint64       `json:"rank"`
+	Devices   int           `json:"devices"`
+	OldDevice *uint64       `json:"old_device"`
+	NewDevice *uint64       `json:"new_device"`
+	About     string        `json:"about"`
+	State     compare.State `json:"state"`
+	Name      string        `json:"name"`
+	Op        string        `json:"op"`
+	CB        *int          `json:"cb"`
+	Times     int           `json:"times"`
+	Old       csvSide       `json:"old"`
+	New       csvSide       `json:"new"`
+	Change    int64         `json:"change"`
+}
+
+// A csvSide is what one side of a comparison says; empty if it has no such thing.
+type csvSide struct {
+	Counter *uint64 `json:"counter"`
+	Cores   *string `json:"cores"`
+	Start   *uint64 `json:"start"`
+	Value   *uint64 `json:"value"`
+}
+
+// diffCSV returns the rows of the verdict, then one for each thing that differs, capture by capture and device
+// by device.
+func diffCSV(d *compare.Diff) iter.Seq[csvDiff] {
+	old, now := d.Sides.Old, d.Sides.New
+	both := csvDiff{
+		OldAnswer: old.Answer, NewAnswer: now.Answer, OldUntold: old.Untold, NewUntold: now.Untold, OldAccept: old.Accepted, NewAccept: now.Accepted,
+	}
+	return func(yield func(csvDiff) bool) {
+		for _, f := range []compare.Figure{
+			{Name: "runs_failed", Old: uint64(old.Failed), New: uint64(now.Failed)}, {Name: "tracked_core_peak_bytes", Old: peakBytes(old), New: peakBytes(now)},
+		} {
+			row := both.figure("verdict", f)
+			if f.Old == f.New {
+				row.State = compare.Same
+			}
+			if !yield(row) {
+				return
+			}
+		}
+		for _, c := range d.Captures {
+			row := both
+			row.Rank, row.OldFile, row.NewFile = c.Rank, nameOf(c.Old), nameOf(c.New)
+			old, now := c.Chip.Old, c.Chip.New
+			for _, f := range []compare.Figure{
+				{Name: "cb_base", Old: old.Base, New: now.Base}, {Name: "cb_align", Old: old.Align, New: now.Align},
+				{Name: "l1_size_bytes", Old: old.L1Size, New: now.L1Size}, {Name: "l1_small_bytes", Old: old.L1Small, New: now.L1Small},
+			} {
+				if f.Old != f.New && !yield(row.figure("chip", f)) {
+					return
+				}
+			}
+			for _, p := range c.Left {
+				if !yield(row.part("left", p)) {
+					return
+				}
+			}
+		}
+		for _, one := range d.Devices {
+			id := one.IDs[0]
+			c := d.Captures[id.Capture]
+			row := both
+			row.Rank, row.OldFile, row.NewFile = id.Rank, nameOf(c.Old), nameOf(c.New)
+			row.Devices, row.OldDevice, row.NewDevice = len(one.IDs), id.Old, id.New
+			for r := range row.ofDevice(one) {
+				if !yield(r) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func nameOf(f *compare.File) *string {
+	if f == nil {
+		return nil
+	}
+	return &f.Name
+}
+
+// ofDevice returns the rows about a device, which begin as this one does.
+func (row csvDiff) ofDevice(d compare.Device) iter.Seq[csvDiff] {
+	return func(yield func(csvDiff) bool) {
+		for _, f := range d.Figures {
+			if f.Old != f.New && !yield(row.figure("figure", f)) {
+				return
+			}
+		}
+		for _, p := range d.AtPeak {
+			if !yield(row.part("at_peak", p)) {
+				return
+			}
+		}
+		for _, g := range d.Laid {
+			if !yield(row.cores("peak_group", "tracked_bytes", g.Cores, g.Tracked, "")) {
+				return
+			}
+		}
+		for _, g := range d.Groups {
+			if !yield(row.cores("group", "registered_bytes", g.Cores, g.Registered, g.State)) {
+				return
+			}
+		}
+		for _, p := range d.Changes {
+			if !yield(row.program(p)) {
+				return
+			}
+			for _, cb := range p.CBs {
+				if !yield(row.buffer(p, cb)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func (row csvDiff) figure(about string, f compare.Figure) csvDiff {
+	row.About, row.Name, row.Times = about, f.Name, 1
+	if row.State = compare.Grown; f.Change() < 0 {
+		row.State = compare.Shrunk
+	}
+	row.Old.Value, row.New.Value, row.Change = &f.Old, &f.New, f.Change()
+	return row
+}
+
+func (row csvDiff) part(about string, p compare.Part) csvDiff {
+	row.About, row.State, row.Name, row.Op, row.CB, row.Times = about, p.State, p.Kind, p.Op, p.CB, p.Times
+	if p.Old != nil {
+		row.Old.Start, row.Old.Value = p.Old.Start, &p.Old.Bytes
+	}
+	if p.New != nil {
+		row.New.Start, row.New.Value = p.New.Start, &p.New.Bytes
+	}
+	row.Change = p.Change()
+	return row
+}
+
+// cores is a row about a set of cores that hold more, fewer or other bytes each. Its state goes by these bytes
+// unless there is one.
+func (row csvDiff) cores(about, name, cores string, held compare.Pair[uint64], state compare.State) csvDiff {
+	row = row.figure(about, compare.Figure{Name: name, Old: held.Old, New: held.New})
+	if state != "" {
+		row.State = state
+	}
+	row.Old.Cores, row.New.Cores = &cores, &cores
+	return row
+}
+
+func (row csvDiff) program(p compare.Program) csvDiff {
+	row.About, row.State, row.Name, row.Op, row.Times, row.Change = "program", p.State, "core_max_bytes", p.Op, p.Times, p.Change()
+	if p.Old != nil {
+		row.Old.Counter, row.Old.Value = &p.Old.Counter, &p.Old.Core
+	}
+	if p.New != nil {
+		row.New.Counter, row.New.Value = &p.New.Counter, &p.New.Core
+	}
+	return row
+}
+
+func (row csvDiff) buffer(p compare.Program, cb compare.CB) csvDiff {
+	row.About, row.State, row.Name, row.Op, row.Times = "buffer", cb.State, cb.Kind, p.Op, p.Times
+	if old := cb.Old; old != nil {
+		row.CB, row.Old.Cores, row.Old.Start, row.Old.Value = &old.Number, &old.Cores, old.Start, &old.Bytes
+		row.Change = -int64(old.Bytes)
+	}
+	if now := cb.New; now != nil {
+		row.CB, row.New.Cores, row.New.Start, row.New.Value = &now.Number, &now.Cores, now.Start, &now.Bytes
+		row.Change += int64(now.Bytes)
+	}
+	return row
+}

@@ -1,0 +1,114 @@
+package render
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"iter"
+
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/pictures/draw"
+	"github.com/cbl1/cbl1/internal/shown"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/replay"
+)
+
+// A Document is one answer, and can be written in several ways. [Report], [Check], [Peak],
+// [Room], [Who], [Diff] and [Map] make them. The zero Document is empty.
+type Document struct {
+	page  page
+	json  func(io.Writer) error
+	rows  iter.Seq[any] // all of one type
+	head  any           // a row of that type; nil: it has no rows
+	file  string
+	tests []testCase // of JUnit; nil: none
+	lead  [2]string  // see Lead
+}
+
+// Lead returns the answer of [Check] as a heading, like "does not fit", and as a sentence.
+func (d Document) Lead() (answer, sentence string) {
+	return shown.Visible(d.lead[0]), shown.Visible(d.lead[1])
+}
+
+// Text writes the answer for people, in one piece: in the first line the answer itself. Tables
+// and sentences keep to so many columns as far as they can; 0 stands for a file or a pipe,
+// whose lines are not cut.
+func (d Document) Text(w io.Writer, columns int) error {
+	return d.Draw(w, draw.Style{Columns: columns, ASCII: true})
+}
+
+// Detailed returns the Document with the details that its Text and Markdown leave out.
+func (d Document) Detailed() Document {
+	d.page.details = true
+	return d
+}
+
+// Draw is Text where pictures use what a terminal can show: colour, and signs beyond ASCII.
+func (d Document) Draw(w io.Writer, s draw.Style) error {
+	var b bytes.Buffer
+	d.page.text(&b, s)
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// Markdown writes the page of Text as Markdown, in one piece and without pictures. Names are inert
+// in it: nothing in them is markup.
+func (d Document) Markdown(w io.Writer) error {
+	var b bytes.Buffer
+	d.page.markdown(&b)
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// JSON writes the answer as one line of JSON, in ASCII, as the schema of its verb describes
+// it.
+func (d Document) JSON(w io.Writer) error {
+	if d.json == nil {
+		return nil
+	}
+	return d.json(w)
+}
+
+// CSV writes the rows of the answer (RFC 4180, lines end with a newline), and above them the
+// names of the columns if head asks for it. Columns are members of the JSON, and have their
+// names: docs/csv.md. Cells that a spreadsheet would take for a formula begin with an
+// apostrophe. Documents of [Room], [Who] and [Map] have no rows.
+func (d Document) CSV(w io.Writer, head bool) error {
+	if d.head == nil {
+		return nil
+	}
+	out := bufio.NewWriterSize(w, 1<<16)
+	if err := writeCSV(out, d.head, d.rows, head); err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+// rowsOf makes rows of any type of those of one.
+func rowsOf[T any](rows iter.Seq[T]) iter.Seq[any] {
+	return func(yield func(any) bool) {
+		for row := range rows {
+			if !yield(row) {
+				return
+			}
+		}
+	}
+}
+
+// A csvFile begins each row: the file, the filter, and the basis of the figures, with the chip of the device.
+type csvFile struct {
+	File      string            `json:"file"`
+	Rank      event.Opt[uint64] `json:"rank"`
+	Nodes     int64             `json:"nodes"`
+	Only      *replay.Filter    `json:"only"`
+	Arch      l1.Arch           `json:"arch"`
+	L1Small   uint64            `json:"l1_small_bytes"`
+	Usable    event.Opt[uint64] `json:"usable_bytes"`
+	Addresses replay.Addresses  `json:"cb_addresses"`
+}
+
+func newCSVFile(r *replay.Result, id event.Opt[uint64]) csvFile {
+	head := r.Head("")
+	b := r.Basis(r.SpecOf(id))
+	return csvFile{head.File, head.Rank, head.Nodes, head.Only, b.Arch, b.L1Small, b.Usable, b.Addresses}
+}

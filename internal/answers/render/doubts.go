@@ -1,0 +1,170 @@
+package render
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/pictures/draw"
+	"github.com/cbl1/cbl1/internal/shown"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/replay"
+)
+
+// A doubt is an assumption in two parts, with the flag that settles it. Between the parts stands in how many
+// files it was made: "chip not named", ": blackhole (--arch)".
+type doubt struct{ what, taken string }
+
+// doubts are the assumptions of all answers.
+func doubts(r *replay.Result) (out []doubt) {
+	switch {
+	case r.Nodes == 0:
+	case r.Spec.Arch == "":
+		out = append(out, doubt{"chip not named", ": no percentages (--arch)"})
+	case r.Spec.L1Size == 0:
+		what := fmt.Sprintf(": base %s does not lie in that of a %s (--base)", grouped(r.Spec.CBBase), r.Spec.Arch)
+		out = append(out, doubt{"size of L1 not known", what})
+	case r.Spec.ArchFrom == event.FromAssumed:
+		out = append(out, assumed(r))
+	}
+	if r.Placed {
+		out = append(out, placed(r))
+	}
+	if n := r.Hits.Inferred; n > 0 {
+		out = append(out, doubt{shown.Plural(n, "operation") + " from the program cache", ": as last time (--no-infer)"})
+	}
+	return out
+}
+
+// small is the doubt how large L1_SMALL is, which decides whether buffers fit.
+func small(r *replay.Result) []doubt {
+	if f := r.Spec.SmallFrom; r.Spec.L1Size == 0 || f != event.FromAssumed && f != event.FromArch {
+		return nil
+	}
+	return []doubt{{smallText(r.Spec), " (--l1-small)"}}
+}
+
+// placed says how addresses were synthesised.
+func placed(r *replay.Result) doubt {
+	what := "CBs"
+	switch r.Addresses {
+	case replay.AddressesMixed:
+		what = "some CBs"
+	case replay.AddressesRecorded, replay.AddressesNone:
+		what = "dataflow buffers and scratchpads"
+	}
+	from := ""
+	if r.Spec.BaseFrom == event.FromArch || r.Spec.BaseFrom == event.FromAssumed {
+		from = " (--base)"
+	}
+	return doubt{what + " placed", " from " + grouped(r.Spec.CBBase) + from}
+}
+
+// assumed is the chip that is assumed. It also says where addresses speak against it.
+func assumed(r *replay.Result) doubt {
+	// Where circular buffers start varies with the release. These bounds were seen on
+	// Wormhole. A Blackhole's are above.
+	const low, high = 103_424, 107_616
+	lowest := uint64(math.MaxUint64)
+	for _, d := range r.Devices {
+		for _, g := range d.CoreGroups {
+			if len(g.Regions) > 0 {
+				lowest = min(lowest, g.Regions[0].Start)
+			}
+		}
+	}
+	if r.Spec.Arch == l1.Blackhole && r.Addresses == replay.AddressesRecorded && low <= lowest && lowest <= high {
+		return doubt{"chip not named, CBs start as on a wormhole", ": blackhole (--arch wormhole)"}
+	}
+	return doubt{"chip not named", fmt.Sprintf(": %s (--arch)", r.Spec.Arch)}
+}
+
+// joined are doubts in one line.
+func joined(all []doubt) string {
+	texts := make([]string, 0, len(all))
+	for _, d := range all {
+		texts = append(texts, shown.Visible(d.what+d.taken))
+	}
+	return strings.Join(texts, "; ")
+}
+
+// doubtNotes are doubts, a line each.
+func doubtNotes(all []doubt) (notes []note) {
+	for _, d := range all {
+		notes = append(notes, note{"?", d.what + d.taken})
+	}
+	return notes
+}
+
+// Doubts collects the assumptions of several answers, so that each is named once. The zero Doubts is empty.
+type Doubts struct {
+	all   []doubt
+	files []int
+}
+
+// Take returns the Document without its assumptions, which are kept.
+func (all *Doubts) Take(d Document) Document {
+	for _, one := range d.page.doubts {
+		i := slices.Index(all.all, one)
+		if i < 0 {
+			i, all.all, all.files = len(all.all), append(all.all, one), append(all.files, 0)
+		}
+		all.files[i]++
+	}
+	d.page.doubts = nil
+	return d
+}
+
+// Text writes a line for each assumption, with the number of files, or all of them in one line if there was one file.
+func (all *Doubts) Text(w io.Writer, documents, columns int) error {
+	var b bytes.Buffer
+	if documents == 1 {
+		(&page{doubts: all.all}).text(&b, draw.Style{Columns: columns})
+	}
+	for i, d := range all.all {
+		if documents > 1 {
+			text := fmt.Sprintf("%s in %s%s", d.what, shown.Plural(all.files[i], "file"), d.taken)
+			wrap(&b, "? ", 2, shown.Visible(text), columns)
+		}
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// chipText says with which L1 was reckoned.
+func chipText(r *replay.Result, s replay.Spec) string {
+	text := cmp.Or(string(s.Arch), "not named")
+	if s.ArchFrom == event.FromAssumed {
+		text += " (assumed)"
+	}
+	text += ", circular buffers from " + grouped(s.CBBase)
+	if r.Placed {
+		text += ", aligned to " + grouped(s.CBAlign)
+	}
+	if s.L1Size == 0 {
+		return text + ", size of L1 not known"
+	}
+	text += fmt.Sprintf(", L1 to %s, %s", grouped(s.L1Size), smallText(s))
+	switch s.SmallFrom {
+	case event.FromOption:
+		text += " (--l1-small)"
+	case event.FromFile:
+		text += " (" + r.Source() + ")"
+	case event.FromAssumed, event.FromArch:
+		text += " (assumed)"
+	}
+	return text
+}
+
+// smallText says how large L1_SMALL is.
+func smallText(s replay.Spec) string {
+	if s.L1Small == 0 {
+		return "no L1_SMALL"
+	}
+	return fmt.Sprintf("L1_SMALL %s bytes from %s", grouped(s.L1Small), grouped(s.L1Size-min(s.L1Small, s.L1Size)))
+}

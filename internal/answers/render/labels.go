@@ -1,0 +1,114 @@
+package render
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/internal/shown"
+	"github.com/cbl1/cbl1/replay"
+)
+
+// whose says whose something is, in at most n columns but for the node: "ttnn.add >
+// BinaryNgDeviceOperation (node 3)".
+func whose(r *replay.Result, op replay.Name, at uint64, t json.Number, n int) string {
+	return whoseText(op, r.Where(at, t), r.Inside(at, t), n)
+}
+
+// whoseText is whose with the place as it stands alone and in brackets.
+func whoseText(op replay.Name, alone, inside string, n int) string {
+	if op == "" {
+		return alone
+	}
+	short := strings.ReplaceAll(string(op), "tt::tt_metal::", "") // room for what tells more
+	return fmt.Sprintf("%s (%s)", opName(short, n), inside)
+}
+
+// number names a node in a table: "12", or "2:12" of the second window.
+func number(r *replay.Result, at uint64) string {
+	if i, node := r.Window(at); i >= 0 {
+		return fmt.Sprintf("%d:%d", i+1, node)
+	}
+	return fmt.Sprint(at)
+}
+
+// length says how long a capture is.
+func length(r *replay.Result) string {
+	if r.Log {
+		return shown.Plural(r.Nodes, "event")
+	}
+	text := shown.Plural(r.Nodes, "node")
+	if n := len(r.Windows); n > 0 {
+		text += " in " + shown.Plural(n, "window")
+	}
+	return text
+}
+
+func runText(r *replay.Result, run replay.ProgramRun, n int) string {
+	text := whose(r, run.Op, run.At, run.T, n)
+	if run.Inferred {
+		text += ", inferred"
+	}
+	return text
+}
+
+// what says what something in L1 is: "CB 3", "L1 buffer".
+func what(r replay.L1Resident) string {
+	switch {
+	case r.Program == nil:
+		return r.Kind.String()
+	case r.Kind == fit.KindCB:
+		return fmt.Sprintf("CB %d", r.CB.V)
+	}
+	return fmt.Sprintf("%v %d", r.Kind, r.CB.V)
+}
+
+// owner returns the operation that something in L1 belongs to: equal for residents
+// whose ownerText is equal. Row is 0.
+func owner(x replay.L1Resident) replay.ProgramRun {
+	switch {
+	case x.Program != nil:
+		run := *x.Program
+		run.Row = 0
+		return run
+	case x.Buffer != nil:
+		return replay.ProgramRun{Op: x.Buffer.Op, At: x.Buffer.At, T: x.Buffer.T}
+	}
+	return replay.ProgramRun{}
+}
+
+// ownerText says whose something in L1 is.
+func ownerText(r *replay.Result, x replay.L1Resident, n int) string {
+	if x.Program == nil && x.Buffer == nil {
+		return ""
+	}
+	return runText(r, owner(x), n)
+}
+
+// devicesName names the first of some devices, and says how many more there are.
+func devicesName(r *replay.Result, first event.Opt[uint64], n int) string {
+	text := deviceName(r, first)
+	if n > 1 {
+		text += fmt.Sprintf(" and %s more", grouped(n-1))
+	}
+	return text
+}
+
+// deviceName names a device id of a capture in a sentence: "device 0", "mesh 1 (chip
+// 0)".
+func deviceName(r *replay.Result, id event.Opt[uint64]) string {
+	if !id.OK {
+		return "device not named"
+	}
+	if r != nil {
+		for _, row := range r.L1 {
+			if row.ID == id && row.Kind == replay.KindMesh {
+				d := replay.Device{ID: id, Kind: row.Kind, Chips: row.Chips}
+				return fold{&d, nil}.label()
+			}
+		}
+	}
+	return fmt.Sprintf("device %d", id.V)
+}

@@ -1,0 +1,258 @@
+package render
+
+import (
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/pictures/draw"
+	"github.com/cbl1/cbl1/internal/shown"
+	"github.com/cbl1/cbl1/replay"
+)
+
+// Map returns pictures of what lay in L1: the cores of each device, shaded by tracked bytes,
+// where equal devices are drawn once; of a Result that is narrowed to a core, its address map.
+// It is about the peak of each device (replay.Options.Groups) or, if at is there, about the
+// moment after that node (Options.GroupsAt). Its JSON has every device, equal or not.
+func Map(r *replay.Result, at event.Opt[uint64]) Document {
+	d := Document{json: func(w io.Writer) error { return writeJSON(w, r.Map(at)) }}
+	page := &d.page
+	folds := foldLaid(r, at)
+	page.line("%s%s", head("map", r), mapAnswer(r, at, len(folds) > 1))
+	for i, f := range folds {
+		if i == maxMaps {
+			page.apart([]note{{"more", shown.Plural(len(folds)-maxMaps, "further device") + " that differ: --device shows one"}})
+			break
+		}
+		if r.Only.Core.OK {
+			page.picture(addressMap(r, f, at))
+		} else {
+			page.picture(grid(r, f, at))
+		}
+	}
+	if clash, ok := clashMap(r); ok {
+		page.picture(clash)
+	}
+	page.apart(slices.Concat(untoldNotes(r), unseenNotes(r), doubtNotes(doubts(r))))
+	page.detail(func() []note { return chipNotes(r) })
+	return d
+}
+
+// chipNotes say with which L1 was reckoned, device by device where they differ.
+func chipNotes(r *replay.Result) (notes []note) {
+	var devices []replay.Device
+	for i := range r.L1 {
+		devices = append(devices, replay.Device{ID: r.L1[i].ID, Kind: replay.KindChip})
+	}
+	folds := foldDevices(devices, func(d *replay.Device) string { return chipText(r, r.SpecOf(d.ID)) })
+	if len(folds) < 2 {
+		return []note{{"chip", chipText(r, r.Spec)}}
+	}
+	for i, f := range folds {
+		if i == maxMaps {
+			return append(notes, note{"chip", "others elsewhere: --format json has them"})
+		}
+		notes = append(notes, note{"chip", f.where() + ": " + chipText(r, r.SpecOf(f.first.ID))})
+	}
+	return notes
+}
+
+// maxMaps is how many devices that differ are drawn.
+const maxMaps = 12
+
+// unlike returns the devices without those that are known to have held the same as one before.
+func unlike(r *replay.Result, at event.Opt[uint64]) iter.Seq[*replay.DeviceL1] {
+	return func(yield func(*replay.DeviceL1) bool) {
+		seen := map[replay.Laid]bool{}
+		for i := range r.L1 {
+			d := &r.L1[i]
+			name, ok := d.Laid()
+			if !at.OK && d.Peak != nil {
+				name, ok = d.Peak.Laid()
+			}
+			if ok && seen[name] {
+				continue
+			}
+			if seen[name] = true; !yield(d) {
+				return
+			}
+		}
+	}
+}
+
+// mapAnswer says how much a core held at most, and of which device it was if they differ.
+func mapAnswer(r *replay.Result, at event.Opt[uint64], differ bool) string {
+	var best *replay.DeviceL1
+	var most replay.LaidGroup
+	for d := range unlike(r, at) {
+		for _, g := range d.Mapped(at) {
+			if g.Bytes > most.Bytes && r.Only.HasCores(g.Cores) {
+				best, most = d, g
+			}
+		}
+	}
+	if best == nil {
+		return "nothing is known to have been in L1" + momentOf(r, nil, at)
+	}
+	text := bytesText(r.SpecOf(best.ID), most.Bytes) + " on " + subject(r)
+	if differ {
+		text += " of " + deviceName(r, best.ID)
+	}
+	return text + doubtful(r)
+}
+
+// momentOf says of which moment a device is drawn.
+func momentOf(r *replay.Result, d *replay.DeviceL1, at event.Opt[uint64]) string {
+	switch {
+	case at.OK:
+		return ", after " + r.Where(at.V, "")
+	case d == nil || d.Peak == nil:
+		return ""
+	case d.Peak.Op == "":
+		return ", at the peak: " + r.Where(d.Peak.At, d.Peak.T)
+	}
+	return fmt.Sprintf(", at the peak: %s", whose(r, caller(d.Peak.Op), d.Peak.At, d.Peak.T, 40))
+}
+
+// A laidFold is devices on which the same cores hold the same, each at its moment.
+type laidFold struct {
+	fold
+	on *replay.DeviceL1 // the first
+}
+
+func foldLaid(r *replay.Result, at event.Opt[uint64]) (out []laidFold) {
+	var devices []replay.Device
+	rows := map[event.Opt[uint64]]*replay.DeviceL1{}
+	for i := range r.L1 {
+		d := &r.L1[i]
+		devices, rows[d.ID] = append(devices, replay.Device{ID: d.ID, Kind: d.Kind, Chips: d.Chips}), d
+	}
+	same := newSights()
+	for _, f := range foldDevices(devices, func(d *replay.Device) string { return laidText(r, rows[d.ID], at, same) }) {
+		f.devices = append([]*replay.Device{}, f.devices...)
+		out = append(out, laidFold{f, rows[f.first.ID]})
+	}
+	return out
+}
+
+// laidText has all that is drawn of a device, without its id and its nodes; a number stands for what lay there.
+func laidText(r *replay.Result, d *replay.DeviceL1, at event.Opt[uint64], same *sights) string {
+	var b strings.Builder
+	s := r.SpecOf(d.ID)
+	fmt.Fprint(&b, d.Cols, d.Rows, s.CBBase, s.L1Size, s.L1Small)
+	if d.Peak != nil && !at.OK {
+		fmt.Fprintf(&b, "%q", d.Peak.Op)
+		fmt.Fprint(&b, same.peak(d.Peak, func(p *replay.L1Peak) string { return groupsText(r, p.Groups) }))
+	}
+	if at.OK {
+		name, named := d.Laid()
+		fmt.Fprint(&b, same.laid(name, named, func() string { return groupsText(r, d.LaidGroups()) }))
+	}
+	return b.String()
+}
+
+// groupsText says what is drawn of some cores.
+func groupsText(r *replay.Result, groups []replay.LaidGroup) string {
+	var b strings.Builder
+	for _, g := range groups {
+		if !r.Only.HasCores(g.Cores) {
+			continue
+		}
+		fmt.Fprint(&b, g.Cores, g.Bytes)
+		if r.Only.Core.OK {
+			for _, x := range g.Residents {
+				x = nowhere([]replay.L1Resident{x})[0]
+				fmt.Fprintf(&b, "%v %q %q", x.Range(), what(x), ownerText(r, called(x), 60))
+			}
+		}
+	}
+	return b.String()
+}
+
+// name names the devices of a picture, and its moment.
+func (f laidFold) name(r *replay.Result, at event.Opt[uint64]) string {
+	text := deviceName(r, f.on.ID)
+	if len(f.devices) > 1 {
+		text = "devices " + f.label()
+	}
+	return text + momentOf(r, f.on, at)
+}
+
+func grid(r *replay.Result, f laidFold, at event.Opt[uint64]) draw.Grid {
+	g := draw.Grid{Name: f.name(r, at), Cols: f.on.Cols, Rows: f.on.Rows, Full: r.SpecOf(f.on.ID).UsableBytes(), FullIs: "usable L1"}
+	for _, one := range f.on.Mapped(at) {
+		g.Shades = append(g.Shades, draw.Shade{Cores: one.Cores, Bytes: one.Bytes})
+	}
+	return g
+}
+
+// addressMap is that of the core to which a Result is narrowed, and of those that hold the same.
+func addressMap(r *replay.Result, f laidFold, at event.Opt[uint64]) draw.Column {
+	s := r.SpecOf(f.on.ID)
+	c := draw.Column{Name: fmt.Sprintf("core %s of %s: nothing lies there", r.Only.Core.V, f.name(r, at)), Base: s.CBBase, End: s.L1Size}
+	for _, g := range f.on.Mapped(at) {
+		if !g.Cores.Has(r.Only.Core.V) {
+			continue
+		}
+		c.Name = fmt.Sprintf("core %s of %s", r.Only.Core.V, f.name(r, at))
+		if n := g.Cores.Len(); n > 1 {
+			c.Name = fmt.Sprintf("core %s, like %s %s, of %s", r.Only.Core.V, shown.Plural(n-1, "other"), coreRanges(g.Cores), f.name(r, at))
+		}
+		c.Blocks = blocks(r, g.Residents)
+	}
+	return c
+}
+
+func blocks(r *replay.Result, rows []replay.L1Resident) (out []draw.Block) {
+	for _, x := range rows {
+		b := draw.Block{Range: x.Range(), Name: what(x) + ", " + ownerText(r, called(x), 60), Fill: draw.FillCB}
+		if x.Program == nil {
+			b.Fill = draw.FillBuffer
+		}
+		if x.Kind.Below() {
+			continue // below the base, as is said there
+		}
+		out = append(out, b)
+	}
+	return out
+}
+
+// clashMap is the address map of the first clash.
+func clashMap(r *replay.Result) (draw.Column, bool) {
+	c := r.Clash()
+	if c == nil {
+		return draw.Column{}, false
+	}
+	s, run := r.SpecOf(c.Device), c.Program
+	name := fmt.Sprintf("clash on core %s of %s, by %s bytes: %s does not fit", c.Core, devicesName(r, c.Device, c.Devices),
+		grouped(c.Over), whose(r, caller(run.Op), run.At, run.T, 40))
+	return draw.Column{Name: name, Base: s.CBBase, End: s.L1Size, Blocks: blocks(r, c.Residents)}, true
+}
+
+// SVG writes the pictures of a Map, for light and dark pages, without a script. Names in it are
+// text, whatever they are.
+func (d Document) SVG(w io.Writer) error {
+	var title string
+	var notes []string
+	var pictures []draw.Picture
+	for i, b := range d.page.blocks {
+		switch {
+		case i == 0:
+			title = b.lines[0]
+		case b.picture != nil:
+			pictures = append(pictures, b.picture)
+		}
+		for k, line := range b.lines {
+			if i+k > 0 {
+				notes = append(notes, line)
+			}
+		}
+		for _, n := range b.notes {
+			notes = append(notes, n.label+": "+n.text)
+		}
+	}
+	return draw.SVG(w, title, notes, pictures...)
+}

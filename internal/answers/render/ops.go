@@ -1,0 +1,31 @@
+package render
+
+import (
+	"strings"
+
+	"github.com/cbl1/cbl1/internal/shown"
+)
+
+// between joins the functions of ProgramDetail.Op.
+const between = " > "
+
+// opName shortens a path of functions to n columns. The outermost is what the user
+// called and the innermost what ran, so the ones between go first.
+func opName[T ~string](path T, n int) string {
+	op := string(path)
+	if op == "" {
+		return "(outside any function)"
+	}
+	if first, rest, ok := strings.Cut(op, between); ok && shown.Width(op) > n {
+		if i := strings.LastIndex(rest, between); i >= 0 {
+			op = first + between + shown.Ellipsis + between + rest[i+len(between):]
+		}
+	}
+	return shown.Start(op, n)
+}
+
+// caller is the outermost function of an op.
+func caller[T ~string](op T) T {
+	first, _, _ := strings.Cut(string(op), between)
+	return T(first)
+}

@@ -1,0 +1,52 @@
+package render
+
+import "github.com/cbl1/cbl1/replay"
+
+// sights give numbers to the texts of peaks and moments. Equal texts have equal numbers. Peaks and
+// moments with the same name share one text, and only the first one is composed.
+type sights struct {
+	peaks   map[replay.Laid]int
+	moments map[replay.Laid]int
+	texts   map[string]int
+}
+
+func newSights() *sights {
+	return &sights{map[replay.Laid]int{}, map[replay.Laid]int{}, map[string]int{}}
+}
+
+// peak returns the number of the text of a peak, without nodes. Each call needs the same function.
+func (s *sights) peak(p *replay.L1Peak, text func(*replay.L1Peak) string) int {
+	name, named := p.Laid()
+	return s.laid(name, named, func() string { return text(p.Composed()) })
+}
+
+// laid returns the number of the text of what may have a name.
+func (s *sights) laid(name replay.Laid, named bool, text func() string) int {
+	if n, ok := s.peaks[name]; ok && named {
+		return n
+	}
+	n := s.number(text())
+	if named {
+		s.peaks[name] = n
+	}
+	return n
+}
+
+// moment returns the number of the laidKey of a moment.
+func (s *sights) moment(m replay.LaidMoment) int {
+	n, ok := s.moments[m.Laid()]
+	if !ok {
+		n = s.number(laidKey(m.Groups))
+		s.moments[m.Laid()] = n
+	}
+	return n
+}
+
+func (s *sights) number(text string) int {
+	n, ok := s.texts[text]
+	if !ok {
+		n = len(s.texts)
+		s.texts[text] = n
+	}
+	return n
+}

@@ -1,0 +1,101 @@
+package render
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/replay"
+)
+
+// Options choose what a report shows. The zero value is one screen.
+type Options struct {
+	Programs bool // a table of programs
+	Cores    bool // a table of groups of cores
+}
+
+// Report returns the report on one capture. The first line of its text has the verdict and the number that decides:
+// the most bytes that a core held, or had registered where nothing ran. Names in the capture are shown in scripts that
+// run from left to right; other characters are escaped, and long names are cut. Its CSV has a
+// row for each device or, if Options ask, for each program or each group of cores. It has
+// one kind of row: programs, if Options ask for both.
+func Report(r *replay.Result, opt Options) Document {
+	d := Document{json: func(w io.Writer) error { return writeReport(w, r) }}
+	p := &d.page
+	peaks := map[event.Opt[uint64]]string{}
+	for i := range r.L1 {
+		if on := &r.L1[i]; on.Peak != nil {
+			peaks[on.ID] = grouped(on.Peak.Bytes)
+		}
+	}
+	folds := foldDevices(r.Devices, func(d *replay.Device) string { return figures(d) + peaks[d.ID] })
+	j := r.Judge(replay.Terms{})
+	writeAnswer(p, r, j, folds)
+	if r.FullestDevice() != nil {
+		writeDevices(p, folds, peaks)
+	}
+	if row := fullestL1(r); row != nil && row.Peak.Bytes > 0 {
+		writeAtPeak(p, r, row)
+	}
+	p.apart(remarks(r, j))
+	p.detail(func() []note { return details(r, folds) })
+	if opt.Programs {
+		writePrograms(p, r)
+	}
+	if opt.Cores {
+		writeCores(p, r)
+	}
+	switch {
+	case opt.Programs:
+		d.head, d.rows = csvProgram{}, rowsOf(programRows(r))
+	case opt.Cores:
+		d.head, d.rows = csvGroup{}, rowsOf(groupRows(r))
+	default:
+		d.head, d.rows = csvDevice{}, rowsOf(deviceRows(r))
+	}
+	return d
+}
+
+// maxRows is how many lines of devices a report shows.
+const maxRows = 6
+
+// writeDevices writes the table of devices. peaks are the most bytes of one core of each device.
+func writeDevices(page *page, folds []fold, peaks map[event.Opt[uint64]]string) {
+	t := table{left: map[int]bool{0: true}, spans: []span{{"fullest core", 1, 3}, {"all cores", 4, 6}}}
+	t.add("device", "registered", "alive peak", "L1 peak", "registered", "alive peak", "logical", "programs")
+	shown := fullestFolds(folds)
+	for _, f := range shown {
+		d := f.first
+		t.add(f.label(), grouped(d.RegisteredCorePeak), grouped(d.CorePeak), cmp.Or(peaks[d.ID], "-"),
+			grouped(d.Registered), grouped(d.ResidentPeak), grouped(d.RegisteredLogical), grouped(d.Programs))
+	}
+	more := ""
+	if n := len(folds) - len(shown); n > 0 {
+		more = fmt.Sprintf("%d more, none of them fuller: --format json shows all", n)
+	}
+	page.table("", t, more)
+}
+
+// fullestFolds returns the folds with the fullest cores, as many as are shown, in
+// the order of the devices.
+func fullestFolds(folds []fold) []fold {
+	if len(folds) <= maxRows {
+		return folds
+	}
+	order := make([]int, len(folds))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return -cmp.Compare(folds[a].first.RegisteredCorePeak, folds[b].first.RegisteredCorePeak)
+	})
+	order = order[:maxRows]
+	slices.Sort(order)
+	var out []fold
+	for _, i := range order {
+		out = append(out, folds[i])
+	}
+	return out
+}

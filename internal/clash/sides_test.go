@@ -1,0 +1,87 @@
+package clash_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/internal/clash"
+	"github.com/cbl1/cbl1/l1"
+)
+
+// A number that lies on a limit of a chip, beside those of TestExplainChip, with the whole note.
+func TestExplainChipOnItsLimits(t *testing.T) {
+	for _, c := range []struct {
+		text  string
+		given l1.Spec
+		base  uint64
+		want  string
+	}{
+		{clashAt("[0-0 - 7-7]", 600064, 1499136), l1.Spec{}, 0, "Wormhole or Blackhole: the message fits both"},
+		{clashAt("[0-0 - 7-7]", 103424, 110000), l1.Spec{}, 103424, "likely Wormhole (the limit lies below 111,104, the lowest base of a Blackhole): L1 1,499,136 bytes; base 103,424 (it varies with the release)"},
+		{clashAt("[0-0 - 7-7]", 50, 60), l1.Spec{}, 0, "likely Wormhole (the limit lies below 111,104, the lowest base of a Blackhole): L1 1,499,136 bytes"},
+		{clashAt("[0-0 - 7-9]", 600064, 700000), l1.Spec{}, 0, "Wormhole or Blackhole: the message fits both"},
+		{clashAt("[0-0 - 7-10]", 600064, 700000), l1.Spec{}, 111616, ""},
+		{clashAt("[0-0 - 11-0]", 600064, 700000), l1.Spec{}, 0, "Blackhole or Grayskull: a Wormhole has no core 11-0"},
+		{clashAt("[0-0 - 7-7]", 600064, 700000), l1.Spec{CBBase: 600064}, 600064, "Wormhole or Blackhole: the message fits both; base 600,064 as given"},
+		{growTo(1600512, 1499136), l1.Spec{CBBase: 1499136}, 1499136, ""},
+	} {
+		e := explain(t, c.text, c.given)
+		require.Equal(t, c.base, e.Base, "%s\n%s", c.text, notes(e))
+		if c.want != "" {
+			require.Equal(t, c.want, note(t, e, "chip"), c.text)
+		}
+	}
+}
+
+// What is left of a message is said number by number.
+func TestExplainNumbersOfAPart(t *testing.T) {
+	for text, want := range map[string]string{
+		"Local buffer address 12 has to append to last L1 region ... or be at a higher address":                                        "the CB was to start at 12",
+		"Total circular buffer size 5 B must be divisible by page size ... B":                                                          "the CB has 5 bytes",
+		"Total circular buffer size <n> B must be divisible by page size 2048 B":                                                       "a page has 2,048 bytes",
+		"Cannot set circular buffer size to <n>. This is larger than the associated dynamically allocated L1 buffer bank size of 10 B": "the tensor has 10 bytes",
+		"Statically allocated circular buffers on core range ... grow to 5 B ...":                                                      "the region ends at 5",
+	} {
+		require.Equal(t, want, note(t, explain(t, text, l1.Spec{}), "numbers"), text)
+	}
+}
+
+// Of runs that agree as well the nearest lowest address counts, below and above, and the first of two that are
+// as near, in one capture and in two.
+func TestCompareNearest(t *testing.T) {
+	const all = "[0-0 - 7-7]"
+	found := read(t, clashes(all, 800_000, 900_000))
+	for _, c := range []struct {
+		lowest []uint64
+		want   int // of them
+	}{
+		{[]uint64{799_000, 801_001}, 0}, {[]uint64{798_999, 801_000}, 1}, {[]uint64{799_000, 801_000}, 0}, {[]uint64{801_000, 799_000}, 0},
+		{[]uint64{0, 1_500_000}, 1}, {[]uint64{1_500_000, 0}, 0}, {[]uint64{700_000, 799_999, 800_002}, 1},
+	} {
+		one, merged := clash.Compare(found, l1.Spec{}), clash.Compare(found, l1.Spec{})
+		for i, lowest := range c.lowest {
+			run := enqueued{fmt.Sprint(i), all, 900_000, lowest, nil}
+			add(one, uint64(i), run)
+			next := clash.Compare(found, l1.Spec{})
+			add(next, uint64(i), run)
+			merged.Merge(next)
+		}
+		m := one.Matches()[0]
+		require.Equal(t, fmt.Sprint(c.want), m.Best.Op, c.lowest)
+		require.EqualValues(t, len(c.lowest), m.Runs)
+		require.Equal(t, one.Matches(), merged.Matches(), c.lowest)
+	}
+	// A run without addresses is as large by one of the bases; where it ends is said of the best one.
+	placed := func(r *clash.Run) { r.Synthesised = true }
+	found = read(t, clashes(all, 800_000, 900_000-256))
+	c := clash.Compare(found, l1.Spec{})
+	add(c, 0, enqueued{"far", all, 900_000, 700_000, placed})
+	add(c, 1, enqueued{"near", all, 900_000, 799_999, placed})
+	add(c, 2, enqueued{"nothing", all, base, 0, placed})
+	m := c.Matches()[0]
+	require.Equal(t, clash.MatchSize, m.Level)
+	require.Equal(t, []any{"near", uint64(900_000), int64(2)}, []any{m.Best.Op, m.End, m.Runs})
+	require.Equal(t, []string{"far", "near"}, m.Ops)
+}

@@ -1,0 +1,207 @@
+package serve
+
+import (
+	"cmp"
+	"io"
+	"iter"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/live/watch"
+	"github.com/cbl1/cbl1/internal/live/wire"
+)
+
+// maxRows is how many devices have a row in a Snapshot before there is none for devices of fleets.
+const maxRows = 4096
+
+// Snapshot returns the present figures: of the devices in the records of processes, and behind them
+// of the devices of named fleets, by name. Processes that are shown under one id are one row for
+// each device. Cost: O(devices, and processes times the devices that they named).
+func (s *Server) Snapshot() watch.Snapshot {
+	out, fleets := s.told()
+	for _, f := range fleets { // which have locks of their own
+		f.notes.Add(&out, f.name, f.Fleet(), maxRows)
+	}
+	return out
+}
+
+// told returns the snapshot of the records of processes, and the named fleets.
+func (s *Server) told() (watch.Snapshot, []*fleet) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := watch.Snapshot{
+		Schema: watch.Schema, Source: watch.SourceRecords, Time: s.c.Now().UnixNano(), Devices: []watch.Device{}, Processes: s.rows(), Odd: []watch.Odd{}, Leaked: s.counts.Leaked,
+		Leaks: slices.Clone(s.latest.leaks), Refused: slices.Clone(s.latest.refused), Server: s.served(),
+	}
+	for _, id := range s.devices() {
+		out.Devices = append(out.Devices, s.row(id))
+	}
+	odd := s.ledger.Anomalies()
+	for _, a := range wire.Anomalies() {
+		if odd[a] > 0 {
+			out.Odd = append(out.Odd, watch.Odd{Code: string(a), Count: odd[a]})
+		}
+	}
+	return out, slices.SortedFunc(slices.Values(s.fleets), func(a, b *fleet) int { return cmp.Compare(a.name, b.name) })
+}
+
+// served counts the server's own intake and losses.
+func (s *Server) served() *watch.Server {
+	c := s.count()
+	return &watch.Server{Clients: c.Clients, Records: c.Records, Refused: c.Refused, Closed: c.Closed, NotRecorded: c.NotRecorded, Unprinted: c.Left}
+}
+
+// Row returns the row of one device, as Snapshot does: of the named fleet or, with the name "", of
+// the records of processes. ok is false if the device is unknown there.
+func (s *Server) Row(fleet string, id uint64) (row watch.Device, ok bool) {
+	if fleet != "" {
+		f := s.named(fleet)
+		if f == nil {
+			return row, false
+		}
+		d, err := f.Fleet().Device(device.ID(id))
+		if err != nil {
+			return row, false
+		}
+		row = f.notes.Row(d)
+		row.Fleet = fleet
+		return row, true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if id > math.MaxInt32 {
+		return row, false
+	}
+	if _, ok = slices.BinarySearch(s.devices(), int32(id)); ok {
+		row = s.row(int32(id))
+	}
+	return row, ok
+}
+
+// row returns the ledger's figures of a device, with the session's bytes of cores, as a bound.
+// Records show neither dispatches nor the bytes of a buffer on a core. One core stands for all of
+// an undeclared device.
+func (s *Server) row(id int32) watch.Device {
+	followed := watch.Device{Core: new(uint64), Peak: &watch.Peak{}} // nothing has lived there
+	if d, err := s.live.Fleet().Device(device.ID(id)); err == nil {
+		followed = watch.Of(d)
+	}
+	t := s.ledger.Totals(id)
+	kernels := t.KernelBytes()
+	d := watch.Device{
+		Device: uint64(id), Bound: true, Incomplete: s.incomplete(id), Core: followed.Core, Peak: &watch.Peak{Core: followed.Peak.Core}, Headroom: followed.Headroom, Programs: &t.CBs, Sum: &t.CB,
+		L1: t.L1, L1Small: t.L1Small, DRAM: t.DRAM, Trace: t.Trace, Kernels: &kernels,
+	}
+	if known, declared := s.known[id]; declared {
+		d.Peak.Registered = followed.Peak.Registered
+		d.Board, d.Cores, d.Usable, d.Registered, d.Logical = followed.Board, followed.Cores, followed.Usable, followed.Registered, followed.Logical
+		d.SetDRAM(known.DRAM)
+	}
+	return d
+}
+
+// rows are the processes that have something.
+func (s *Server) rows() []watch.Process {
+	type on struct{ pid, device int32 }
+	rows := map[on]*watch.Process{}
+	for _, p := range s.all {
+		for id := range p.devices {
+			t := s.ledger.TotalsOf(p.owner, id)
+			if t == (wire.Totals{}) {
+				continue
+			}
+			at := on{p.shown(), id}
+			r := rows[at]
+			if r == nil {
+				device := uint64(uint32(id))
+				r = &watch.Process{PID: at.pid, Device: &device}
+				rows[at] = r
+			}
+			r.Dead = r.Dead || !p.since.IsZero()
+			r.CB, r.L1, r.L1Small, r.DRAM, r.Trace, r.Kernels = r.CB+t.CB, r.L1+t.L1, r.L1Small+t.L1Small, r.DRAM+t.DRAM, r.Trace+t.Trace, r.Kernels+t.KernelBytes()
+		}
+	}
+	out := []watch.Process{}
+	for _, at := range slices.SortedFunc(maps.Keys(rows), func(a, b on) int {
+		return cmp.Or(cmp.Compare(a.pid, b.pid), cmp.Compare(a.device, b.device))
+	}) {
+		out = append(out, *rows[at])
+	}
+	return out
+}
+
+// Detail returns the contents of the cores of a device, which it finds as Row does. In records of
+// processes each CB is on all cores. It returns nil for an unknown device. Cost: a
+// Device.UsageGroups, without the lock of the server.
+func (s *Server) Detail(fleet string, id uint64) *watch.Detail {
+	from := s.live.Fleet()
+	if fleet != "" {
+		f := s.named(fleet)
+		if f == nil {
+			return nil
+		}
+		from = f.Fleet()
+	}
+	d, err := from.Device(device.ID(id))
+	if err != nil {
+		return nil
+	}
+	detail := watch.DetailOf(d)
+	detail.Fleet = fleet
+	return detail
+}
+
+// WriteMoment writes an event log that begins now: its header, the devices, the live allocations,
+// and the hidden facts. It concerns the named fleet or, with the name "", the records of processes.
+// The error is ErrNoFleet, or the error of w. Cost: O(n log n) in the live allocations; clients
+// wait meanwhile.
+func (s *Server) WriteMoment(fleet string, w io.Writer) error {
+	if fleet != "" {
+		f := s.named(fleet)
+		if f == nil {
+			return ErrNoFleet
+		}
+		return f.WriteMoment(w)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := event.NewWriter(w)
+	for e := range s.moment(&wire.Teller{T: s.stamp()}) {
+		if err := out.Write(&e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// moment writes all events of a log that begins now.
+func (s *Server) moment(teller *wire.Teller) iter.Seq[event.Event] {
+	return func(yield func(event.Event) bool) {
+		all := teller.Header()
+		for _, id := range s.devices() {
+			if d, declared := s.known[id]; declared {
+				all = append(all, teller.Declare(d))
+			}
+		}
+		for _, e := range all {
+			if !yield(e) {
+				return
+			}
+		}
+		for lot := range s.ledger.Live() {
+			for _, e := range teller.Came(&lot) {
+				if !yield(e) {
+					return
+				}
+			}
+		}
+		for _, l := range s.lost {
+			if !yield(l.event(teller.T)) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,12 @@
+package serve
+
+import "github.com/cbl1/cbl1/internal/live/wire"
+
+// Totals returns what the ledger has of a device, and how many bytes of a core its CBs take at
+// most, now and since the server began. Tests compare kinds that rows sum up.
+func (s *Server) Totals(id int32) (t wire.Totals, core, peak uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	core, peak = s.core(id)
+	return s.ledger.Totals(id), core, peak
+}

@@ -1,0 +1,249 @@
+package wire_test
+
+import (
+	"slices"
+
+	"github.com/cbl1/cbl1/internal/live/watch"
+	"github.com/cbl1/cbl1/internal/live/wire"
+)
+
+// naive is the ledger without any structure: a list of live lots in order. Every figure is worked
+// out anew from it.
+type naive struct {
+	lots  []naiveLot
+	freed map[naiveKey]bool
+	odd   map[wire.Anomaly]int64
+	mesh  int32 // a device that was declared one
+}
+
+type naiveKey struct {
+	what   byte // 'b', 'c', 'k'
+	device int32
+	id     uint64
+}
+
+type naiveLot struct {
+	naiveKey
+	owner wire.Owner
+	size  uint64
+	kind  uint8
+	first bool // since nothing lived there
+}
+
+func (n *naive) note(a wire.Anomaly) { n.odd[a]++ }
+
+func (n *naive) apply(o wire.Owner, r wire.Record) {
+	what, comes := byte('b'), true
+	switch r.Type {
+	case wire.TypeAlloc:
+	case wire.TypeFree:
+		comes = false
+	case wire.TypeCBAlloc, wire.TypeCBFree:
+		what, comes = 'c', r.Type == wire.TypeCBAlloc
+	case wire.TypeKernelLoad, wire.TypeKernelUnload:
+		what, comes = 'k', r.Type == wire.TypeKernelLoad
+	default:
+		return
+	}
+	k := naiveKey{what, r.Device, r.ID}
+	switch {
+	case (r.Device < 0 || r.Device > 255) && r.Device != n.mesh:
+		n.note(wire.AnomalyDevice)
+	case comes:
+		n.bring(k, o, r)
+	default:
+		n.take(k, o, r)
+	}
+}
+
+func (n *naive) at(k naiveKey) (out []int) {
+	for i, lot := range n.lots {
+		if lot.naiveKey == k {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+func (n *naive) bring(k naiveKey, o wire.Owner, r wire.Record) {
+	there := n.at(k)
+	switch {
+	case k.what == 'b' && (r.Size == 0 || r.Size > 100<<30):
+		n.note(wire.AnomalySize)
+		return
+	case k.what == 'b' && r.Kind > 4:
+		n.note(wire.AnomalyKind)
+		return
+	case r.Size > 1<<62: // the worlds of the test have no sizes between
+		n.note(wire.AnomalyOverflow)
+		return
+	case k.what == 'b' && len(there) > 0 && (n.lots[there[0]].size != r.Size || n.lots[there[0]].kind != r.Kind):
+		n.note(wire.AnomalyDiffers)
+	}
+	n.lots = append(n.lots, naiveLot{k, o, r.Size, r.Kind, len(there) == 0})
+	delete(n.freed, k)
+}
+
+func (n *naive) take(k naiveKey, o wire.Owner, r wire.Record) {
+	there := n.at(k)
+	if k.what == 'c' && r.Size > n.totals(k.device).CB {
+		n.note(wire.AnomalyWrapped)
+	}
+	if len(there) == 0 {
+		if n.freed[k] {
+			n.note(wire.AnomalyDoubleFree)
+		} else {
+			n.note(wire.AnomalyUnknownFree)
+		}
+		return
+	}
+	slices.Reverse(there)
+	best := -1
+	for _, want := range []func(naiveLot) bool{
+		func(x naiveLot) bool { return x.owner == o && k.what != 'b' && r.Size != 0 && x.size == r.Size },
+		func(x naiveLot) bool { return x.owner == o },
+		func(x naiveLot) bool { return k.what != 'b' && r.Size != 0 && x.size == r.Size },
+		func(naiveLot) bool { return true },
+	} {
+		if i := slices.IndexFunc(there, func(i int) bool { return want(n.lots[i]) }); i >= 0 {
+			best = there[i]
+			break
+		}
+	}
+	if size := n.lots[best].size; k.what != 'b' && r.Size != 0 && r.Size != size {
+		if r.Size > size {
+			n.note(wire.AnomalyTooLarge)
+			return
+		}
+		n.note(wire.AnomalyFreeSize)
+	}
+	n.remove(best)
+}
+
+// remove takes a lot away. What counts for several counts on, at the place of the first
+// that is another process's own, or else of the first.
+func (n *naive) remove(i int) {
+	gone := n.lots[i]
+	n.lots = slices.Delete(n.lots, i, i+1)
+	rest := n.at(gone.naiveKey)
+	if len(rest) == 0 {
+		n.freed[gone.naiveKey] = true
+		return
+	}
+	if gone.what != 'b' || !gone.first {
+		return
+	}
+	heir := rest[0]
+	for _, j := range rest {
+		if n.lots[j].owner != gone.owner {
+			heir = j
+			break
+		}
+	}
+	lot := n.lots[heir]
+	lot.size, lot.kind, lot.first = gone.size, gone.kind, true
+	n.lots = slices.Delete(n.lots, heir, heir+1)
+	n.lots = slices.Insert(n.lots, rest[0], lot)
+}
+
+func (n *naive) release(o wire.Owner) {
+	for i := len(n.lots) - 1; i >= 0; i = min(i, len(n.lots)) - 1 {
+		if n.lots[i].owner == o {
+			n.remove(i)
+			i = len(n.lots)
+		}
+	}
+}
+
+func (n *naive) totals(device int32) (t wire.Totals) {
+	seen := map[naiveKey][]wire.Owner{}
+	for _, lot := range n.lots {
+		if lot.device != device {
+			continue
+		}
+		owners := seen[lot.naiveKey]
+		seen[lot.naiveKey] = append(owners, lot.owner)
+		own := slices.Contains(owners, lot.owner)
+		switch {
+		case lot.what == 'c':
+			t.CBs++
+			t.CB += lot.size
+		case lot.what == 'k':
+			t.Kernels++
+			t.Kernel[min(lot.kind, 3)] += lot.size
+		case own, device == n.mesh && len(owners) == 0:
+			t.Backings++
+			t.Backing += lot.size
+		case len(owners) == 0:
+			t.Buffers++
+			*[]*uint64{&t.DRAM, &t.L1, &t.System, &t.L1Small, &t.Trace}[lot.kind] += lot.size
+		}
+	}
+	return t
+}
+
+// union returns the bytes of a core on which every CB of a device lies.
+func (n *naive) union(device int32) (bytes uint64) {
+	taken := map[uint64]bool{}
+	for _, lot := range n.lots {
+		if lot.what == 'c' && lot.device == device && lot.id+lot.size < 1<<32 {
+			for i := range lot.size {
+				taken[lot.id+i] = true
+			}
+		}
+	}
+	return uint64(len(taken))
+}
+
+// totalsOf are the sums over what an owner has on a device, each thing as if it were its alone.
+func (n *naive) totalsOf(o wire.Owner, device int32) (t wire.Totals) {
+	for _, lot := range n.lots {
+		if lot.owner != o || lot.device != device {
+			continue
+		}
+		switch lot.what {
+		case 'c':
+			t.CBs, t.CB = t.CBs+1, t.CB+lot.size
+		case 'k':
+			t.Kernels++
+			t.Kernel[min(lot.kind, 3)] += lot.size
+		default:
+			t.Buffers++
+			*map[uint8]*uint64{0: &t.DRAM, 1: &t.L1, 2: &t.System, 3: &t.L1Small, 4: &t.Trace}[lot.kind] += lot.size
+		}
+	}
+	return t
+}
+
+// shared are the buffers that a process has where another one's is: a fleet counts them apart.
+func (n *naive) shared(device int32) (count int, bytes uint64) {
+	seen := map[naiveKey][]wire.Owner{}
+	for _, lot := range n.lots {
+		if lot.what != 'b' || lot.device != device {
+			continue
+		}
+		if owners := seen[lot.naiveKey]; len(owners) > 0 && !slices.Contains(owners, lot.owner) {
+			count, bytes = count+1, bytes+lot.size
+		}
+		seen[lot.naiveKey] = append(seen[lot.naiveKey], lot.owner)
+	}
+	return count, bytes
+}
+
+// isTold reports whether events tell of a CB: it has bytes, and lies in what may be an L1.
+func isTold(id, size uint64) bool { return size > 0 && size < 1<<32 && id+size < 1<<32 }
+
+// told returns the figures of a process on a device by the events.
+func (n *naive) told(o wire.Owner, device int32) (p watch.Process, has bool) {
+	on := uint64(device)
+	p = watch.Process{PID: int32(o), Device: &on}
+	var t naive
+	for _, lot := range n.lots {
+		if lot.owner == o && lot.device == device && (lot.what != 'c' || isTold(lot.id, lot.size)) {
+			t.lots = append(t.lots, lot)
+		}
+	}
+	sums := t.totalsOf(o, device)
+	p.CB, p.L1, p.L1Small, p.DRAM, p.Trace, p.Kernels = sums.CB, sums.L1, sums.L1Small, sums.DRAM, sums.Trace, sums.KernelBytes()
+	return p, len(t.lots) > 0
+}

@@ -1,0 +1,40 @@
+package page
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/capture"
+	"github.com/cbl1/cbl1/internal/answers/render"
+	"github.com/cbl1/cbl1/internal/testkit"
+	"github.com/cbl1/cbl1/replay"
+)
+
+// What the data block of a log has of its own, as it was looked at. The documents of report and
+// check that it has too are held elsewhere.
+func TestGolden(t *testing.T) {
+	text, err := os.ReadFile("../../../examples/events.jsonl")
+	require.NoError(t, err)
+	r, err := replay.Run("events.jsonl", capture.NewReader(bytes.NewReader(text), "events.jsonl").Events(capture.Options{}), replay.Options{Buffers: true, Groups: true, Timeline: true, Moments: Moments})
+	require.NoError(t, err)
+	var b bytes.Buffer
+	require.NoError(t, render.OverviewJSON(&b, []*replay.Result{r}, replay.Terms{}, nil, 100, 1))
+	var doc struct{ Captures []map[string]any }
+	d := json.NewDecoder(&b)
+	d.UseNumber()
+	require.NoError(t, d.Decode(&doc))
+	for _, elsewhere := range []string{"report", "check"} {
+		require.NotEmpty(t, doc.Captures[0][elsewhere])
+		delete(doc.Captures[0], elsewhere)
+	}
+	own, err := json.Marshal(doc.Captures)
+	require.NoError(t, err)
+	packed, err := pack(own)
+	require.NoError(t, err)
+	testkit.Golden(t, flag.Lookup("update").Value.String() == "true", "testdata/events.golden", string(bytes.ReplaceAll(packed, []byte("},"), []byte("},\n")))+"\n")
+}

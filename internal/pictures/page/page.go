@@ -1,0 +1,160 @@
+package page
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed" // for the style and the script
+	"encoding/base64"
+	"fmt"
+	"html"
+	"io"
+	"strings"
+
+	"github.com/cbl1/cbl1/internal/answers/compare"
+	"github.com/cbl1/cbl1/internal/answers/render"
+	"github.com/cbl1/cbl1/internal/shown"
+	"github.com/cbl1/cbl1/replay"
+)
+
+//go:embed page.css
+var style string
+
+//go:embed page.js
+var script string
+
+// MaxBytes is how large a page is at most. Lists are cut until it is not larger, and say how
+// many rows they leave out.
+const MaxBytes = 3_000_000
+
+// Moments is how much of replay.Options.Moments a page can show.
+const Moments = 1 << 14
+
+// Write writes a page about Results, judged on some terms, and about what changed if d is not
+// nil. Results should come of replay.Options with Buffers, Groups, Timeline and Moments.
+func Write(w io.Writer, results []*replay.Result, terms replay.Terms, d *compare.Diff) error {
+	var b bytes.Buffer
+	words(&b, results, terms, d)
+	frame := len(head("")) + b.Len() + len(script) + len(style) + 200
+	data, err := block(results, terms, d, MaxBytes-frame)
+	if err != nil {
+		return err
+	}
+	title := "cbl1"
+	if len(results) > 0 {
+		title = shown.End(results[0].File, 60) + " - cbl1"
+	}
+	for _, part := range []string{
+		head(title), "<style>", style, "</style>\n", "<body>\n", b.String(),
+		`<script type="application/json" id="data">`, string(data), "</script>\n<script>", script, "</script>\n</body>\n</html>\n",
+	} {
+		if _, err := io.WriteString(w, part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// head returns the text before the body. Its policy names the only style and script.
+func head(title string) string {
+	return fmt.Sprintf(`<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src '%s'; script-src '%s'; img-src data:; base-uri 'none'; form-action 'none'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<link rel="icon" href="data:,">
+<title>%s</title>
+</head>
+`, hash(style), hash(script), html.EscapeString(title))
+}
+
+// hash names a style or script in a policy.
+func hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// block returns the data block: as many rows of each list as have room in so many bytes. Moments are the first to go.
+func block(results []*replay.Result, terms replay.Terms, d *compare.Diff, room int) ([]byte, error) {
+	const rows, moments = 8192, 480 // thinned moments are more than half as many
+	for most, few := rows, moments; ; {
+		var doc bytes.Buffer
+		if err := render.OverviewJSON(&doc, results, terms, d, most, few); err != nil {
+			return nil, err
+		}
+		data, err := pack(doc.Bytes())
+		if err != nil || len(data) <= room || most == 1 {
+			return data, err
+		}
+		if few > 0 {
+			few /= 2
+		} else {
+			most /= 2
+		}
+	}
+}
+
+// words writes what the page says without its script: the answer, and all of it as the
+// command says it.
+func words(b *bytes.Buffer, results []*replay.Result, terms replay.Terms, d *compare.Diff) {
+	var texts bytes.Buffer
+	worst, answer, sentence := replay.CannotTell, "cannot tell", "there is no capture to look at"
+	for i, r := range results {
+		j := r.Judge(terms)
+		name := shown.End(r.File, 80)
+		check := render.Check(r, j).Detailed()
+		verbatim(&texts, "check "+name, check)
+		verbatim(&texts, "report "+name, render.Report(r, render.Options{}))
+		verbatim(&texts, "peak "+name, render.Peak(r).Detailed())
+		if i == 0 || worst != replay.DoesNotFit && j.Answer != replay.Fits {
+			worst = j.Answer
+			answer, sentence = check.Lead()
+			if len(results) > 1 { // else it is named above
+				sentence = shown.End(r.File, 60) + ": " + sentence
+			}
+		}
+	}
+	if d != nil {
+		verbatim(&texts, "diff OLD NEW", render.Diff(d))
+	}
+	fmt.Fprintf(b, `<main id="page">
+<header class="answer %s">
+<p class="eyebrow">%s</p>
+<h1>%s</h1>
+<p class="lead">%s</p>
+</header>
+<div id="view"></div>
+<section id="words">
+<h2>In the words of the command</h2>
+%s</section>
+</main>
+`, worst, html.EscapeString(names(results)), html.EscapeString(upper(answer)), html.EscapeString(sentence), texts.String())
+}
+
+// verbatim writes what the command prints of a verb.
+func verbatim(b *bytes.Buffer, verb string, d render.Document) {
+	var text bytes.Buffer
+	_ = d.Text(&text, 100) // a buffer takes all
+	fmt.Fprintf(b, "<details open><summary><code>cbl1 %s</code></summary><pre tabindex=\"0\">%s</pre></details>\n", html.EscapeString(verb), html.EscapeString(text.String()))
+}
+
+// names names the inputs of the page.
+func names(results []*replay.Result) string {
+	switch len(results) {
+	case 0:
+		return "no capture"
+	case 1:
+		return shown.End(results[0].File, 80)
+	}
+	return fmt.Sprintf("%s and %d more", shown.End(results[0].File, 60), len(results)-1)
+}
+
+// upper returns a text that begins with a capital letter.
+func upper(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
