@@ -116,6 +116,9 @@ func importTable() map[string]row {
 		"internal/oracle/fixture":  {},
 		"internal/large":           {},
 		"internal/large/cbl1large": {ours: []string{"internal/large"}},
+
+		"internal/planted":             {},
+		"internal/planted/cbl1planted": {ours: []string{"internal/planted"}},
 	}
 }
 
@@ -128,7 +131,7 @@ func core() []string { return []string{"l1", "cbregion", "program", "fit", "devi
 func folders() []string {
 	return []string{
 		".ci", "api", "capture", "cbregion", "cmd", "device", "docs", "event", "examples",
-		"fit", "fuzz", "internal", "l1", "planted", "program", "replay", "testdata",
+		"fit", "fuzz", "internal", "l1", "program", "replay", "testdata",
 	}
 }
 
