@@ -3,6 +3,7 @@ package compare
 import (
 	"slices"
 
+	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/replay"
 )
 
@@ -173,10 +174,10 @@ func merge[T any](old, new []*T, compare func(a, b *T) int) (out []Pair[*T]) {
 func ranked(runs []*Run) bool {
 	seen := map[uint64]bool{}
 	for _, r := range runs {
-		if r.rank == nil || seen[*r.rank] {
+		if !r.rank.OK || seen[r.rank.V] {
 			return false
 		}
-		seen[*r.rank] = true
+		seen[r.rank.V] = true
 	}
 	return true
 }
@@ -191,7 +192,7 @@ func (c *comparison) capture(p Pair[*Run]) Capture {
 		out.Rank, out.Chip = p.Old.rank, Pair[Chip]{p.Old.chip, p.Old.chip}
 	default:
 		out.Chip = Pair[Chip]{p.Old.chip, p.New.chip}
-		if out.Rank = p.New.rank; out.Rank == nil {
+		if out.Rank = p.New.rank; !out.Rank.OK {
 			out.Rank = p.Old.rank
 		}
 		out.Left = c.parts(leftOf(p))
@@ -227,14 +228,14 @@ func fileOf(r *Run) *File {
 // L1_SMALL knew its size from an option alone.
 func chipOf(c replay.Chip) Chip {
 	out := Chip{
-		string(c.Arch), string(c.ArchFrom), c.Base, string(c.BaseFrom), c.Align, c.L1Size.V, c.L1Small, string(c.Small),
+		c.Arch, c.ArchFrom, c.Base, c.BaseFrom, c.Align, c.L1Size.V, c.L1Small, c.Small,
 	}
 	switch {
 	case out.SmallFrom != "":
 	case c.L1Small > 0:
-		out.SmallFrom = "option"
+		out.SmallFrom = event.FromOption
 	default:
-		out.SmallFrom = "assumed"
+		out.SmallFrom = event.FromAssumed
 	}
 	return out
 }

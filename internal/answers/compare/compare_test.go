@@ -14,7 +14,6 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/answers/compare"
 	"github.com/cbl1/cbl1/internal/answers/render"
-	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
 )
 
@@ -127,13 +126,13 @@ func mutate(t *rapid.T, p plan) (q plan, want compare.Program, base int64) {
 	case "insert":
 		added := anyProgram().Draw(t, "added")
 		q.programs = slices.Insert(q.programs, i, added)
-		return q, compare.Program{State: compare.New, Op: added.op, New: &compare.ProgramRow{Core: added.sum()}}, 0
+		return q, compare.Program{State: compare.New, Op: replay.Name(added.op), New: &compare.ProgramRow{Core: added.sum()}}, 0
 	case "delete":
 		if len(p.programs) == 1 {
 			return q, compare.Program{State: compare.Same}, 0
 		}
 		q.programs = slices.Delete(q.programs, i, i+1)
-		return q, compare.Program{State: compare.Gone, Op: one.op, Old: &compare.ProgramRow{Core: one.sum()}}, 0
+		return q, compare.Program{State: compare.Gone, Op: replay.Name(one.op), Old: &compare.ProgramRow{Core: one.sum()}}, 0
 	case "base":
 		q.base += 128
 		return q, compare.Program{State: compare.Same}, 128
@@ -156,7 +155,7 @@ func resized(t *rapid.T, p planned, by int64) (planned, compare.Program) {
 		state = compare.Shrunk
 	}
 	return p, compare.Program{
-		State: state, Op: p.op, Old: &compare.ProgramRow{Core: was}, New: &compare.ProgramRow{Core: p.sum()},
+		State: state, Op: replay.Name(p.op), Old: &compare.ProgramRow{Core: was}, New: &compare.ProgramRow{Core: p.sum()},
 		CBs: []compare.CB{{New: &compare.CBRow{Number: k}}},
 	}
 }
@@ -181,7 +180,7 @@ func TestOneMutation(t *testing.T) {
 			for _, p := range dev.Changes {
 				for _, cb := range p.CBs {
 					require.Equal(t, compare.Moved, cb.State)
-					require.Equal(t, *cb.Old.Start+128, *cb.New.Start)
+					require.Equal(t, cb.Old.Start.V+128, cb.New.Start.V)
 				}
 			}
 			return
@@ -232,10 +231,10 @@ func TestMirror(t *testing.T) {
 
 // requireLaid wants what differs at the peaks core by core.
 func requireLaid(t require.TestingT, d *compare.Diff, old, new *replay.Result) {
-	held := func(r *replay.Result, id *uint64) map[string]uint64 {
+	held := func(r *replay.Result, id event.Opt[uint64]) map[string]uint64 {
 		out := map[string]uint64{}
 		for _, on := range r.L1 {
-			if id != nil && on.ID.V == *id && on.Peak != nil {
+			if id.OK && on.ID == id && on.Peak != nil {
 				for _, g := range on.Peak.Groups {
 					for c := range g.Cores.All() {
 						out[c.String()] = g.Bytes
@@ -261,10 +260,8 @@ func requireLaid(t require.TestingT, d *compare.Diff, old, new *replay.Result) {
 				}
 			}
 			for _, g := range dev.Laid {
-				set, err := l1.ParseCoreRangeSet(g.Cores)
-				require.NoError(t, err)
-				require.Equal(t, g.Count, set.Cores().Len())
-				for c := range set.Cores().All() {
+				require.Equal(t, g.Count, g.Cores.Len())
+				for c := range g.Cores.All() {
 					require.NotContains(t, got, c.String())
 					got[c.String()] = [2]uint64{g.Tracked.Old, g.Tracked.New}
 				}

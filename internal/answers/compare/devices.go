@@ -3,6 +3,7 @@ package compare
 import (
 	"slices"
 
+	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/replay"
 )
 
@@ -10,11 +11,11 @@ import (
 type devicePair struct {
 	Pair[*deviceRow]
 	capture int
-	rank    *uint64
+	rank    event.Opt[uint64]
 }
 
 // pairDevices pairs the devices of two captures by their ids.
-func pairDevices(p Pair[*Run], capture int, rank *uint64) (out []devicePair) {
+func pairDevices(p Pair[*Run], capture int, rank event.Opt[uint64]) (out []devicePair) {
 	var old, new []*deviceRow
 	if p.Old != nil {
 		old = p.Old.devices
@@ -200,7 +201,7 @@ func (c *comparison) device(fold []devicePair) Device {
 	return out
 }
 
-func peakOf(d *deviceRow, rank *uint64) *Peak {
+func peakOf(d *deviceRow, rank event.Opt[uint64]) *Peak {
 	if d.peak == nil {
 		return nil
 	}

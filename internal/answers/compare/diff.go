@@ -1,6 +1,11 @@
 package compare
 
-import "github.com/cbl1/cbl1/replay"
+import (
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/replay"
+)
 
 // A State says what became of something between the old side and the new one.
 type State string
@@ -74,12 +79,21 @@ const (
 
 // A Capture is one capture, log or report of each side that are compared with one another.
 type Capture struct {
-	Rank  *uint64    `json:"rank"` // of the new one, or else of the old one
-	Old   *File      `json:"old"`  // nil: the new one has no partner
-	New   *File      `json:"new"`  //
-	Chip  Pair[Chip] `json:"chip"` // of a missing one that of the other
-	Left  []Part     `json:"left"` // buffers that live at the end: those that differ, by bytes
-	Equal bool       `json:"equal"`
+	Rank  event.Opt[uint64] `json:"rank"` // of the new one, or else of the old one
+	Old   *File             `json:"old"`  // nil: the new one has no partner
+	New   *File             `json:"new"`  //
+	Chip  Pair[Chip]        `json:"chip"` // of a missing one that of the other
+	Left  []Part            `json:"left"` // buffers that live at the end: those that differ, by bytes
+	Equal bool              `json:"equal"`
+}
+
+// ChipFigures returns the numbers of both chips.
+func (c Capture) ChipFigures() []Figure {
+	old, new := c.Chip.Old, c.Chip.New
+	return []Figure{
+		{"cb_base", old.Base, new.Base}, {"cb_align", old.Align, new.Align},
+		{"l1_size_bytes", old.L1Size, new.L1Size}, {"l1_small_bytes", old.L1Small, new.L1Small},
+	}
 }
 
 // A File is where a Run comes from.
@@ -92,43 +106,43 @@ type File struct {
 
 // A Chip is with what the figures of a side were reckoned.
 type Chip struct {
-	Arch      string `json:"arch"`
-	ArchFrom  string `json:"arch_from"`
-	Base      uint64 `json:"cb_base"`
-	BaseFrom  string `json:"base_from"`
-	Align     uint64 `json:"cb_align"`
-	L1Size    uint64 `json:"l1_size_bytes"` // 0 = not known
-	L1Small   uint64 `json:"l1_small_bytes"`
-	SmallFrom string `json:"l1_small_from"`
+	Arch      l1.Arch      `json:"arch"`
+	ArchFrom  event.Source `json:"arch_from"`
+	Base      uint64       `json:"cb_base"`
+	BaseFrom  event.Source `json:"base_from"`
+	Align     uint64       `json:"cb_align"`
+	L1Size    uint64       `json:"l1_size_bytes"` // 0 = not known
+	L1Small   uint64       `json:"l1_small_bytes"`
+	SmallFrom event.Source `json:"l1_small_from"`
 }
 
 // A Grid is the cores of a device.
 type Grid struct {
-	Cols  int    `json:"cols"` // 0 = not known
-	Rows  int    `json:"rows"`
-	Cores int    `json:"cores"` // on which interleaved buffers lie
-	From  string `json:"cores_from"`
+	Cols  int          `json:"cols"` // 0 = not known
+	Rows  int          `json:"rows"`
+	Cores int          `json:"cores"` // on which interleaved buffers lie
+	From  event.Source `json:"cores_from"`
 }
 
 // A Peak is the moment at which a core held most: tracked bytes, each once, without kernels.
 type Peak struct {
-	Rank    *uint64 `json:"rank"`
-	Device  *uint64 `json:"device"`
-	Bytes   uint64  `json:"tracked_bytes"`
-	Core    string  `json:"core"`
-	Op      string  `json:"op"` // functions that were running
-	Counter uint64  `json:"counter"`
+	Rank    event.Opt[uint64] `json:"rank"`
+	Device  event.Opt[uint64] `json:"device"`
+	Bytes   uint64            `json:"tracked_bytes"`
+	Core    l1.Core           `json:"core"`
+	Op      replay.Name       `json:"op"` // functions that were running
+	Counter uint64            `json:"counter"`
 }
 
 // A Tightest is the program run that fitted with the least room.
 type Tightest struct {
-	Rank    *uint64 `json:"rank"`
-	Device  *uint64 `json:"device"`
-	Op      string  `json:"op"`
-	Counter uint64  `json:"counter"`
-	End     uint64  `json:"region_end"`
-	Free    uint64  `json:"free_bytes"`
-	Gap     uint64  `json:"largest_gap_bytes"`
+	Rank    event.Opt[uint64] `json:"rank"`
+	Device  event.Opt[uint64] `json:"device"`
+	Op      replay.Name       `json:"op"`
+	Counter uint64            `json:"counter"`
+	End     uint64            `json:"region_end"`
+	Free    uint64            `json:"free_bytes"`
+	Gap     uint64            `json:"largest_gap_bytes"`
 }
 
 // A Device is what differs on one device, or on several of which all the same is to be said.
@@ -149,10 +163,10 @@ type Device struct {
 
 // A DeviceID is a device of one capture of each side.
 type DeviceID struct {
-	Capture int     `json:"capture"` // position in Diff.Captures
-	Rank    *uint64 `json:"rank"`
-	Old     *uint64 `json:"old"` // nil if it has no id, or there is none
-	New     *uint64 `json:"new"`
+	Capture int               `json:"capture"` // position in Diff.Captures
+	Rank    event.Opt[uint64] `json:"rank"`
+	Old     event.Opt[uint64] `json:"old"` // absent if it has no id, or there is none
+	New     event.Opt[uint64] `json:"new"`
 }
 
 // A Figure is a figure of a device, under its name in the JSON report; 0 where the device is
@@ -168,25 +182,25 @@ func (f Figure) Change() int64 { return int64(f.New) - int64(f.Old) }
 
 // A Part is a range on a core at a peak, or a buffer that lives at the end.
 type Part struct {
-	State State   `json:"state"`
-	Kind  string  `json:"kind"`
-	Op    string  `json:"op"` // of the program that it belongs to, or that was running when it was allocated
-	CB    *int    `json:"cb"` // position in its program; nil if it belongs to none
-	Times int     `json:"times"`
-	Old   *Extent `json:"old"` // of the first of them
-	New   *Extent `json:"new"`
+	State State          `json:"state"`
+	Kind  fit.Kind       `json:"kind"`
+	Op    replay.Name    `json:"op"` // of the program that it belongs to, or that was running when it was allocated
+	CB    event.Opt[int] `json:"cb"` // position in its program; absent if it belongs to none
+	Times int            `json:"times"`
+	Old   *Extent        `json:"old"` // of the first of them
+	New   *Extent        `json:"new"`
 }
 
 // An Extent is where something lies and what it takes.
 type Extent struct {
-	Start *uint64 `json:"start"` // nil if not known
-	Bytes uint64  `json:"bytes"`
+	Start event.Opt[uint64] `json:"start"` // absent if not known
+	Bytes uint64            `json:"bytes"`
 }
 
 // A Group is a set of cores that hold something else at the end than on the old side.
 type Group struct {
 	State      State        `json:"state"` // by registered bytes, else by those alive
-	Cores      string       `json:"cores"`
+	Cores      l1.CoreSet   `json:"cores"`
 	Count      int          `json:"count"`
 	Registered Pair[uint64] `json:"registered_bytes"`
 	AlivePeak  Pair[uint64] `json:"core_peak_bytes"`
@@ -196,7 +210,7 @@ type Group struct {
 // A LaidGroup is a set of cores that held more or less at the peak of their device than on the
 // old side at its own peak.
 type LaidGroup struct {
-	Cores   string       `json:"cores"`
+	Cores   l1.CoreSet   `json:"cores"`
 	Count   int          `json:"count"`
 	Tracked Pair[uint64] `json:"tracked_bytes"`
 }
@@ -204,7 +218,7 @@ type LaidGroup struct {
 // A Program is a program that differs, or several that differ alike.
 type Program struct {
 	State State       `json:"state"`
-	Op    string      `json:"op"`
+	Op    replay.Name `json:"op"`
 	Times int         `json:"times"`
 	Old   *ProgramRow `json:"old"` // of the first of them; nil if it is new
 	New   *ProgramRow `json:"new"`
@@ -242,19 +256,19 @@ type ProgramRow struct {
 
 // A CB is a buffer of a program that differs.
 type CB struct {
-	State  State  `json:"state"`
-	Kind   string `json:"kind"`
-	Global bool   `json:"global"`
-	Old    *CBRow `json:"old"`
-	New    *CBRow `json:"new"`
+	State  State    `json:"state"`
+	Kind   fit.Kind `json:"kind"`
+	Global bool     `json:"global"`
+	Old    *CBRow   `json:"old"`
+	New    *CBRow   `json:"new"`
 }
 
 // A CBRow is where a buffer of a program lies.
 type CBRow struct {
-	Number int     `json:"cb"` // position among the program's buffers of its kind, from 0
-	Cores  string  `json:"cores"`
-	Start  *uint64 `json:"start"` // nil if not known
-	Bytes  uint64  `json:"bytes"` // on each core
+	Number int               `json:"cb"` // position among the program's buffers of its kind, from 0
+	Cores  l1.CoreSet        `json:"cores"`
+	Start  event.Opt[uint64] `json:"start"` // absent if not known
+	Bytes  uint64            `json:"bytes"` // on each core
 }
 
 // A Growth says whether the new side keeps to Terms.MaxGrowth.
@@ -266,5 +280,5 @@ type Growth struct {
 	// Grower is what grew most on the core of the new peak; nil if nothing did.
 	Grower *Part `json:"grower"`
 	// Program is the operation whose program grew most there or, if none did, of Grower.
-	Program string `json:"program"`
+	Program replay.Name `json:"program"`
 }

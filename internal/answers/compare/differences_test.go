@@ -199,8 +199,8 @@ func TestPairsOfCaptures(t *testing.T) {
 		var got []string
 		for _, one := range d.Captures {
 			rank, old, new := "nil", "", ""
-			if one.Rank != nil {
-				rank = fmt.Sprint(*one.Rank)
+			if one.Rank.OK {
+				rank = fmt.Sprint(one.Rank.V)
 			}
 			if one.Old != nil {
 				old = one.Old.Name

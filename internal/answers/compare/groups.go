@@ -77,7 +77,7 @@ func overlayPeaks(old, new *deviceRow) (out []LaidGroup) {
 
 func groupOf(p Pair[*replay.CoreGroup], cores l1.CoreSet) Group {
 	g := Group{
-		Cores: cores.String(), Count: cores.Len(), Registered: Pair[uint64]{p.Old.Registered, p.New.Registered},
+		Cores: cores, Count: cores.Len(), Registered: Pair[uint64]{p.Old.Registered, p.New.Registered},
 		AlivePeak: Pair[uint64]{p.Old.AlivePeak, p.New.AlivePeak}, End: Pair[uint64]{end(p.Old.Regions), end(p.New.Regions)},
 	}
 	g.State = stateOf(g.Registered.Old, g.Registered.New, false)

@@ -1,6 +1,10 @@
 package compare
 
-import "math"
+import (
+	"math"
+
+	"github.com/cbl1/cbl1/replay"
+)
 
 // growth says whether the peak of the fullest core grew by more than the terms allow, and
 // what grew there.
@@ -36,20 +40,20 @@ func (c *comparison) growth(sides Pair[Side], all []devicePair) *Growth {
 }
 
 // grower returns the operation whose program grew most, and what grew most of all.
-func grower(parts []Part) (op string, most *Part) {
-	sums := map[string]int64{}
+func grower(parts []Part) (op replay.Name, most *Part) {
+	sums := map[replay.Name]int64{}
 	var best int64
 	for i := range parts {
 		p := &parts[i]
 		if n := p.Change(); n > 0 && (most == nil || n > most.Change()) {
 			most = p
 		}
-		if n := p.Change(); p.CB != nil && (n < 0 || sums[p.Op] < math.MaxInt64-n) { // only to be compared
+		if n := p.Change(); p.CB.OK && (n < 0 || sums[p.Op] < math.MaxInt64-n) { // only to be compared
 			sums[p.Op] += n
 		}
 	}
 	for _, p := range parts { // in their order, not that of a map
-		if n := sums[p.Op]; p.CB != nil && n > best {
+		if n := sums[p.Op]; p.CB.OK && n > best {
 			op, best = p.Op, n
 		}
 	}

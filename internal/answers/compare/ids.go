@@ -3,25 +3,27 @@ package compare
 import (
 	"cmp"
 	"strconv"
+
+	"github.com/cbl1/cbl1/event"
 )
 
-// compareIDs orders ids that may be absent: what has none comes first.
-func compareIDs(a, b *uint64) int {
+// compareIDs orders ids that may be absent: an absent one comes first.
+func compareIDs(a, b event.Opt[uint64]) int {
 	switch {
-	case a == nil && b == nil:
-		return 0
-	case a == nil:
-		return -1
-	case b == nil:
+	case a.OK && b.OK:
+		return cmp.Compare(a.V, b.V)
+	case a.OK:
 		return 1
+	case b.OK:
+		return -1
 	}
-	return cmp.Compare(*a, *b)
+	return 0
 }
 
 // named returns an id as text, "" if it is absent.
-func named(id *uint64) string {
-	if id == nil {
+func named(id event.Opt[uint64]) string {
+	if !id.OK {
 		return ""
 	}
-	return strconv.FormatUint(*id, 10)
+	return strconv.FormatUint(id.V, 10)
 }

@@ -37,10 +37,10 @@ func onPeak(bytes uint64, residents ...string) string {
 func said(parts []compare.Part) (out []string) {
 	for _, p := range parts {
 		cb := "-"
-		if p.CB != nil {
-			cb = fmt.Sprint(*p.CB)
+		if p.CB.OK {
+			cb = fmt.Sprint(p.CB.V)
 		}
-		out = append(out, fmt.Sprintf("%s %s %s %s %+d times %d", p.State, p.Kind, p.Op, cb, p.Change(), p.Times))
+		out = append(out, fmt.Sprintf("%s %s %s %s %+d times %d", p.State, p.Kind.Name(), p.Op, cb, p.Change(), p.Times))
 	}
 	return out
 }
@@ -61,7 +61,7 @@ func TestPartsInOrder(t *testing.T) {
 		"grown l1 g - +3 times 1", "grown l1 e - +2 times 1", "grown l1 g - +2 times 1", "grown l1 e - +1 times 3", "moved l1 d - +0 times 1",
 	}, said(d.Devices[0].AtPeak))
 	require.Equal(t, compare.Shrunk, d.Devices[0].State)
-	require.EqualValues(t, 0, *d.Devices[0].AtPeak[2].Old.Start)
+	require.EqualValues(t, 0, d.Devices[0].AtPeak[2].Old.Start.V)
 }
 
 // The program that grew most is that of most bytes over its buffers, less those that went; of equal
@@ -88,7 +88,7 @@ func TestGrower(t *testing.T) {
 		if g.Grower != nil {
 			got = said([]compare.Part{*g.Grower})[0]
 		}
-		require.Equal(t, []string{c.program, c.grower}, []string{g.Program, got})
+		require.Equal(t, []string{c.program, c.grower}, []string{string(g.Program), got})
 	}
 	// Of two captures at the same peak the first one says what grew.
 	two := handed(t, onPeak(8, "cb z 0 0 8"), onPeak(10, "cb a 0 0 32"), onPeak(10, "cb b 0 0 32"))

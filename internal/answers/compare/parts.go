@@ -6,6 +6,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/replay"
 )
 
 // parts lists what differs between two lists of what lies in L1: what changes most bytes
@@ -16,8 +20,9 @@ func (c *comparison) parts(old, new []resident) []Part {
 	out := []Part{}
 	type change struct {
 		state    State
-		kind, op string
-		cb       int
+		kind     fit.Kind
+		op       replay.Name
+		cb       event.Opt[int]
 		old, new uint64
 	}
 	known := map[change]int{}
@@ -45,10 +50,7 @@ func (c *comparison) parts(old, new []resident) []Part {
 		if one.State == Same {
 			continue
 		}
-		one.Kind, one.Op, one.Times = x.kind, x.op, 1
-		if x.cb != none {
-			one.CB = &x.cb
-		}
+		one.Kind, one.Op, one.CB, one.Times = x.kind, x.op, x.cb, 1
 		key.state, key.kind, key.op, key.cb = one.State, x.kind, x.op, x.cb
 		if i, ok := known[key]; ok {
 			out[i].Times++
@@ -67,15 +69,13 @@ func (p Part) Change() int64 {
 }
 
 func (x resident) extent() *Extent {
-	out := &Extent{Bytes: x.size}
-	if x.known {
-		out.Start = &x.r.Start
-	}
-	return out
+	return &Extent{event.Opt[uint64]{V: x.r.Start, OK: x.known}, x.size}
 }
 
 // name says what a resident is, without where it lies.
-func (x resident) name() string { return x.kind + " " + strconv.Quote(x.op) + " " + strconv.Itoa(x.cb) }
+func (x resident) name() string {
+	return x.kind.Name() + " " + strconv.Quote(string(x.op)) + " " + strconv.Itoa(x.cb.Or(none))
+}
 
 // sorted orders residents by their names, those of one name as they come.
 func sorted(all []resident) []resident {

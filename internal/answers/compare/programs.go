@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
 )
@@ -23,11 +24,11 @@ func (c *comparison) programs(old, new *deviceRow) (map[State]int, []Program) {
 		var one Program
 		if p.old != none {
 			key.old = before[p.old].key
-			one.Op, one.Old = string(old.programs.At(p.old).Op), rowOf(old.programs.At(p.old))
+			one.Op, one.Old = old.programs.At(p.old).Op, rowOf(old.programs.At(p.old))
 		}
 		if p.new != none {
 			key.new = after[p.new].key
-			one.Op, one.New = string(new.programs.At(p.new).Op), rowOf(new.programs.At(p.new))
+			one.Op, one.New = new.programs.At(p.new).Op, rowOf(new.programs.At(p.new))
 		}
 		one.State = programState(one, key.old == key.new)
 		counts[one.State]++
@@ -142,11 +143,11 @@ func (c *comparison) cbs(old, new []replay.ProgramBuffer) []CB {
 		same := false
 		if p.old != none {
 			b := old[p.old]
-			one.Kind, one.Global, one.Old = b.Kind.Name(), b.Global, cbRow(b)
+			one.Kind, one.Global, one.Old = b.Kind, b.Global, cbRow(b)
 		}
 		if p.new != none {
 			b := new[p.new]
-			one.Kind, one.Global, one.New = b.Kind.Name(), b.Global, cbRow(b)
+			one.Kind, one.Global, one.New = b.Kind, b.Global, cbRow(b)
 		}
 		switch {
 		case one.Old == nil:
@@ -183,9 +184,5 @@ func (c *comparison) matchCBs(old, new []replay.ProgramBuffer) (out []pair) {
 }
 
 func cbRow(b replay.ProgramBuffer) *CBRow {
-	row := &CBRow{Number: b.Number, Cores: b.Cores.String(), Bytes: b.Size}
-	if b.Range != (l1.Range{}) {
-		row.Start = &b.Range.Start
-	}
-	return row
+	return &CBRow{b.Number, b.Cores, event.Opt[uint64]{V: b.Range.Start, OK: b.Range != (l1.Range{})}, b.Size}
 }

@@ -3,6 +3,8 @@ package compare
 import (
 	"slices"
 
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
 )
@@ -11,7 +13,7 @@ import (
 // and [Decode] make it; it does not change.
 type Run struct {
 	file  string
-	rank  *uint64
+	rank  event.Opt[uint64]
 	nodes int64
 	log   bool
 	saved bool
@@ -28,7 +30,7 @@ type Run struct {
 
 // A deviceRow is what a Run says of one device.
 type deviceRow struct {
-	id      *uint64
+	id      event.Opt[uint64]
 	kind    replay.DeviceKind
 	chips   []uint64
 	grid    Grid
@@ -50,10 +52,10 @@ type peakRow struct {
 
 // A resident is something that lies in L1.
 type resident struct {
-	kind   string
-	op     string // of whom it is
-	cb     int    // position in its program; none if it is no program's
-	inside string // what else tells it from others, like its device
+	kind   fit.Kind
+	op     replay.Name    // of whom it is
+	cb     event.Opt[int] // position in its program; absent if it is no program's
+	inside string         // what else tells it from others, like its device
 	r      l1.Range
 	size   uint64
 	known  bool // where it lies
@@ -109,7 +111,7 @@ func Of(r *replay.Result) *Run {
 // newRun returns what a report says without its devices.
 func newRun(doc *replay.ReportHead) *Run {
 	out := &Run{
-		file: doc.File, rank: optional(doc.Rank.V, doc.Rank.OK), nodes: doc.Nodes, chip: chipOf(doc.Basis.Chip),
+		file: doc.File, rank: doc.Rank, nodes: doc.Nodes, chip: chipOf(doc.Basis.Chip),
 		runs: doc.Checks.Runs, failed: doc.Checks.Failed, leftAll: doc.Live.More == 0,
 	}
 	for _, code := range doc.Checks.Untold {
@@ -119,13 +121,13 @@ func newRun(doc *replay.ReportHead) *Run {
 	}
 	if t := doc.Checks.Tightest; t != nil {
 		out.tightest = &Tightest{
-			Device: optional(t.Device.V, t.Device.OK), Op: string(t.Run.Op), Counter: t.Enqueue, End: t.Row.End, Free: t.Row.Free, Gap: t.Row.Gap,
+			Device: t.Device, Op: t.Run.Op, Counter: t.Enqueue, End: t.Row.End, Free: t.Row.Free, Gap: t.Row.Gap,
 		}
 	}
 	for _, b := range doc.Live.List {
 		if b.Kind.InL1() {
 			out.left = append(out.left, resident{
-				kind: b.Kind.Name(), op: string(b.Op), cb: none, inside: named(optional(b.Device.V, b.Device.OK)),
+				kind: b.Kind, op: b.Op, inside: named(b.Device),
 				r: l1.Range{Start: b.Address.V, End: b.Address.V}, size: b.Size, known: b.Address.OK,
 			})
 		}
@@ -133,16 +135,9 @@ func newRun(doc *replay.ReportHead) *Run {
 	return out
 }
 
-func optional(v uint64, ok bool) *uint64 {
-	if !ok {
-		return nil
-	}
-	return &v
-}
-
 // device returns the row of a device, a new one if there is none. Devices come by id.
-func (r *Run) device(id *uint64) *deviceRow {
-	at, ok := slices.BinarySearchFunc(r.devices, id, func(d *deviceRow, id *uint64) int { return compareIDs(d.id, id) })
+func (r *Run) device(id event.Opt[uint64]) *deviceRow {
+	at, ok := slices.BinarySearchFunc(r.devices, id, func(d *deviceRow, id event.Opt[uint64]) int { return compareIDs(d.id, id) })
 	if !ok {
 		r.devices = slices.Insert(r.devices, at, &deviceRow{id: id})
 	}
@@ -151,7 +146,7 @@ func (r *Run) device(id *uint64) *deviceRow {
 
 // setDevice takes in the circular buffers of a device.
 func (r *Run) setDevice(d *replay.Device) *deviceRow {
-	row := r.device(optional(d.ID.V, d.ID.OK))
+	row := r.device(d.ID)
 	row.kind, row.chips = d.Kind, d.Chips
 	row.groups, row.programs, row.buffers = d.CoreGroups, d.ProgramsDetail, d.ProgramsBuffers
 	row.listed = d.ProgramsDetail.Len() > 0 || d.Programs == 0
@@ -165,10 +160,10 @@ func (r *Run) setDevice(d *replay.Device) *deviceRow {
 
 // setL1 takes in the figures of the whole L1 of a device. See setPeak for composed.
 func (r *Run) setL1(d *replay.DeviceL1, composed map[replay.Laid]*deviceRow) *deviceRow {
-	row := r.device(optional(d.ID.V, d.ID.OK))
+	row := r.device(d.ID)
 	row.kind, row.chips = d.Kind, d.Chips
 	row.listed = row.listed || row.programs.Len() == 0 && row.figures[figurePrograms] == 0
-	row.grid = Grid{Cols: d.Cols, Rows: d.Rows, Cores: d.NumCores, From: string(d.CoresFrom)}
+	row.grid = Grid{Cols: d.Cols, Rows: d.Rows, Cores: d.NumCores, From: d.CoresFrom}
 	f := &row.figures
 	f[figureTracked], f[figureL1], f[figureL1End] = d.TotalPeak, d.L1Peak, d.L1Final
 	f[figureSmall], f[figureSmallEnd] = d.SmallPeak, d.SmallFinal
@@ -182,7 +177,7 @@ func (d *deviceRow) setPeak(p *replay.L1Peak, composed map[replay.Laid]*deviceRo
 		return
 	}
 	d.figures[figurePeak] = p.Bytes
-	d.peak = &peakRow{Peak: Peak{Bytes: p.Bytes, Core: p.Core.String(), Op: string(p.Op), Counter: p.At}}
+	d.peak = &peakRow{Peak: Peak{Bytes: p.Bytes, Core: p.Core, Op: p.Op, Counter: p.At}}
 	name, named := p.Laid()
 	if first := composed[name]; named && first != nil {
 		d.peak.residents, d.laid = first.peak.residents, first.laid
@@ -193,12 +188,12 @@ func (d *deviceRow) setPeak(p *replay.L1Peak, composed map[replay.Laid]*deviceRo
 	}
 	p = p.Composed()
 	for _, x := range p.Residents {
-		one := resident{kind: x.Kind.Name(), cb: none, r: x.Range(), size: x.Range().Len(), known: true}
+		one := resident{kind: x.Kind, r: x.Range(), size: x.Range().Len(), known: true}
 		switch {
 		case x.Program != nil && x.CB.OK:
-			one.op, one.cb = string(x.Program.Op), int(x.CB.V)
+			one.op, one.cb = x.Program.Op, event.Some(int(x.CB.V))
 		case x.Buffer != nil:
-			one.op, one.inside = string(x.Buffer.Op), x.Buffer.Layout
+			one.op, one.inside = x.Buffer.Op, x.Buffer.Layout
 		}
 		d.peak.residents = append(d.peak.residents, one)
 	}

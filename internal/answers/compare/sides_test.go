@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/internal/answers/compare"
+	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
 )
 
@@ -49,8 +50,8 @@ func TestDevicesArePairs(t *testing.T) {
 	text := strings.Replace(one.log(), `"first":0`, `"first":9`, 1)
 	d := compare.Compare(one.run(t), runOf(t, text), compare.Terms{})
 	require.True(t, d.Equal)
-	require.Equal(t, uint64(0), *d.Devices[0].IDs[0].Old)
-	require.Equal(t, uint64(9), *d.Devices[0].IDs[0].New)
+	require.Equal(t, uint64(0), d.Devices[0].IDs[0].Old.V)
+	require.Equal(t, uint64(9), d.Devices[0].IDs[0].New.V)
 
 	two, three := small(), small()
 	three.devices = 3
@@ -79,7 +80,7 @@ func TestFoldLooksAtPrograms(t *testing.T) {
 	for _, dev := range d.Devices {
 		var row []uint64
 		for _, id := range dev.IDs {
-			row = append(row, *id.New)
+			row = append(row, id.New.V)
 		}
 		ids = append(ids, row)
 	}
@@ -101,7 +102,7 @@ func TestGrowth(t *testing.T) {
 		budget, err := replay.ParseBudget(c.text)
 		require.NoError(t, err)
 		g := compare.Compare(old.run(t), grown.run(t), compare.Terms{MaxGrowth: &budget}).Growth
-		require.Equal(t, []any{c.allowed, int64(1000), c.passed, "ttnn.matmul"}, []any{g.Allowed, g.Bytes, g.Passed, g.Program}, c.text)
+		require.Equal(t, []any{c.allowed, int64(1000), c.passed, "ttnn.matmul"}, []any{g.Allowed, g.Bytes, g.Passed, string(g.Program)}, c.text)
 		require.Equal(t, int64(1000), g.Grower.Change())
 		g = compare.Compare(grown.run(t), old.run(t), compare.Terms{MaxGrowth: &budget}).Growth
 		require.False(t, g.Passed)
@@ -144,7 +145,7 @@ func TestOtherCoresAtThePeak(t *testing.T) {
 	require.False(t, d.Equal)
 	require.False(t, d.Devices[0].Equal())
 	require.Equal(t, []compare.LaidGroup{
-		{Cores: "{[1-1 - 1-1]}", Count: 1, Tracked: compare.Pair[uint64]{Old: 1024}},
-		{Cores: "{[2-2 - 2-2]}", Count: 1, Tracked: compare.Pair[uint64]{New: 1024}},
+		{Cores: l1.CoreSetOf(l1.Core{X: 1, Y: 1}), Count: 1, Tracked: compare.Pair[uint64]{Old: 1024}},
+		{Cores: l1.CoreSetOf(l1.Core{X: 2, Y: 2}), Count: 1, Tracked: compare.Pair[uint64]{New: 1024}},
 	}, d.Devices[0].Laid)
 }

@@ -80,8 +80,8 @@ func bytesText(s replay.Spec, n uint64) string {
 // writeAtPeak writes what a core held when it held most, a row for each kind.
 func writeAtPeak(page *page, r *replay.Result, row *replay.DeviceL1) {
 	p := row.Peak.Composed()
-	t := table{left: map[int]bool{1: true, 4: true}, most: 45}
-	t.add("bytes", "what", "from", "to", "whose")
+	t := headed("bytes", "<what", "from", "to", "<whose")
+	t.most = 45
 	for k := fit.KindCB; k.InL1(); k++ {
 		var all []replay.L1Resident
 		for _, x := range p.Residents {
@@ -105,9 +105,9 @@ func writeAtPeak(page *page, r *replay.Result, row *replay.DeviceL1) {
 			more = fmt.Sprintf(" and %s more", grouped(n))
 		}
 		t.named(func(n int) string { return ownerText(r, largest, n-len(more)) + more },
-			grouped(p.Kinds[k]), shown.Plural(len(all), k.String()), grouped(low), grouped(high))
+			p.Kinds[k], shown.Plural(len(all), k.String()), low, high)
 	}
-	page.table(atPeak(r, row), t, "")
+	page.table(atPeak(r, row), t)
 }
 
 // atPeak names the moment of a peak, and the cores.

@@ -264,19 +264,12 @@ func (c check) writeOthers(page *page, others []replay.FailedCheck) {
 	if len(others) == 0 {
 		return
 	}
-	t := table{left: map[int]bool{4: true}, most: 60}
-	t.add(c.result.NodeWord(), "bytes over", "times", "device", "program")
-	shown := others[:min(len(others), maxOthers)]
-	for i := range shown {
-		f := &shown[i]
+	t := headed(c.result.NodeWord(), "bytes over", "times", "device", "<program")
+	for _, f := range first(&t, others, maxOthers, c.result.Checks.More) {
 		t.named(func(n int) string { return runText(c.result, f.Run, n) },
-			fmt.Sprint(f.Enqueue), grouped(overBy(f.Verdict)), grouped(f.Times), deviceName(c.result, f.Device))
+			fmt.Sprint(f.Enqueue), overBy(f.Verdict), f.Times, deviceName(c.result, f.Device))
 	}
-	more := ""
-	if n := int64(len(others)-len(shown)) + c.result.Checks.More; n > 0 {
-		more = fmt.Sprintf("%s more: --format json shows them", grouped(n))
-	}
-	page.table("other program runs that do not fit", t, more)
+	page.table("other program runs that do not fit", t)
 }
 
 // overBy is the largest number of bytes by which a program is too large.

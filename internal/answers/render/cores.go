@@ -43,8 +43,7 @@ func writeCores(page *page, r *replay.Result) {
 		if len(rows) == 0 {
 			continue
 		}
-		t := table{left: map[int]bool{6: true}}
-		t.add("registered", "alive peak", "highest end", "regions", "programs", "cores", "which")
+		t := headed("registered", "alive peak", "highest end", "regions", "programs", "cores", "<which")
 		for _, g := range rows {
 			var end uint64
 			if n := len(g.Regions); n > 0 {
@@ -54,10 +53,9 @@ func writeCores(page *page, r *replay.Result) {
 			if g.fewest < g.most {
 				programs = grouped(g.fewest) + ".." + programs
 			}
-			t.add(grouped(g.Registered), grouped(g.AlivePeak), grouped(end),
-				grouped(len(g.Regions)), programs, grouped(g.Cores.Len()), coreRanges(g.Cores))
+			t.add(g.Registered, g.AlivePeak, end, len(g.Regions), programs, g.Cores.Len(), g.Cores)
 		}
-		page.table(fmt.Sprintf("cores of %s, fullest first; bytes are those of each core", f.where()), t, "")
+		page.table(fmt.Sprintf("cores of %s, fullest first; bytes are those of each core", f.where()), t)
 	}
 }
 

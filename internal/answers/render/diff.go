@@ -6,60 +6,73 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/answers/compare"
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/replay"
 )
 
-// Diff returns a comparison. The first line answers; what explains the rest comes first, and
-// what changes most bytes of a core before what changes fewer. Its CSV has a row for each thing that
-// differs.
+// Diff returns a comparison. The first line answers; then comes what explains the rest, and each device, where
+// what changes most bytes of a core comes before what changes fewer. Its CSV has a row for each thing that
+// differs. Its details are the two inputs.
 func Diff(d *compare.Diff) Document {
 	out := Document{json: func(w io.Writer) error { return writeJSON(w, d) }, head: csvDiff{}, rows: rowsOf(diffCSV(d))}
 	out.page.line("%s", diffAnswer(d))
 	out.page.note(diffNotes(d)...)
-	for _, s := range diffSections(d) {
-		out.page.table(s.title, s.table, s.more)
-	}
+	writeDiff(&out.page, d)
+	out.page.detail(func() []note { return inputNotes(d) })
 	return out
 }
 
-// A section is a table of a comparison.
-type section struct {
-	title string
-	table table // its first row is the head
-	more  string
-}
-
-// diffAnswer says whether two sides differ, or that nobody can tell.
+// diffAnswer is the verdict, the two sides, and what differs most.
 func diffAnswer(d *compare.Diff) string {
-	text := "the same: nothing that is compared differs"
-	if !d.Equal {
-		text = "differs: " + strings.Join(append(answerFacts(d), diffFacts(d)...), "; ")
+	word, facts := "differs", append(answerFacts(d), diffFacts(d)...)
+	if d.Equal {
+		word, facts = "the same", []string{fmt.Sprintf("%s bytes on the fullest core, %s", grouped(peakBytes(d.Sides.New)), answerWords(d.Sides.New.Answer))}
+	}
+	if hidden := hiddenFacts(d); len(hidden) > 0 {
+		word, facts = "cannot tell", append(hidden, facts...)
 	}
 	if g := d.Growth; g != nil && g.Passed {
 		by := ""
 		if g.Program != "" {
 			by = ": " + opName(g.Program, 60)
 		}
-		return fmt.Sprintf("grown too much: %s bytes more on the fullest core, %s allowed%s", grouped(g.Bytes), allowedText(g), by)
+		word, facts = "grown too much", []string{fmt.Sprintf("%s bytes more on the fullest core, %s allowed%s", grouped(g.Bytes), allowedText(g), by)}
 	}
-	var hidden []string
-	for _, side := range []struct {
-		name string
-		compare.Side
-	}{{"OLD", d.Sides.Old}, {"NEW", d.Sides.New}} {
+	return fmt.Sprintf("%s  %s -> %s  %s", word, sideName(d, func(c compare.Capture) *compare.File { return c.Old }),
+		sideName(d, func(c compare.Capture) *compare.File { return c.New }), strings.Join(facts, "; "))
+}
+
+// sideName names the input of a side, or counts them.
+func sideName(d *compare.Diff, of func(compare.Capture) *compare.File) string {
+	var files []*compare.File
+	for _, c := range d.Captures {
+		if f := of(c); f != nil {
+			files = append(files, f)
+		}
+	}
+	if len(files) == 1 {
+		return shown.End(files[0].Name, 30)
+	}
+	return shown.Plural(len(files), "capture")
+}
+
+// hiddenFacts name the sides that hide something.
+func hiddenFacts(d *compare.Diff) (facts []string) {
+	for name, side := range sidesOf(d) {
 		if side.Answer == replay.CannotTell {
-			hidden = append(hidden, fmt.Sprintf("%s hides something (%s)", side.name, codesText(side.Untold)))
+			facts = append(facts, fmt.Sprintf("%s hides something (%s)", strings.ToUpper(name), codesText(side.Untold)))
 		}
 	}
-	if len(hidden) > 0 {
-		if !d.Equal {
-			text = strings.Join(diffFacts(d), "; ")
-		}
-		return fmt.Sprintf("cannot tell: %s; of what is shown: %s", strings.Join(hidden, ", "), text)
+	return facts
+}
+
+// sidesOf returns both sides with their names.
+func sidesOf(d *compare.Diff) func(func(string, compare.Side) bool) {
+	return func(yield func(string, compare.Side) bool) {
+		_ = yield("old", d.Sides.Old) && yield("new", d.Sides.New)
 	}
-	return text
 }
 
 func codesText(codes []replay.Code) string {
@@ -81,6 +94,8 @@ func allowedText(g *compare.Growth) string {
 func answerFacts(d *compare.Diff) (facts []string) {
 	old, new := d.Sides.Old, d.Sides.New
 	switch {
+	case old.Answer == replay.CannotTell || new.Answer == replay.CannotTell:
+		return nil // hiddenFacts name the sides
 	case old.Answer != new.Answer:
 		facts = append(facts, fmt.Sprintf("%q instead of %q", answerWords(new.Answer), answerWords(old.Answer)))
 	case old.Failed != new.Failed:
@@ -94,9 +109,15 @@ func answerFacts(d *compare.Diff) (facts []string) {
 
 // diffFacts are what matters most of a comparison, in a few words.
 func diffFacts(d *compare.Diff) (facts []string) {
+	switch by := changed(peakBytes(d.Sides.Old), peakBytes(d.Sides.New)); {
+	case by != 0:
+		facts = append(facts, fmt.Sprintf("%v bytes on the fullest core", by))
+	default:
+		facts = append(facts, "the fullest core holds as much")
+	}
 	for _, c := range d.Captures {
 		for _, row := range chipRows(c) {
-			fact := row[0] + " " + row[3] // by how much
+			fact := fmt.Sprintf("%s %v", row[0], row[3]) // by how much
 			if row[3] == "" {
 				fact = fmt.Sprintf("%s %s instead of %s", row[0], row[2], row[1])
 			}
@@ -104,15 +125,6 @@ func diffFacts(d *compare.Diff) (facts []string) {
 				facts = append(facts, fact)
 			}
 		}
-	}
-	old, new := peakBytes(d.Sides.Old), peakBytes(d.Sides.New)
-	switch {
-	case new > old:
-		facts = append(facts, fmt.Sprintf("the fullest core holds %s bytes more", grouped(new-old)))
-	case new < old:
-		facts = append(facts, fmt.Sprintf("the fullest core holds %s bytes less", grouped(old-new)))
-	default:
-		facts = append(facts, "the fullest core holds as much")
 	}
 	counts := map[compare.State]int{}
 	for _, one := range d.Devices {
@@ -148,16 +160,11 @@ func peakBytes(s compare.Side) uint64 {
 	return s.Peak.Bytes
 }
 
-// diffNotes say what was compared, and by what.
+// diffNotes say by what the sides were compared, and whose the new peak and the new tightest headroom are.
 func diffNotes(d *compare.Diff) (notes []note) {
-	if len(d.Captures) == 1 {
-		notes = append(notes, note{"old", fileText(d.Captures[0].Old)}, note{"new", fileText(d.Captures[0].New)})
-	} else {
-		notes = append(notes, note{"old", shown.Plural(d.Sides.Old.Files, "capture")}, note{"new", shown.Plural(d.Sides.New.Files, "capture")})
-		for i, c := range d.Captures {
-			if c.Old == nil || c.New == nil {
-				notes = append(notes, note{"alone", fmt.Sprintf("%s: old %s, new %s", captureLabel(i, c.Rank), fileText(c.Old), fileText(c.New))})
-			}
+	for i, c := range d.Captures {
+		if c.Old == nil || c.New == nil {
+			notes = append(notes, note{"alone", fmt.Sprintf("%s: old %s, new %s", captureLabel(i, c.Rank), fileText(c.Old), fileText(c.New))})
 		}
 	}
 	switch d.Basis.Programs {
@@ -173,46 +180,37 @@ func diffNotes(d *compare.Diff) (notes []note) {
 	if d.Basis.LeftMore {
 		notes = append(notes, note{"compared", fmt.Sprintf("of buffers that live at the end, the first %s", grouped(replay.MaxListed))})
 	}
-	for _, side := range []struct {
-		name string
-		compare.Side
-	}{{"old", d.Sides.Old}, {"new", d.Sides.New}} {
+	for name, side := range sidesOf(d) {
 		if len(side.Accepted) > 0 {
-			notes = append(notes, note{"accepted", side.name + ": " + codesText(side.Accepted)})
+			notes = append(notes, note{"accepted", name + ": " + codesText(side.Accepted)})
 		}
 	}
 	if g := d.Growth; g != nil {
 		notes = append(notes, note{"growth", growthText(g)})
 	}
-	return append(notes, momentNotes(d)...)
-}
-
-// momentNotes name whose the peak and the tightest headroom of the new side are, where they
-// are not those of the old side.
-func momentNotes(d *compare.Diff) (notes []note) {
 	old, new := d.Sides.Old, d.Sides.New
 	if p := new.Peak; p != nil && (old.Peak == nil || old.Peak.Bytes != p.Bytes || old.Peak.Op != p.Op) {
-		notes = append(notes, note{"fullest", "new: core " + shown.Start(p.Core, 20) + momentText(p.Device, p.Op, p.Counter)})
+		notes = append(notes, note{"fullest", fmt.Sprintf("new: core %v, %s", p.Core, momentText(p.Device, p.Op, p.Counter))})
 	}
 	if t := new.Tightest; t != nil && (old.Tightest == nil || old.Tightest.Free != t.Free || old.Tightest.Op != t.Op) {
-		notes = append(notes, note{"tightest", "new: " + strings.TrimPrefix(momentText(t.Device, t.Op, t.Counter), ", ")})
+		notes = append(notes, note{"tightest", "new: " + momentText(t.Device, t.Op, t.Counter)})
 	}
 	return notes
 }
 
-func momentText(device *uint64, op string, at uint64) string {
-	text := ""
-	if device != nil {
-		text = fmt.Sprintf(", device %d", *device)
+func momentText(device event.Opt[uint64], op replay.Name, at uint64) string {
+	var parts []string
+	if device.OK {
+		parts = append(parts, deviceName(nil, device))
 	}
 	if op != "" {
-		text += ", " + opName(strings.ReplaceAll(op, "tt::tt_metal::", ""), 60)
+		parts = append(parts, shortName(op, 60))
 	}
-	return text + fmt.Sprintf(", at %d", at)
+	return strings.Join(append(parts, fmt.Sprintf("at %d", at)), ", ")
 }
 
 func growthText(g *compare.Growth) string {
-	text := fmt.Sprintf("%s bytes, %s allowed", signed(g.Bytes), allowedText(g))
+	text := fmt.Sprintf("%v bytes, %s allowed", change(g.Bytes), allowedText(g))
 	if p := g.Grower; p != nil {
 		text += fmt.Sprintf("; on that core %s %s by %s", partName(*p), p.State, grouped(uint64(p.Change())))
 		if p.Op != "" {
@@ -220,6 +218,14 @@ func growthText(g *compare.Growth) string {
 		}
 	}
 	return text
+}
+
+// inputNotes name the inputs of both sides.
+func inputNotes(d *compare.Diff) (notes []note) {
+	for _, c := range d.Captures {
+		notes = append(notes, note{"old", fileText(c.Old)}, note{"new", fileText(c.New)})
+	}
+	return notes
 }
 
 func fileText(f *compare.File) string {
@@ -239,20 +245,9 @@ func fileText(f *compare.File) string {
 }
 
 // captureLabel names one capture of several: by its rank or, where it has none, by its place.
-func captureLabel(i int, rank *uint64) string {
-	if rank == nil {
+func captureLabel(i int, rank event.Opt[uint64]) string {
+	if !rank.OK {
 		return fmt.Sprintf("capture %d", i+1)
 	}
-	return fmt.Sprintf("rank %d", *rank)
-}
-
-// signed returns a change with its sign: "+4,096", "-4,096", "0".
-func signed(n int64) string {
-	switch {
-	case n > 0:
-		return "+" + grouped(n)
-	case n < 0:
-		return "-" + grouped(uint64(-n))
-	}
-	return "0"
+	return fmt.Sprintf("rank %d", rank.V)
 }

@@ -3,42 +3,44 @@ package render
 import (
 	"iter"
 
+	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/answers/compare"
+	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
 )
 
 // A csvDiff is a figure of the verdict on both sides, or one thing that differs: a figure of a chip or of a device,
 // a range on its fullest core, a group of its cores, a program, a buffer of a program, or a buffer that lives at the end.
 type csvDiff struct {
-	OldFile   *string       `json:"old_file"`
-	NewFile   *string       `json:"new_file"`
-	OldAnswer replay.Answer `json:"old_answer"`
-	NewAnswer replay.Answer `json:"new_answer"`
-	OldUntold []replay.Code `json:"old_untold"`
-	NewUntold []replay.Code `json:"new_untold"`
-	OldAccept []replay.Code `json:"old_accepted"`
-	NewAccept []replay.Code `json:"new_accepted"`
-	Rank      *uint64       `json:"rank"`
-	Devices   int           `json:"devices"`
-	OldDevice *uint64       `json:"old_device"`
-	NewDevice *uint64       `json:"new_device"`
-	About     string        `json:"about"`
-	State     compare.State `json:"state"`
-	Name      string        `json:"name"`
-	Op        string        `json:"op"`
-	CB        *int          `json:"cb"`
-	Times     int           `json:"times"`
-	Old       csvSide       `json:"old"`
-	New       csvSide       `json:"new"`
-	Change    int64         `json:"change"`
+	OldFile   *string           `json:"old_file"`
+	NewFile   *string           `json:"new_file"`
+	OldAnswer replay.Answer     `json:"old_answer"`
+	NewAnswer replay.Answer     `json:"new_answer"`
+	OldUntold []replay.Code     `json:"old_untold"`
+	NewUntold []replay.Code     `json:"new_untold"`
+	OldAccept []replay.Code     `json:"old_accepted"`
+	NewAccept []replay.Code     `json:"new_accepted"`
+	Rank      event.Opt[uint64] `json:"rank"`
+	Devices   int               `json:"devices"`
+	OldDevice event.Opt[uint64] `json:"old_device"`
+	NewDevice event.Opt[uint64] `json:"new_device"`
+	About     string            `json:"about"`
+	State     compare.State     `json:"state"`
+	Name      string            `json:"name"`
+	Op        replay.Name       `json:"op"`
+	CB        event.Opt[int]    `json:"cb"`
+	Times     int               `json:"times"`
+	Old       csvSide           `json:"old"`
+	New       csvSide           `json:"new"`
+	Change    int64             `json:"change"`
 }
 
 // A csvSide is what one side of a comparison says; empty if it has no such thing.
 type csvSide struct {
-	Counter *uint64 `json:"counter"`
-	Cores   *string `json:"cores"`
-	Start   *uint64 `json:"start"`
-	Value   *uint64 `json:"value"`
+	Counter *uint64           `json:"counter"`
+	Cores   *l1.CoreSet       `json:"cores"`
+	Start   event.Opt[uint64] `json:"start"`
+	Value   *uint64           `json:"value"`
 }
 
 // diffCSV returns the rows of the verdict, then one for each thing that differs, capture by capture and device
@@ -63,11 +65,7 @@ func diffCSV(d *compare.Diff) iter.Seq[csvDiff] {
 		for _, c := range d.Captures {
 			row := both
 			row.Rank, row.OldFile, row.NewFile = c.Rank, nameOf(c.Old), nameOf(c.New)
-			old, now := c.Chip.Old, c.Chip.New
-			for _, f := range []compare.Figure{
-				{Name: "cb_base", Old: old.Base, New: now.Base}, {Name: "cb_align", Old: old.Align, New: now.Align},
-				{Name: "l1_size_bytes", Old: old.L1Size, New: now.L1Size}, {Name: "l1_small_bytes", Old: old.L1Small, New: now.L1Small},
-			} {
+			for _, f := range c.ChipFigures() {
 				if f.Old != f.New && !yield(row.figure("chip", f)) {
 					return
 				}
@@ -146,7 +144,7 @@ func (row csvDiff) figure(about string, f compare.Figure) csvDiff {
 }
 
 func (row csvDiff) part(about string, p compare.Part) csvDiff {
-	row.About, row.State, row.Name, row.Op, row.CB, row.Times = about, p.State, p.Kind, p.Op, p.CB, p.Times
+	row.About, row.State, row.Name, row.Op, row.CB, row.Times = about, p.State, p.Kind.Name(), p.Op, p.CB, p.Times
 	if p.Old != nil {
 		row.Old.Start, row.Old.Value = p.Old.Start, &p.Old.Bytes
 	}
@@ -159,7 +157,7 @@ func (row csvDiff) part(about string, p compare.Part) csvDiff {
 
 // cores is a row about a set of cores that hold more, fewer or other bytes each. Its state goes by these bytes
 // unless there is one.
-func (row csvDiff) cores(about, name, cores string, held compare.Pair[uint64], state compare.State) csvDiff {
+func (row csvDiff) cores(about, name string, cores l1.CoreSet, held compare.Pair[uint64], state compare.State) csvDiff {
 	row = row.figure(about, compare.Figure{Name: name, Old: held.Old, New: held.New})
 	if state != "" {
 		row.State = state
@@ -180,13 +178,13 @@ func (row csvDiff) program(p compare.Program) csvDiff {
 }
 
 func (row csvDiff) buffer(p compare.Program, cb compare.CB) csvDiff {
-	row.About, row.State, row.Name, row.Op, row.Times = "buffer", cb.State, cb.Kind, p.Op, p.Times
+	row.About, row.State, row.Name, row.Op, row.Times = "buffer", cb.State, cb.Kind.Name(), p.Op, p.Times
 	if old := cb.Old; old != nil {
-		row.CB, row.Old.Cores, row.Old.Start, row.Old.Value = &old.Number, &old.Cores, old.Start, &old.Bytes
+		row.CB, row.Old.Cores, row.Old.Start, row.Old.Value = event.Some(old.Number), &old.Cores, old.Start, &old.Bytes
 		row.Change = -int64(old.Bytes)
 	}
 	if now := cb.New; now != nil {
-		row.CB, row.New.Cores, row.New.Start, row.New.Value = &now.Number, &now.Cores, now.Start, &now.Bytes
+		row.CB, row.New.Cores, row.New.Start, row.New.Value = event.Some(now.Number), &now.Cores, now.Start, &now.Bytes
 		row.Change += int64(now.Bytes)
 	}
 	return row

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/answers/compare"
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/replay"
@@ -16,18 +18,18 @@ const (
 	opColumns   = 38 // of an operation in a table
 )
 
-// diffSections are the tables of a comparison: what explains the rest, the answers, and then
-// device by device.
-func diffSections(d *compare.Diff) (out []section) {
-	out = append(out, section{table: answerTable(d)})
+// writeDiff writes the tables of a comparison: what differs of chips and verdicts, buffers that live at the end,
+// and then device by device.
+func writeDiff(page *page, d *compare.Diff) {
+	if t := answerTable(d); len(t.rows) > 1 {
+		page.table("", t)
+	}
 	for i, c := range d.Captures {
-		if len(c.Left) > 0 {
-			title := "L1 buffers that live at the end"
-			if len(d.Captures) > 1 {
-				title += ", " + captureLabel(i, c.Rank)
-			}
-			out = append(out, partSection(title, c.Left))
+		title := "L1 buffers that live at the end"
+		if len(d.Captures) > 1 {
+			title += ", " + captureLabel(i, c.Rank)
 		}
+		writeParts(page, title, c.Left)
 	}
 	differ := 0
 	for _, one := range d.Devices {
@@ -35,27 +37,24 @@ func diffSections(d *compare.Diff) (out []section) {
 			continue
 		}
 		if differ++; differ <= maxDiffed {
-			out = append(out, deviceSections(one, deviceWhere(d, one))...)
+			writeDevice(page, one, deviceWhere(d, one))
 		}
 	}
 	if n := differ - maxDiffed; n > 0 {
-		out[len(out)-1].more = strings.TrimPrefix(out[len(out)-1].more+"\n", "\n") + shown.Plural(n, "further device") + " differ: --format json shows them"
+		page.apart([]note{{"more", shown.Plural(n, "further device") + " differ: --format json shows them"}})
 	}
-	return out
 }
 
-// answerTable has what explains the rest, where it differs, and the answers of both sides.
+// answerTable has what explains the rest, and the answers of both sides, where they differ.
 func answerTable(d *compare.Diff) table {
-	t := table{left: map[int]bool{0: true}}
-	t.add("", "old", "new", "change")
+	t := headed("<", "old", "new", "change")
 	for i, c := range d.Captures {
 		label := ""
 		if len(d.Captures) > 1 {
 			label = captureLabel(i, c.Rank) + " "
 		}
 		for _, row := range chipRows(c) {
-			row[0] = label + row[0]
-			t.add(row...)
+			t.add(label+row[0].(string), row[1], row[2], row[3])
 		}
 	}
 	for _, one := range d.Devices {
@@ -64,26 +63,33 @@ func answerTable(d *compare.Diff) table {
 		}
 	}
 	old, new := d.Sides.Old, d.Sides.New
-	t.add("verdict", answerWords(old.Answer), answerWords(new.Answer), "")
-	t.add("runs that do not fit", grouped(old.Failed), grouped(new.Failed), signed(new.Failed-old.Failed))
-	t.add("bytes of fullest core", grouped(peakBytes(old)), grouped(peakBytes(new)), signed(int64(peakBytes(new))-int64(peakBytes(old))))
-	change := ""
-	if old.Tightest != nil && new.Tightest != nil {
-		change = signed(int64(new.Tightest.Free) - int64(old.Tightest.Free))
+	if old.Answer != new.Answer {
+		t.add("verdict", answerWords(old.Answer), answerWords(new.Answer), "")
 	}
-	label := "tightest headroom"
-	if old.Failed+new.Failed > 0 {
-		label = "headroom of what fits" // a run that does not fit has none, so a clash would look like room
+	if old.Failed != new.Failed {
+		t.add("runs that do not fit", old.Failed, new.Failed, changed(old.Failed, new.Failed))
 	}
-	t.add(label, headroomText(old.Tightest), headroomText(new.Tightest), change)
+	if peakBytes(old) != peakBytes(new) {
+		t.add("bytes of fullest core", peakBytes(old), peakBytes(new), changed(peakBytes(old), peakBytes(new)))
+	}
+	if a, b := headroomOf(old), headroomOf(new); a != b {
+		label, by := "tightest headroom", any("")
+		if old.Failed+new.Failed > 0 {
+			label = "headroom of what fits" // a run that does not fit has none, so a clash would look like room
+		}
+		if a.OK && b.OK {
+			by = changed(a.V, b.V)
+		}
+		t.add(label, a, b, by)
+	}
 	return t
 }
 
-func headroomText(t *compare.Tightest) string {
-	if t == nil {
-		return "-"
+func headroomOf(s compare.Side) event.Opt[uint64] {
+	if s.Tightest == nil {
+		return event.Opt[uint64]{}
 	}
-	return grouped(t.Free)
+	return event.Some(s.Tightest.Free)
 }
 
 func answerWords(a replay.Answer) string { return strings.ReplaceAll(string(a), "_", " ") }
@@ -96,17 +102,14 @@ func gridText(g *compare.Grid) string {
 }
 
 // chipRows are what differs of the chips with which two captures were reckoned.
-func chipRows(c compare.Capture) (rows [][]string) {
+func chipRows(c compare.Capture) (rows [][]any) {
 	old, new := c.Chip.Old, c.Chip.New
 	if old.Arch != new.Arch {
-		rows = append(rows, []string{"chip", chipName(old), chipName(new), ""})
+		rows = append(rows, []any{"chip", chipName(old), chipName(new), ""})
 	}
-	for _, n := range []struct {
-		name     string
-		old, new uint64
-	}{{"CB base", old.Base, new.Base}, {"CB alignment", old.Align, new.Align}, {"end of L1", old.L1Size, new.L1Size}, {"L1_SMALL", old.L1Small, new.L1Small}} {
-		if n.old != n.new {
-			rows = append(rows, []string{n.name, grouped(n.old), grouped(n.new), signed(int64(n.new) - int64(n.old))})
+	for _, n := range c.ChipFigures() {
+		if n.Old != n.New {
+			rows = append(rows, []any{figureText(n.Name), cell(n.Old), cell(n.New), change(n.Change())})
 		}
 	}
 	return rows
@@ -114,7 +117,7 @@ func chipRows(c compare.Capture) (rows [][]string) {
 
 func chipName(c compare.Chip) string {
 	text := opName(c.Arch, 20)
-	if c.ArchFrom == "assumed" {
+	if c.ArchFrom == event.FromAssumed {
 		text += " (assumed)"
 	}
 	return text
@@ -124,13 +127,9 @@ func chipName(c compare.Chip) string {
 func deviceLabel(d compare.Device) string {
 	var devices []*replay.Device
 	for _, id := range d.IDs {
-		v := id.New
-		if v == nil {
-			v = id.Old
-		}
-		one := &replay.Device{Kind: d.Kind}
-		if v != nil {
-			one.ID.V, one.ID.OK = *v, true
+		one := &replay.Device{Kind: d.Kind, ID: id.New}
+		if !id.New.OK {
+			one.ID = id.Old
 		}
 		devices = append(devices, one)
 	}
@@ -142,8 +141,8 @@ func deviceLabel(d compare.Device) string {
 	case len(devices) > 1:
 		text = "devices " + f.label()
 	}
-	if id := d.IDs[0]; len(d.IDs) == 1 && id.Old != nil && id.New != nil && *id.Old != *id.New {
-		text += fmt.Sprintf(" (old: %d)", *id.Old)
+	if id := d.IDs[0]; len(d.IDs) == 1 && id.Old.OK && id.New.OK && id.Old != id.New {
+		text += fmt.Sprintf(" (old: %d)", id.Old.V)
 	}
 	return text
 }
@@ -165,44 +164,39 @@ func deviceWhere(d *compare.Diff, one compare.Device) string {
 	return deviceLabel(one)
 }
 
-// deviceSections are the tables of a device, or of several that differ alike.
-func deviceSections(d compare.Device, label string) (out []section) {
-	figures := section{title: label, table: table{left: map[int]bool{0: true}}}
+// writeDevice writes the tables of a device, or of several that differ alike.
+func writeDevice(page *page, d compare.Device, label string) {
 	if d.State == compare.New || d.State == compare.Gone {
-		figures.title = fmt.Sprintf("%s: %s", label, d.State)
+		label = fmt.Sprintf("%s: %s", label, d.State)
 	}
-	figures.table.add("", "old", "new", "change")
+	t := headed("<", "old", "new", "change")
 	for _, f := range d.Figures {
 		if f.Old != f.New {
-			figures.table.add(figureText(f.Name), grouped(f.Old), grouped(f.New), signed(f.Change()))
+			t.add(figureText(f.Name), f.Old, f.New, change(f.Change()))
 		}
 	}
 	if p := d.Peak; p.Old != nil && p.New != nil && p.Old.Core != p.New.Core {
-		figures.table.add("fullest core", opName(p.Old.Core, 20), opName(p.New.Core, 20), "")
+		t.add("fullest core", p.Old.Core, p.New.Core, "")
 	}
-	if len(figures.table.rows) == 1 {
-		figures.table.rows = [][]string{{"no figure of the device as a whole differs"}}
+	if len(t.rows) == 1 {
+		t.rows = [][]string{{"no figure of the device as a whole differs"}}
 	}
-	out = append(out, figures)
-	if len(d.AtPeak) > 0 {
-		out = append(out, partSection("what lay on the fullest core at its peak", d.AtPeak))
+	page.table(label, t)
+	writeParts(page, "what lay on the fullest core at its peak", d.AtPeak)
+	writeGroups(page, d.Groups)
+	writeChanges(page, d)
+	if len(d.AtPeak)+len(d.Groups)+len(d.Changes) == 0 {
+		writeLaid(page, d.Laid)
 	}
-	if len(d.Groups) > 0 {
-		out = append(out, groupSection(d.Groups))
-	}
-	if len(d.Changes) > 0 {
-		out = append(out, programSection(d))
-	}
-	if len(out) == 1 && len(d.Laid) > 0 {
-		out = append(out, laidSection(d.Laid))
-	}
-	return out
 }
 
 // figureText says what a figure is.
 func figureText(name string) string {
 	words := map[string]string{
-		"programs":                              "programs",
+		"cb_base":                               "CB base",
+		"cb_align":                              "CB alignment",
+		"l1_size_bytes":                         "end of L1",
+		"l1_small_bytes":                        "L1_SMALL",
 		"registered_core_peak_bytes":            "CBs registered, fullest core",
 		"core_peak_bytes":                       "CBs alive at most, fullest core",
 		"registered_union_bytes":                "CBs registered, sum over cores",
@@ -224,53 +218,32 @@ func figureText(name string) string {
 	return name
 }
 
-// limited says how many rows of a table are left out.
-func limited(n int) string {
-	if n <= 0 {
-		return ""
+func writeParts(page *page, title string, parts []compare.Part) {
+	t := headed("change", "<state", "old", "new", "<what")
+	for _, p := range first(&t, parts, maxDiffRows, 0) {
+		t.add(change(p.Change()), p.State, bytesOf(p.Old), bytesOf(p.New), partText(p))
 	}
-	return grouped(n) + " more: --format json shows all"
+	if len(parts) > 0 {
+		page.table(title, t)
+	}
 }
 
-func partSection(title string, parts []compare.Part) section {
-	s := section{title: title, table: table{left: map[int]bool{1: true, 4: true}}}
-	s.table.add("change", "state", "old", "new", "what")
-	for _, p := range parts[:min(len(parts), maxDiffRows)] {
-		s.table.add(signed(p.Change()), string(p.State), bytesOf(p.Old), bytesOf(p.New), partText(p))
-	}
-	s.more = limited(len(parts) - maxDiffRows)
-	return s
-}
-
-func bytesOf(e *compare.Extent) string {
+func bytesOf(e *compare.Extent) event.Opt[uint64] {
 	if e == nil {
-		return "-"
+		return event.Opt[uint64]{}
 	}
-	return grouped(e.Bytes)
+	return event.Some(e.Bytes)
 }
 
-// partName says what a part is: "CB 3", "l1".
+// partName says what a part is: "CB 3", "L1 buffer".
 func partName(p compare.Part) string {
-	name := kindText(p.Kind)
-	if p.CB != nil {
-		name += fmt.Sprintf(" %d", *p.CB)
+	switch {
+	case !p.CB.OK:
+		return p.Kind.String()
+	case p.Kind == fit.KindCB:
+		return fmt.Sprintf("CB %d", p.CB.V)
 	}
-	return name
-}
-
-// kindText spells the name of a kind in JSON as people do.
-func kindText(name string) string {
-	switch name {
-	case "cb":
-		return "CB"
-	case "l1":
-		return "L1 buffer"
-	case "l1_small":
-		return "L1_SMALL buffer"
-	case "dram":
-		return "DRAM buffer"
-	}
-	return opName(strings.ReplaceAll(name, "_", " "), 20)
+	return fmt.Sprintf("%v %d", p.Kind, p.CB.V)
 }
 
 func partText(p compare.Part) string {
@@ -281,94 +254,98 @@ func partText(p compare.Part) string {
 	if p.Op != "" {
 		text += ", " + partOwner(p.Op)
 	}
-	if p.State == compare.Moved && p.Old.Start != nil && p.New.Start != nil && *p.Old.Start != *p.New.Start {
-		text += fmt.Sprintf(" (%s)", signed(int64(*p.New.Start)-int64(*p.Old.Start)))
+	if p.State == compare.Moved {
+		text += movedText(p.Old.Start, p.New.Start)
 	}
 	return text
 }
 
+// movedText says by how many bytes a start moved, if both are known.
+func movedText(old, new event.Opt[uint64]) string {
+	if !old.OK || !new.OK || old == new {
+		return ""
+	}
+	return fmt.Sprintf(" (%v)", changed(old.V, new.V))
+}
+
 // partOwner names an operation in few columns: what the user called tells most.
-func partOwner(op string) string {
+func partOwner(op replay.Name) string {
 	const most = 28
-	if op = strings.ReplaceAll(op, "tt::tt_metal::", ""); shown.Width(shown.Visible(op)) > most {
+	if name := shortName(op, 1<<20); shown.Width(shown.Visible(name)) > most {
 		op = caller(op)
 	}
-	return opName(op, most)
+	return shortName(op, most)
 }
 
-func groupSection(groups []compare.Group) section {
-	s := section{title: "CBs registered on each core, by group of cores", table: table{left: map[int]bool{1: true, 6: true}}}
-	s.table.add("change", "state", "old", "new", "end", "cores", "which")
-	for _, g := range groups[:min(len(groups), maxDiffRows)] {
-		s.table.add(signed(int64(g.Registered.New)-int64(g.Registered.Old)), string(g.State), grouped(g.Registered.Old), grouped(g.Registered.New),
-			signed(int64(g.End.New)-int64(g.End.Old)), grouped(g.Count), opName(strings.Trim(g.Cores, "{}"), 24))
+func writeGroups(page *page, groups []compare.Group) {
+	t := headed("change", "<state", "old", "new", "end", "cores", "<which")
+	for _, g := range first(&t, groups, maxDiffRows, 0) {
+		r := g.Registered
+		t.add(changed(r.Old, r.New), g.State, r.Old, r.New, changed(g.End.Old, g.End.New), g.Count, g.Cores)
 	}
-	s.more = limited(len(groups) - maxDiffRows)
-	return s
-}
-
-// laidSection lists the groups of cores that differ at the peak. It is left out behind any other table.
-func laidSection(groups []compare.LaidGroup) section {
-	s := section{title: "bytes on each core at the peak, by group of cores", table: table{left: map[int]bool{4: true}}}
-	s.table.add("change", "old", "new", "cores", "which")
-	for _, g := range groups[:min(len(groups), maxDiffRows)] {
-		change := signed(int64(g.Tracked.New) - int64(g.Tracked.Old))
-		s.table.add(change, grouped(g.Tracked.Old), grouped(g.Tracked.New), grouped(g.Count), opName(strings.Trim(g.Cores, "{}"), 24))
+	if len(groups) > 0 {
+		page.table("CBs registered on each core, by group of cores", t)
 	}
-	s.more = limited(len(groups) - maxDiffRows)
-	return s
 }
 
-// programSection is the table of the programs of a device that differ, each with its
-// buffers that do.
-func programSection(d compare.Device) section {
-	s := section{title: fmt.Sprintf("programs: %s; bytes of their fullest core", stateCounts(d.Counts, true)), table: table{left: map[int]bool{1: true, 4: true}, most: opColumns}}
-	s.table.add("change", "state", "old", "new", "operation")
-	left := 0
+// writeLaid lists the groups of cores that differ at the peak. It is left out behind any other table.
+func writeLaid(page *page, groups []compare.LaidGroup) {
+	t := headed("change", "old", "new", "cores", "<which")
+	for _, g := range first(&t, groups, maxDiffRows, 0) {
+		t.add(changed(g.Tracked.Old, g.Tracked.New), g.Tracked.Old, g.Tracked.New, g.Count, g.Cores)
+	}
+	if len(groups) > 0 {
+		page.table("bytes on each core at the peak, by group of cores", t)
+	}
+}
+
+// writeChanges lists the programs of a device that differ, each with its buffers that do. Programs that moved as
+// a whole are counted.
+func writeChanges(page *page, d compare.Device) {
+	t := headed("change", "<state", "old", "new", "<operation")
+	t.most = opColumns
+	var changes []compare.Program
 	var offsets []int64 // by which programs moved as a whole
 	whole := map[int64]int{}
 	for _, p := range d.Changes {
-		if by, ok := movedBy(p); ok {
-			if whole[by] == 0 {
-				offsets = append(offsets, by)
-			}
-			whole[by] += p.Times
+		by, ok := movedBy(p)
+		switch {
+		case !ok:
+			changes = append(changes, p)
 			continue
+		case whole[by] == 0:
+			offsets = append(offsets, by)
 		}
-		if len(s.table.rows) > maxDiffRows {
-			left++
-			continue
-		}
-		s.table.named(func(n int) string {
-			name := opName(strings.ReplaceAll(p.Op, "tt::tt_metal::", ""), n)
+		whole[by] += p.Times
+	}
+	for _, p := range first(&t, changes, maxDiffRows, 0) {
+		t.named(func(n int) string {
 			if p.Times > 1 {
-				name = fmt.Sprintf("%s x %s", grouped(p.Times), name)
+				return fmt.Sprintf("%s x %s", grouped(p.Times), shortName(p.Op, n))
 			}
-			return name
-		}, signed(p.Change()), string(p.State), coreOf(p.Old), coreOf(p.New))
+			return shortName(p.Op, n)
+		}, change(p.Change()), p.State, coreOf(p.Old), coreOf(p.New))
 		for i, cb := range p.CBs {
 			if i == maxDiffCBs {
-				s.table.add("", "", "", "", fmt.Sprintf("  %s more of its buffers", grouped(len(p.CBs)-i)))
+				t.add("", "", "", "", fmt.Sprintf("  %s more of its buffers", grouped(len(p.CBs)-i)))
 				break
 			}
-			s.table.add(cbCells(cb)...)
+			addBuffer(&t, cb)
 		}
-	}
-	var more []string
-	if text := limited(left); text != "" {
-		more = append(more, text)
 	}
 	for i, by := range offsets {
 		if i == maxDiffCBs {
-			more = append(more, "others by other numbers of bytes")
+			t.more = append(t.more, "others by other numbers of bytes")
 			break
 		}
-		more = append(more, fmt.Sprintf("%s moved as a whole, by %s bytes", shown.Plural(whole[by], "program"), signed(by)))
+		t.more = append(t.more, fmt.Sprintf("%s moved as a whole, by %v bytes", shown.Plural(whole[by], "program"), change(by)))
 	}
-	if s.more = strings.Join(more, "\n"); len(s.table.rows) == 1 {
-		s.table.rows = nil
+	if len(changes) == 0 {
+		t.rows = nil
 	}
-	return s
+	if len(d.Changes) > 0 {
+		page.table(fmt.Sprintf("programs: %s; bytes of their fullest core", stateCounts(d.Counts, true)), t)
+	}
 }
 
 // movedBy returns by how many bytes a program moved whose buffers all moved alike, and
@@ -378,10 +355,10 @@ func movedBy(p compare.Program) (by int64, ok bool) {
 		return 0, false
 	}
 	for i, cb := range p.CBs {
-		if cb.State != compare.Moved || cb.Old.Start == nil || cb.New.Start == nil || cb.Old.Cores != cb.New.Cores {
+		if cb.State != compare.Moved || !cb.Old.Start.OK || !cb.New.Start.OK || !cb.Old.Cores.Equal(cb.New.Cores) {
 			return 0, false
 		}
-		n := int64(*cb.New.Start) - int64(*cb.Old.Start)
+		n := int64(cb.New.Start.V) - int64(cb.Old.Start.V)
 		if i > 0 && n != by {
 			return 0, false
 		}
@@ -390,33 +367,37 @@ func movedBy(p compare.Program) (by int64, ok bool) {
 	return by, len(p.CBs) > 0
 }
 
-func coreOf(p *compare.ProgramRow) string {
+func coreOf(p *compare.ProgramRow) event.Opt[uint64] {
 	if p == nil {
-		return "-"
+		return event.Opt[uint64]{}
 	}
-	return grouped(p.Core)
+	return event.Some(p.Core)
 }
 
-func cbCells(cb compare.CB) []string {
-	old, new, change, number := "-", "-", int64(0), 0
+// addBuffer adds the row of a buffer that differs.
+func addBuffer(t *table, cb compare.CB) {
+	var old, new compare.CBRow
+	one := compare.Part{Kind: cb.Kind}
 	if cb.Old != nil {
-		old, change, number = grouped(cb.Old.Bytes), -int64(cb.Old.Bytes), cb.Old.Number
+		old, one.Old, one.CB = *cb.Old, &compare.Extent{Bytes: cb.Old.Bytes}, event.Some(cb.Old.Number)
 	}
 	if cb.New != nil {
-		new, change, number = grouped(cb.New.Bytes), change+int64(cb.New.Bytes), cb.New.Number
+		new, one.New, one.CB = *cb.New, &compare.Extent{Bytes: cb.New.Bytes}, event.Some(cb.New.Number)
 	}
-	text := fmt.Sprintf("  %s %d", kindText(cb.Kind), number)
+	text := "  " + partName(one)
 	if cb.Global {
-		text = "  global" + text[1:]
+		text = "  global " + partName(one)
 	}
-	if cb.Old != nil && cb.New != nil && cb.Old.Number != cb.New.Number {
-		text += fmt.Sprintf(", was %d", cb.Old.Number)
+	if cb.Old != nil && cb.New != nil {
+		if old.Number != new.Number {
+			text += fmt.Sprintf(", was %d", old.Number)
+		}
+		if cb.State == compare.Moved {
+			text += movedText(old.Start, new.Start)
+		}
+		if !old.Cores.Equal(new.Cores) {
+			text += ", on other cores"
+		}
 	}
-	if cb.State == compare.Moved && cb.Old.Start != nil && cb.New.Start != nil && *cb.Old.Start != *cb.New.Start {
-		text += fmt.Sprintf(" (%s)", signed(int64(*cb.New.Start)-int64(*cb.Old.Start)))
-	}
-	if cb.Old != nil && cb.New != nil && cb.Old.Cores != cb.New.Cores {
-		text += ", on other cores"
-	}
-	return []string{signed(change), string(cb.State), old, new, text}
+	t.add(change(one.Change()), cb.State, bytesOf(one.Old), bytesOf(one.New), text)
 }

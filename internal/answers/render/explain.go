@@ -31,12 +31,11 @@ func Explain(doc clash.Document) Document {
 		}
 		rows.add(fmt.Sprint(m.Line), fmt.Sprint(m.Count), shown.Visible(m.Summary), over)
 	}
-	more := ""
 	if doc.More > 0 {
-		more = fmt.Sprintf("%s not shown: there are more than %d different ones", shown.Plural(doc.More, "further message"), clash.MaxDistinct)
+		rows.more = []string{fmt.Sprintf("%s not shown: there are more than %d different ones", shown.Plural(doc.More, "further message"), clash.MaxDistinct)}
 	}
 	if len(doc.Messages) > 0 {
-		p.table("", rows, more)
+		p.table("", rows)
 	}
 	for _, m := range doc.Messages {
 		p.line("line %d: %s", m.Line, shown.Visible(m.Text))

@@ -3,7 +3,6 @@ package render
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
@@ -14,16 +13,10 @@ import (
 // whose says whose something is, in at most n columns but for the node: "ttnn.add >
 // BinaryNgDeviceOperation (node 3)".
 func whose(r *replay.Result, op replay.Name, at uint64, t json.Number, n int) string {
-	return whoseText(op, r.Where(at, t), r.Inside(at, t), n)
-}
-
-// whoseText is whose with the place as it stands alone and in brackets.
-func whoseText(op replay.Name, alone, inside string, n int) string {
 	if op == "" {
-		return alone
+		return r.Where(at, t)
 	}
-	short := strings.ReplaceAll(string(op), "tt::tt_metal::", "") // room for what tells more
-	return fmt.Sprintf("%s (%s)", opName(short, n), inside)
+	return fmt.Sprintf("%s (%s)", shortName(op, n), r.Inside(at, t))
 }
 
 // number names a node in a table: "12", or "2:12" of the second window.

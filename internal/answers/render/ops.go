@@ -24,6 +24,11 @@ func opName[T ~string](path T, n int) string {
 	return shown.Start(op, n)
 }
 
+// shortName is opName without a namespace that all have: there is room for what tells more.
+func shortName[T ~string](path T, n int) string {
+	return opName(strings.ReplaceAll(string(path), "tt::tt_metal::", ""), n)
+}
+
 // caller is the outermost function of an op.
 func caller[T ~string](op T) T {
 	first, _, _ := strings.Cut(string(op), between)

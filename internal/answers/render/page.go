@@ -24,8 +24,7 @@ type block struct {
 	detail func() []note // makes the notes, if details are written; nil for other blocks
 	lines  []string
 	notes  []note
-	table  table // its first row is the head
-	more   []string
+	table  table
 
 	picture draw.Picture // nil: none
 }
@@ -73,14 +72,11 @@ func (p *page) shown() (out []block) {
 	return out
 }
 
-// table adds a table behind a blank line, with a heading unless it is "". more are lines about
-// what is left out.
-func (p *page) table(title string, t table, more string) {
+// table adds a table behind a blank line, with a heading unless it is "".
+func (p *page) table(title string, t table) {
 	b := block{apart: true, table: t}
-	if more != "" {
-		for line := range strings.SplitSeq(more, "\n") {
-			b.more = append(b.more, shown.Visible(line))
-		}
+	for i, line := range t.more {
+		t.more[i] = shown.Visible(line)
 	}
 	if title != "" {
 		b.lines = []string{shown.Visible(title)}
@@ -108,7 +104,7 @@ func (p *page) text(b *bytes.Buffer, s draw.Style) {
 		if block.picture != nil {
 			block.picture.Text(b, s)
 		}
-		for _, line := range block.more {
+		for _, line := range block.table.more {
 			fmt.Fprintf(b, "%s\n", line)
 		}
 	}
@@ -142,7 +138,7 @@ func (p *page) markdown(b *bytes.Buffer) {
 			b.WriteByte('\n')
 			block.table.markdown(b)
 		}
-		for _, line := range block.more {
+		for _, line := range block.table.more {
 			fmt.Fprintf(b, "\n%s\n", inert(line))
 		}
 	}

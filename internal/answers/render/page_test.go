@@ -19,15 +19,15 @@ func TestPageIsVisible(t *testing.T) {
 		"label":   func(p *page) { p.note(note{foreign, "text"}) },
 		"note":    func(p *page) { p.note(note{"label", foreign}) },
 		"apart":   func(p *page) { p.apart([]note{{"label", foreign}}) },
-		"title":   func(p *page) { p.table(foreign, table{}, "") },
-		"more":    func(p *page) { p.table("", table{}, foreign) },
-		"cell":    func(p *page) { var t table; t.add("head"); t.add(foreign); p.table("", t, "") },
-		"heading": func(p *page) { var t table; t.add(foreign); t.add("1"); p.table("", t, "") },
+		"title":   func(p *page) { p.table(foreign, table{}) },
+		"more":    func(p *page) { p.table("", table{more: []string{foreign}}) },
+		"cell":    func(p *page) { var t table; t.add("head"); t.add(foreign); p.table("", t) },
+		"heading": func(p *page) { var t table; t.add(foreign); t.add("1"); p.table("", t) },
 		"name": func(p *page) {
 			t := table{most: 60}
 			t.add("head")
 			t.named(func(int) string { return foreign })
-			p.table("", t, "")
+			p.table("", t)
 		},
 	}
 	for name, add := range blocks {

@@ -64,7 +64,7 @@ func writeProgramTable(page *page, r *replay.Result, where string, rows []folded
 	shared := slices.ContainsFunc(rows, func(p folded[replay.ProgramDetail]) bool { return p.first.Logical != p.first.Bytes })
 
 	title := fmt.Sprintf("programs of %s, largest per core first; CBs are local+global", where)
-	head := []string{"nodes"}
+	head := []string{"<nodes"}
 	if repeated {
 		title += "; nodes are those of the first of equal ones"
 		head = append(head, "times")
@@ -73,27 +73,26 @@ func writeProgramTable(page *page, r *replay.Result, where string, rows []folded
 	if shared {
 		head = append(head, "logical")
 	}
-	head = append(head, "end", "operation")
-	t := table{left: map[int]bool{0: true, len(head) - 1: true}, most: 60}
-	t.add(head...)
+	head = append(head, "end", "<operation")
+	t := headed(head...)
 	for _, row := range rows {
 		p := row.first
-		cells := []string{nodeRange(r, p)}
+		cells := []any{nodeRange(r, p)}
 		if repeated {
-			cells = append(cells, grouped(row.count))
+			cells = append(cells, row.count)
 		}
-		cells = append(cells, fmt.Sprintf("%d+%d", p.LocalCBs, p.GlobalCBs), grouped(p.Cores), grouped(p.Core), grouped(p.Bytes))
+		cells = append(cells, fmt.Sprintf("%d+%d", p.LocalCBs, p.GlobalCBs), p.Cores, p.Core, p.Bytes)
 		if shared {
-			cells = append(cells, grouped(p.Logical))
+			cells = append(cells, p.Logical)
 		}
 		t.named(func(n int) string {
 			if p.Overlapping {
 				return opName(p.Op, n) + " (CBs share bytes)"
 			}
 			return opName(p.Op, n)
-		}, append(cells, grouped(p.HighestEnd))...)
+		}, append(cells, p.HighestEnd)...)
 	}
-	page.table(title, t, "")
+	page.table(title, t)
 }
 
 func nodeRange(r *replay.Result, p replay.ProgramDetail) string {

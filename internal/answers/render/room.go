@@ -175,38 +175,27 @@ func (m room) writeGroups(page *page) {
 		if len(folds) == 1 && len(d.Groups) <= 1 {
 			return // the first line says it
 		}
-		t, more := m.table(d.Groups)
-		page.table(fmt.Sprintf("room on %s, for a buffer on some cores alone", f.where()), t, more)
+		page.table(fmt.Sprintf("room on %s, for a buffer on some cores alone", f.where()), m.table(d.Groups))
 	}
 }
 
-// table returns a table of rooms, and what it leaves out.
-func (m room) table(groups []replay.Room) (t table, more string) {
-	t = table{left: map[int]bool{4: true, 5: true, 6: true}, most: 24}
-	head := []string{"bytes", "start", "end", "fits at", "cores", "below", "above"}
+// table returns a table of rooms.
+func (m room) table(groups []replay.Room) table {
+	head := []string{"bytes", "start", "end", "fits at", "<cores", "<below", "<above"}
 	if !m.doc.Size.OK {
-		t.left, head = map[int]bool{3: true, 4: true, 5: true}, slices.Delete(head, 3, 4)
+		head = slices.Delete(head, 3, 4)
 	}
-	t.add(head...)
-	for _, g := range groups[:min(len(groups), maxRooms)] {
-		start, end, at := "-", "-", "-"
-		if g.Bytes > 0 {
-			start, end = grouped(g.Start.V), grouped(g.End.V)
-		}
-		if g.Place.OK {
-			at = grouped(g.Place.V)
-		}
-		cells := []string{grouped(g.Bytes), start, end}
+	t := headed(head...)
+	t.most = 24
+	for _, g := range first(&t, groups, maxRooms, 0) {
+		cells := []any{g.Bytes, g.Start, g.End}
 		if m.doc.Size.OK {
-			cells = append(cells, at)
+			cells = append(cells, g.Place)
 		}
 		cells = append(cells, fmt.Sprintf("%s %s", grouped(g.Count), coreRanges(g.Cores)), m.short(g.Below, "the base", 24))
 		t.named(func(n int) string { return m.short(g.Above, "the top", n) }, cells...)
 	}
-	if n := len(groups) - maxRooms; n > 0 {
-		more = fmt.Sprintf("%s more: --format json shows all", grouped(n))
-	}
-	return t, more
+	return t
 }
 
 // short names what first took bytes in a cell of a table.
@@ -227,15 +216,9 @@ func (m room) writeTight(page *page) {
 	if len(doc.Tight) == 0 {
 		return
 	}
-	t := table{left: map[int]bool{4: true}, most: 60}
-	t.add(r.NodeWord(), "room then", "times", "device", "program")
-	list := doc.Tight[:min(len(doc.Tight), maxRooms)]
-	for _, x := range list {
-		t.named(func(n int) string { return runText(r, x.Run, n) }, fmt.Sprint(x.Enqueue), grouped(x.Bytes), grouped(x.Times), deviceName(r, x.Device))
+	t := headed(r.NodeWord(), "room then", "times", "device", "<program")
+	for _, x := range first(&t, doc.Tight, maxRooms, doc.TightMore) {
+		t.named(func(n int) string { return runText(r, x.Run, n) }, fmt.Sprint(x.Enqueue), x.Bytes, x.Times, deviceName(r, x.Device))
 	}
-	more := ""
-	if n := int64(len(doc.Tight)-len(list)) + doc.TightMore; n > 0 {
-		more = fmt.Sprintf("%s more: --format json shows them", grouped(n))
-	}
-	page.table(fmt.Sprintf("program runs beside which there is no place for %s bytes, at that moment alone", grouped(doc.Size.V)), t, more)
+	page.table(fmt.Sprintf("program runs beside which there is no place for %s bytes, at that moment alone", grouped(doc.Size.V)), t)
 }

@@ -9,10 +9,11 @@ import (
 )
 
 // A table lines its columns up, by what they take on a terminal. Cells are aligned right but for those of the
-// columns in left. Trailing blanks are cut.
+// columns in left. Trailing blanks are cut. The first row is the head.
 type table struct {
 	left map[int]bool
 	rows [][]string
+	more []string // lines below the table
 	// spans are headings over several columns, above the first row.
 	spans []span
 	// names are, by row, last cells that can be cut to about n columns. most is n where
@@ -29,17 +30,36 @@ type span struct {
 
 const gap = "  "
 
-// add adds a row, whose cells it makes visible.
-func (t *table) add(cells ...string) {
+// headed returns a table with a head. A "<" before the name of a column aligns it left.
+func headed(names ...string) table {
+	t := table{left: map[int]bool{}, most: 60}
+	for i, name := range names {
+		names[i], t.left[i] = strings.CutPrefix(name, "<")
+	}
+	t.rows = [][]string{names}
+	return t
+}
+
+// first returns the first rows of a list for a table, which names the number of those that are left out; rest is
+// how many the list itself lacks.
+func first[T any](t *table, rows []T, most int, rest int64) []T {
+	if n := int64(len(rows)-most) + rest; n > 0 {
+		t.more = append(t.more, grouped(n)+" more: --format json shows all")
+	}
+	return rows[:min(len(rows), most)]
+}
+
+// add adds a row. Its cells are made visible.
+func (t *table) add(cells ...any) {
 	row := make([]string, len(cells))
-	for i, cell := range cells {
-		row[i] = shown.Visible(cell)
+	for i, v := range cells {
+		row[i] = shown.Visible(cell(v))
 	}
 	t.rows = append(t.rows, row)
 }
 
 // named adds a row whose last cell is a name that can be cut to about n columns.
-func (t *table) named(name func(n int) string, cells ...string) {
+func (t *table) named(name func(n int) string, cells ...any) {
 	if t.names == nil {
 		t.names = map[int]func(int) string{}
 	}
@@ -141,7 +161,7 @@ func (t *table) write(b *bytes.Buffer, columns int) {
 func (t *table) turned() table {
 	out := table{left: map[int]bool{0: true}}
 	for i, head := range t.head() {
-		cells := []string{head}
+		cells := []any{head}
 		for _, row := range t.rows[1:] {
 			cell := ""
 			if i < len(row) {

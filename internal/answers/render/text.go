@@ -2,7 +2,6 @@ package render
 
 import (
 	"cmp"
-	"fmt"
 	"io"
 	"slices"
 
@@ -63,19 +62,18 @@ const maxRows = 6
 
 // writeDevices writes the table of devices. peaks are the most bytes of one core of each device.
 func writeDevices(page *page, folds []fold, peaks map[event.Opt[uint64]]string) {
-	t := table{left: map[int]bool{0: true}, spans: []span{{"fullest core", 1, 3}, {"all cores", 4, 6}}}
-	t.add("device", "registered", "alive peak", "L1 peak", "registered", "alive peak", "logical", "programs")
+	t := headed("<device", "registered", "alive peak", "L1 peak", "registered", "alive peak", "logical", "programs")
+	t.spans = []span{{"fullest core", 1, 3}, {"all cores", 4, 6}}
 	shown := fullestFolds(folds)
 	for _, f := range shown {
 		d := f.first
-		t.add(f.label(), grouped(d.RegisteredCorePeak), grouped(d.CorePeak), cmp.Or(peaks[d.ID], "-"),
-			grouped(d.Registered), grouped(d.ResidentPeak), grouped(d.RegisteredLogical), grouped(d.Programs))
+		t.add(f.label(), d.RegisteredCorePeak, d.CorePeak, cmp.Or(peaks[d.ID], "-"),
+			d.Registered, d.ResidentPeak, d.RegisteredLogical, d.Programs)
 	}
-	more := ""
 	if n := len(folds) - len(shown); n > 0 {
-		more = fmt.Sprintf("%d more, none of them fuller: --format json shows all", n)
+		t.more = append(t.more, grouped(n)+" more, none of them fuller: --format json shows all")
 	}
-	page.table("", t, more)
+	page.table("", t)
 }
 
 // fullestFolds returns the folds with the fullest cores, as many as are shown, in

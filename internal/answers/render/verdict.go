@@ -112,29 +112,28 @@ func culprits(v fit.Verdict, c *fit.Clash) []fit.Resident {
 
 // writeResidents writes a table of what lies on a core. An arrow points at what begins at a limit, if that is not 0.
 func writeResidents(page *page, title string, r *replay.Result, rows []replay.L1Resident, limit uint64) {
-	t := table{left: map[int]bool{3: true, 4: true}, most: 50}
-	t.add("bytes", "start", "end", "what", "whose")
+	head := []string{"bytes", "start", "end", "<what", "<whose"}
 	if limit > 0 {
-		t.left = map[int]bool{0: true, 4: true, 5: true}
-		t.rows[0] = slices.Insert(t.rows[0], 0, "")
+		head = slices.Insert(head, 0, "<")
 	}
+	t := headed(head...)
+	t.most = 50
 	shown := rows[:min(len(rows), maxResidents)]
 	for _, x := range shown {
-		cells := []string{grouped(x.Bytes), grouped(x.Start), grouped(x.End), what(x)}
+		cells := []any{x.Bytes, x.Start, x.End, what(x)}
 		if limit > 0 {
-			cells = slices.Insert(cells, 0, map[bool]string{true: "->"}[x.Start == limit])
+			cells = slices.Insert(cells, 0, any(map[bool]string{true: "->"}[x.Start == limit]))
 		}
 		t.named(func(n int) string { return ownerText(r, x, n) }, cells...)
 	}
-	more := ""
 	if rest := rows[len(shown):]; len(rest) > 0 {
 		var sum uint64
 		for _, x := range rest {
 			sum += x.Bytes
 		}
-		more = fmt.Sprintf("%s more with %s bytes: --format json shows all", grouped(len(rest)), grouped(sum))
+		t.more = append(t.more, fmt.Sprintf("%s more with %s bytes: --format json shows all", grouped(len(rest)), grouped(sum)))
 	}
-	page.table(title, t, more)
+	page.table(title, t)
 }
 
 // coresText names cores: "core 0-0", "110 cores [0-0 - 10-9]".

@@ -3,7 +3,6 @@ package render
 import (
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 
@@ -13,8 +12,7 @@ import (
 	"github.com/cbl1/cbl1/replay"
 )
 
-// Who returns what holds a byte of L1. Chips of which the same is told are told once in text,
-// with their ids.
+// Who returns what holds a byte of L1. Text shows chips that hold the same once, with their ids.
 func Who(r *replay.Result, q replay.WhoDocument) Document {
 	d := Document{json: func(w io.Writer) error { return writeJSON(w, q) }}
 	page := &d.page
@@ -24,8 +22,8 @@ func Who(r *replay.Result, q replay.WhoDocument) Document {
 		page.note(note{"where", text})
 	}
 	for _, f := range folds {
-		for i, h := range f.rows[0] {
-			page.table(fmt.Sprintf("%s of %s", coresText(h.Cores), f.name(r)), heldTable(r, f.row(i)), "")
+		for _, h := range f.rows {
+			page.table(fmt.Sprintf("%s of %s", coresText(h.Cores), f.name(r)), heldTable(r, h))
 		}
 	}
 	page.apart(slices.Concat(untoldNotes(r), unseenNotes(r), doubtNotes(doubts(r))))
@@ -33,16 +31,16 @@ func Who(r *replay.Result, q replay.WhoDocument) Document {
 	return d
 }
 
-// heldFold is what devices hold of which the same is told.
+// A heldFold is devices that hold the same. Each device of a mesh has nodes of its own in a capture: those of the
+// first one are shown.
 type heldFold struct {
 	fold
-	rows [][]replay.Held // of each device
+	rows []replay.Held // of the first device
 }
 
-// foldHeld puts devices together of which the same is told, in order of the first ones. In a
-// capture each device of a mesh has nodes of its own, so these may differ. The rows of a
-// device follow each other.
-func foldHeld(r *replay.Result, held []replay.Held) []heldFold {
+// foldHeld puts devices together that hold the same, in order of the first ones. The rows of a device follow each
+// other.
+func foldHeld(r *replay.Result, held []replay.Held) (out []heldFold) {
 	var devices []replay.Device
 	rows := map[event.Opt[uint64]][]replay.Held{}
 	for len(held) > 0 {
@@ -53,23 +51,17 @@ func foldHeld(r *replay.Result, held []replay.Held) []heldFold {
 		devices = append(devices, replay.Device{ID: first.Device, Kind: first.Kind, Chips: first.Chips})
 		rows[first.Device], held = held[:n], held[n:]
 	}
-	var out []heldFold
 	for _, f := range foldDevices(devices, func(d *replay.Device) string { return heldText(r, rows[d.ID]) }) {
-		folded := heldFold{fold: f}
-		for _, d := range f.devices {
-			folded.rows = append(folded.rows, rows[d.ID])
-		}
-		out = append(out, folded)
+		out = append(out, heldFold{f, rows[f.first.ID]})
 	}
 	return out
 }
 
-// heldText is what is told of a device but for its id and its nodes.
+// heldText is what is shown of a device but for its id and its nodes.
 func heldText(r *replay.Result, rows []replay.Held) string {
 	var b strings.Builder
 	for _, h := range rows {
-		t := heldTable(r, []replay.Held{{Resident: nowhere(h.Resident), Registered: nowhere(h.Registered)}})
-		fmt.Fprintln(&b, h.Cores, t.rows)
+		fmt.Fprintln(&b, h.Cores, heldTable(r, replay.Held{Resident: nowhere(h.Resident), Registered: nowhere(h.Registered)}).rows)
 	}
 	return b.String()
 }
@@ -90,15 +82,6 @@ func nowhere(rows []replay.L1Resident) []replay.L1Resident {
 	return append(out, rows[len(out):]...)
 }
 
-// row returns a row of all devices.
-func (f heldFold) row(i int) []replay.Held {
-	out := make([]replay.Held, len(f.rows))
-	for d, rows := range f.rows {
-		out[d] = rows[i]
-	}
-	return out
-}
-
 // name names the devices: "device 0", "devices 0..31 (32 chips, equal)".
 func (f heldFold) name(r *replay.Result) string {
 	if len(f.devices) == 1 {
@@ -107,54 +90,19 @@ func (f heldFold) name(r *replay.Result) string {
 	return "devices " + f.label()
 }
 
-// heldTable is the table of what holds the byte on some cores of each of some devices.
-func heldTable(r *replay.Result, same []replay.Held) table {
-	t := table{left: map[int]bool{0: true, 4: true, 5: true}, most: 42}
-	t.add("", "bytes", "start", "end", "what", "whose")
-	add := func(basis string, rows func(replay.Held) []replay.L1Resident) {
-		for i, x := range rows(same[0]) {
-			if i > 0 {
-				basis = ""
-			}
-			if i == maxResidents {
-				t.add("", "", "", "", fmt.Sprintf("%s more", grouped(len(rows(same[0]))-i)), "")
-				break
-			}
-			all := make([]replay.L1Resident, len(same))
-			for d, h := range same {
-				all[d] = rows(h)[i]
-			}
-			t.named(func(n int) string { return ownersText(r, all, n) },
-				basis, grouped(x.Bytes), grouped(x.Start), grouped(x.End), what(x))
+// heldTable is the table of what holds the byte on some cores.
+func heldTable(r *replay.Result, h replay.Held) table {
+	t := headed("<", "bytes", "start", "end", "<what", "<whose")
+	t.most = 42
+	add := func(basis string, rows []replay.L1Resident) {
+		for _, x := range first(&t, rows, maxResidents, 0) {
+			t.named(func(n int) string { return ownerText(r, x, n) }, basis, x.Bytes, x.Start, x.End, what(x))
+			basis = ""
 		}
 	}
-	add("in L1", func(h replay.Held) []replay.L1Resident { return h.Resident })
-	add("registered", func(h replay.Held) []replay.L1Resident { return h.Registered })
+	add("in L1", h.Resident)
+	add("registered", h.Registered)
 	return t
-}
-
-// ownersText is ownerText of the same on some devices: "ttnn.add (nodes 9..16)" where each
-// has nodes of its own.
-func ownersText(r *replay.Result, all []replay.L1Resident, n int) string {
-	first, last := uint64(math.MaxUint64), uint64(0)
-	op, inferred := replay.Name(""), ""
-	for _, x := range all {
-		at := uint64(0)
-		switch {
-		case x.Program != nil:
-			if at, op = x.Program.At, x.Program.Op; x.Program.Inferred {
-				inferred = ", inferred"
-			}
-		case x.Buffer != nil:
-			at, op = x.Buffer.At, x.Buffer.Op
-		}
-		first, last = min(first, at), max(last, at)
-	}
-	if first == last {
-		return ownerText(r, all[0], n)
-	}
-	nodes := fmt.Sprintf("%ss %s..%s", r.NodeWord(), number(r, first), number(r, last))
-	return whoseText(op, nodes, nodes, n) + inferred
 }
 
 // whoAnswer says in one line what holds the byte.
@@ -173,17 +121,13 @@ func whoAnswer(r *replay.Result, q replay.WhoDocument, folds []heldFold) string 
 		where += replay.Filter{Op: q.Op}.Suffix()
 	}
 	cores, different := 0, 0
-	var one []replay.L1Resident // of each device
+	var one replay.L1Resident
 	for _, f := range folds {
-		for i, h := range f.rows[0] {
-			if len(h.Resident) == 0 {
-				continue
-			}
-			different += len(h.Resident)
-			cores += h.Cores.Len() * len(f.devices)
-			one = nil
-			for _, h := range f.row(i) {
-				one = append(one, called(h.Resident[0]))
+		for _, h := range f.rows {
+			if len(h.Resident) > 0 {
+				different += len(h.Resident)
+				cores += h.Cores.Len() * len(f.devices)
+				one = called(h.Resident[0])
 			}
 		}
 	}
@@ -194,10 +138,10 @@ func whoAnswer(r *replay.Result, q replay.WhoDocument, folds []heldFold) string 
 		return where + ": nothing is there, but programs of the cache use it"
 	case different > 1:
 		return fmt.Sprintf("%s: held on %s", where, shown.Plural(cores, "core"))
-	case one[0].Program != nil || one[0].Buffer != nil:
-		return fmt.Sprintf("%s: %s of %s", where, what(one[0]), ownersText(r, one, 40))
+	case one.Program != nil || one.Buffer != nil:
+		return fmt.Sprintf("%s: %s of %s", where, what(one), ownerText(r, one, 40))
 	}
-	return fmt.Sprintf("%s: %s", where, what(one[0]))
+	return fmt.Sprintf("%s: %s", where, what(one))
 }
 
 // called returns the same, whose operation is the function that was called.
