@@ -92,7 +92,7 @@ func TestGrower(t *testing.T) {
 	}
 	// Of two captures at the same peak the first one says what grew.
 	two := handed(t, onPeak(8, "cb z 0 0 8"), onPeak(10, "cb a 0 0 32"), onPeak(10, "cb b 0 0 32"))
-	require.Equal(t, "a", compare.Compare(handed(t, onPeak(9), onPeak(9), onPeak(9)), two, compare.Terms{MaxGrowth: &budget}).Growth.Program)
+	require.EqualValues(t, "a", compare.Compare(handed(t, onPeak(9), onPeak(9), onPeak(9)), two, compare.Terms{MaxGrowth: &budget}).Growth.Program)
 }
 
 // onDevice0 is a saved report of circular buffers on a device.

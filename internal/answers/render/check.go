@@ -20,7 +20,7 @@ func Check(r *replay.Result, j replay.Judgement) Document {
 	c := check{j, r}
 	d := Document{
 		json: func(w io.Writer) error { return writeJSON(w, r.Check(j)) },
-		head: csvCheck{}, rows: rowsOf(checkRows(c)), file: r.File, tests: c.tests(),
+		csv:  func() csvTable { return checkCSV(c) }, file: r.File, tests: c.tests(),
 	}
 	switch {
 	case c.Answer == replay.Fits:

@@ -14,17 +14,36 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// writeCSV writes rows, all of the type of like.
-func writeCSV(to io.Writer, like any, rows iter.Seq[any], head bool) error {
+// A column is a member of the JSON in a row: one cell, or those of its members. Members of one without a name
+// keep their own names.
+type column struct {
+	name  string
+	value any
+}
+
+// A csvTable is rows with equal columns. The values of empty are those of no row.
+type csvTable struct {
+	empty []column
+	rows  iter.Seq[[]column]
+}
+
+func (t csvTable) write(to io.Writer, head bool) error {
 	w := csv.NewWriter(to)
 	if head {
-		names := columnNames(nil, "", reflect.TypeOf(like))
+		var names []string
+		for _, c := range t.empty {
+			names = columnNames(names, c.name, reflect.TypeOf(c.value))
+		}
 		if err := w.Write(names); err != nil {
 			return err
 		}
 	}
-	for row := range rows {
-		if err := w.Write(cells(nil, reflect.ValueOf(row), reflect.TypeOf(row))); err != nil {
+	for row := range t.rows {
+		var out []string
+		for _, c := range row {
+			out = cells(out, reflect.ValueOf(c.value), reflect.TypeOf(c.value))
+		}
+		if err := w.Write(out); err != nil {
 			return err
 		}
 	}

@@ -43,9 +43,20 @@ type csvSide struct {
 	Value   *uint64           `json:"value"`
 }
 
-// diffCSV returns the rows of the verdict, then one for each thing that differs, capture by capture and device
+// diffCSV has the rows of diffRows.
+func diffCSV(d *compare.Diff) csvTable {
+	return csvTable{[]column{{"", csvDiff{}}}, func(yield func([]column) bool) {
+		for row := range diffRows(d) {
+			if !yield([]column{{"", row}}) {
+				return
+			}
+		}
+	}}
+}
+
+// diffRows returns the rows of the verdict, then one for each thing that differs, capture by capture and device
 // by device.
-func diffCSV(d *compare.Diff) iter.Seq[csvDiff] {
+func diffRows(d *compare.Diff) iter.Seq[csvDiff] {
 	old, now := d.Sides.Old, d.Sides.New
 	both := csvDiff{
 		OldAnswer: old.Answer, NewAnswer: now.Answer, OldUntold: old.Untold, NewUntold: now.Untold, OldAccept: old.Accepted, NewAccept: now.Accepted,

@@ -4,13 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"io"
-	"iter"
 
-	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/pictures/draw"
 	"github.com/cbl1/cbl1/internal/shown"
-	"github.com/cbl1/cbl1/l1"
-	"github.com/cbl1/cbl1/replay"
 )
 
 // A Document is one answer, and can be written in several ways. [Report], [Check], [Peak],
@@ -18,8 +14,7 @@ import (
 type Document struct {
 	page  page
 	json  func(io.Writer) error
-	rows  iter.Seq[any] // all of one type
-	head  any           // a row of that type; nil: it has no rows
+	csv   func() csvTable // nil: it has no rows
 	file  string
 	tests []testCase // of JUnit; nil: none
 	lead  [2]string  // see Lead
@@ -74,41 +69,12 @@ func (d Document) JSON(w io.Writer) error {
 // names: docs/csv.md. Cells that a spreadsheet would take for a formula begin with an
 // apostrophe. Documents of [Room], [Who] and [Map] have no rows.
 func (d Document) CSV(w io.Writer, head bool) error {
-	if d.head == nil {
+	if d.csv == nil {
 		return nil
 	}
 	out := bufio.NewWriterSize(w, 1<<16)
-	if err := writeCSV(out, d.head, d.rows, head); err != nil {
+	if err := d.csv().write(out, head); err != nil {
 		return err
 	}
 	return out.Flush()
-}
-
-// rowsOf makes rows of any type of those of one.
-func rowsOf[T any](rows iter.Seq[T]) iter.Seq[any] {
-	return func(yield func(any) bool) {
-		for row := range rows {
-			if !yield(row) {
-				return
-			}
-		}
-	}
-}
-
-// A csvFile begins each row: the file, the filter, and the basis of the figures, with the chip of the device.
-type csvFile struct {
-	File      string            `json:"file"`
-	Rank      event.Opt[uint64] `json:"rank"`
-	Nodes     int64             `json:"nodes"`
-	Only      *replay.Filter    `json:"only"`
-	Arch      l1.Arch           `json:"arch"`
-	L1Small   uint64            `json:"l1_small_bytes"`
-	Usable    event.Opt[uint64] `json:"usable_bytes"`
-	Addresses replay.Addresses  `json:"cb_addresses"`
-}
-
-func newCSVFile(r *replay.Result, id event.Opt[uint64]) csvFile {
-	head := r.Head("")
-	b := r.Basis(r.SpecOf(id))
-	return csvFile{head.File, head.Rank, head.Nodes, head.Only, b.Arch, b.L1Small, b.Usable, b.Addresses}
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"iter"
 	"slices"
 	"strings"
 
@@ -18,7 +17,7 @@ import (
 // then the composition. Its CSV has a row for each thing that lay on the fullest core of each
 // device, and one for a device on which nothing ever lay.
 func Peak(r *replay.Result) Document {
-	d := Document{json: func(w io.Writer) error { return writeJSON(w, r.Peak()) }, head: csvPeak{}, rows: rowsOf(peakRows(r))}
+	d := Document{json: func(w io.Writer) error { return writeJSON(w, r.Peak()) }, csv: func() csvTable { return peakCSV(r) }}
 	row, most := fullestL1(r), mostRegistered(r)
 	switch {
 	case row != nil:
@@ -183,30 +182,4 @@ func bufferDoubts(row *replay.DeviceL1) (out []doubt) {
 // untoldNotes say what the capture hides, because of which the true peak may be higher.
 func untoldNotes(r *replay.Result) []note {
 	return append(reasonNotes("hidden", r.Hidden()), anomalyNotes(r, "unsized", replay.CodeBufferUnsized)...)
-}
-
-// A csvPeak is one thing that lay on the fullest core of a device, and its peak.
-type csvPeak struct {
-	csvFile
-	replay.DevicePeak
-	Resident *replay.L1Resident `json:"resident"`
-}
-
-func peakRows(r *replay.Result) iter.Seq[csvPeak] {
-	return func(yield func(csvPeak) bool) {
-		for _, on := range r.Peak().Devices {
-			row := csvPeak{csvFile: newCSVFile(r, on.Device), DevicePeak: on}
-			if on.Peak == nil || len(on.Peak.Residents) == 0 {
-				if !yield(row) {
-					return
-				}
-				continue
-			}
-			for i := range on.Peak.Residents {
-				if row.Resident = &on.Peak.Residents[i]; !yield(row) {
-					return
-				}
-			}
-		}
-	}
 }

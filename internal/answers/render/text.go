@@ -48,11 +48,11 @@ func Report(r *replay.Result, opt Options) Document {
 	}
 	switch {
 	case opt.Programs:
-		d.head, d.rows = csvProgram{}, rowsOf(programRows(r))
+		d.csv = func() csvTable { return programCSV(r) }
 	case opt.Cores:
-		d.head, d.rows = csvGroup{}, rowsOf(groupRows(r))
+		d.csv = func() csvTable { return groupCSV(r) }
 	default:
-		d.head, d.rows = csvDevice{}, rowsOf(deviceRows(r))
+		d.csv = func() csvTable { return deviceCSV(r) }
 	}
 	return d
 }
