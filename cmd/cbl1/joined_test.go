@@ -122,7 +122,7 @@ func TestJoinedPositions(t *testing.T) {
 	ask("after node 0 of report_2.json", "who", "w", "111616", "--at", "2:0")
 	ask("after node 2 of report_2.json", "who", "w/report_1.json", "w/report_2.json", "111616", "--at", "2:2")
 	ask(`"at":4,`, "map", "--format", "json", "--at", "2:1", "w")
-	ask("nothing that is compared differs", "diff", "w", "w")
+	ask("the rest is the same", "diff", "w", "w")
 	for _, at := range []string{"0:0", "4:0", "2:5"} {
 		code, _, stderr := call("", "who", "--join", "w", "111616", "--at", at)
 		require.Equal(t, exitUsage, code)

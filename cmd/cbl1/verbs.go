@@ -116,7 +116,7 @@ The exit code is 0 also if they differ. It is 1 if the fullest core grew by more
 NEW hides something (--accept CODE,... takes it as seen, as in check).`,
 			example: "  cbl1 diff monday.json tuesday.json\n" +
 				"  cbl1 diff --max-growth 5% --format markdown baseline.report.json run.json",
-			formats: "json csv markdown", options: "max-growth accept format" + chipOptions,
+			formats: "json csv markdown", options: "max-growth accept verbose format" + chipOptions,
 			inputs: func(_ *request, args []string) ([]string, error) {
 				if len(args) != 2 {
 					return nil, errors.New("two sides are compared: cbl1 diff OLD NEW")

@@ -31,6 +31,9 @@ func diffAnswer(d *compare.Diff) string {
 		word, facts = "the same", []string{fmt.Sprintf("%s bytes on the fullest core, %s", grouped(peakBytes(d.Sides.New)), answerWords(d.Sides.New.Answer))}
 	}
 	if hidden := hiddenFacts(d); len(hidden) > 0 {
+		if d.Equal {
+			facts = []string{"the rest is the same"}
+		}
 		word, facts = "cannot tell", append(hidden, facts...)
 	}
 	if g := d.Growth; g != nil && g.Passed {
