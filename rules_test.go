@@ -85,7 +85,7 @@ func importTable() map[string]row {
 		"replay/internal/same":     {},
 		"internal/clash":           {ours: []string{"l1", "internal/asciijson", "internal/shown"}},
 		"internal/pictures/draw":   {ours: []string{"l1", "internal/shown"}, never: []string{"os", "flag"}},
-		"internal/answers/compare": {ours: []string{"l1", "fit", "replay"}, never: []string{"os", "flag"}},
+		"internal/answers/compare": {ours: []string{"l1", "fit", "event", "replay"}, never: []string{"os", "flag"}},
 		"internal/answers/render":  {ours: []string{"l1", "internal/pictures/draw", "program", "fit", "device", "event", "replay", "internal/clash", "internal/answers/compare", "internal/asciijson", "internal/shown"}, never: []string{"os", "flag"}},
 		"internal/live/wire":       {ours: []string{"l1", "program", "fit", "device", "event", "internal/shown"}, outside: []string{btree}, never: []string{"os/exec", "net", "flag"}},
 		"internal/live/shm":        {ours: []string{"internal/shown"}, never: []string{"os/exec", "net", "flag", "encoding/json"}},
