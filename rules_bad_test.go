@@ -177,9 +177,6 @@ func TestPackageCommentRule(t *testing.T) {
 		{"capture/internal/scan/a.go", []string{"// Package p is.\npackage p\n"}, ""},
 		{"cmd/cbl1/a.go", []string{"// Command cbl1 is.\npackage main\n"}, ""},
 		{"cmd/cbl1/a.go", []string{"package main\n"}, "no package comment"},
-		{"l1/a.go", []string{five + "// A [Core] and [Rect].\npackage p\ntype Core int\nfunc Rect() {}\nfunc (Core) X() {}\ntype in int\n"}, ""},
-		{"l1/a.go", []string{five + "// A [Core].\npackage p\ntype Core int\nfunc Rect() {}\n"}, "does not name Rect"},
-		{"l1/a.go", []string{five + "// A [CoreSet].\npackage p\ntype Core int\n"}, "does not name Core"},
 		{"internal/magic/a.go", []string{"// Package p is.\npackage p\ntype Core int\n"}, ""},
 	} {
 		var files []*source

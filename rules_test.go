@@ -480,8 +480,8 @@ func checkFormat(s *source) []string {
 	return nil
 }
 
-// checkPackageComment wants a comment on the package made of these files; on one that
-// others import, long enough to say what it models, and with all names.
+// checkPackageComment wants a comment on the package made of these files, and a long one if others import it:
+// model, invariants, cost, concurrency.
 func checkPackageComment(files []*source) []string {
 	const least = 5
 	longest, dir := 0, files[0].dir()
@@ -494,42 +494,7 @@ func checkPackageComment(files []*source) []string {
 	case longest < least && files[0].library() && !below(dir, "internal") && !strings.Contains(dir, "/internal/"):
 		return []string{fmt.Sprintf("%s: package comment of %d lines: say model, invariants, cost and concurrency (at least %d lines)", dir, longest, least)}
 	}
-	if below(dir, "internal") || below(dir, "fuzz") || !files[0].library() {
-		return nil
-	}
-	return checkNames(files)
-}
-
-// checkNames wants the comment on a package to name each type and function that it exports.
-func checkNames(files []*source) []string {
-	var out []string
-	doc := ""
-	for _, s := range files {
-		doc += s.tree.Doc.Text()
-	}
-	for _, s := range files {
-		for _, decl := range s.tree.Decls {
-			var names []*ast.Ident
-			switch decl := decl.(type) {
-			case *ast.FuncDecl:
-				if decl.Recv == nil {
-					names = append(names, decl.Name)
-				}
-			case *ast.GenDecl:
-				for _, spec := range decl.Specs {
-					if spec, ok := spec.(*ast.TypeSpec); ok {
-						names = append(names, spec.Name)
-					}
-				}
-			}
-			for _, name := range names {
-				if name.IsExported() && !regexp.MustCompile(`\b`+name.Name+`\b`).MatchString(doc) {
-					out = append(out, s.complain(name.Pos(), "the package comment does not name %s", name.Name))
-				}
-			}
-		}
-	}
-	return out
+	return nil
 }
 
 // The patterns are put together from pieces because this file is read as well.

@@ -2,10 +2,9 @@ package compare
 
 import "slices"
 
-// An item is a member of a sequence that is aligned with another one. Its key says what it
-// is, from what tells most to what tells least: its first ends[0] bytes are its name, the
-// first ends[1] its shape, the first ends[2] its size, and all of it its place. Items with
-// different names are never a pair.
+// An item is a member of a sequence that is aligned with another one. Its key describes it, from the most telling
+// part to the least: the first ends[0] bytes are its name, the first ends[1] its shape, the first ends[2] its
+// size, and the whole key its place. Items with different names are never a pair.
 type item struct {
 	key  string
 	ends [3]int
@@ -131,7 +130,7 @@ func shared(these, others []elem) (out []elem) {
 	return out
 }
 
-// complete adds the elements that are in no pair: what is gone before what is new.
+// complete adds the elements without a partner: gone ones before new ones.
 func complete(before, after []elem, pairs []pair) (out []pair) {
 	i, j := 0, 0
 	until := func(p pair) {
@@ -195,8 +194,8 @@ func (a *aligner) banded(before, after []elem) ([]pair, bool) {
 	}
 }
 
-// floor is what pairing cannot cost less than: what each element costs with the best
-// partner that there is anywhere, or with none.
+// floor is a lower bound of the cost: each element costs at least as much as with its best partner anywhere, or
+// with none.
 func floor(these, others []elem) (sum int) {
 	whole, size, shape := map[int32]bool{}, map[int32]bool{}, map[int32]bool{}
 	for _, e := range others {

@@ -5,9 +5,8 @@ import (
 	"slices"
 )
 
-// A band is the part of the table of alignments that is looked at: row i is that of the
-// first i old elements, column j that of the first j new ones, and from row i on columns
-// i+low to i+high are in it.
+// A band is the part of the table of alignments that is searched. Row i stands for the first i old elements, column j
+// for the first j new ones. Columns i+low to i+high of row i are in it.
 //
 //	      new ->
 //	old   x x x . . .

@@ -17,12 +17,12 @@ type Terms struct {
 	MaxGrowth *replay.Budget
 }
 
-// Compare says what differs between two sides: captures of the same ranks, or in their order
-// if ranks do not tell them apart, device by device. Where each side has one capture, or a
-// capture one device, that is compared with the other whatever its rank or id.
+// Compare returns the differences between two sides. Captures are paired by rank, or by their order if ranks are
+// not unique, and devices by id. One capture on each side is compared with the other whatever its rank, and one
+// device whatever its id.
 //
-// Cost: O(programs) where the sides are much alike; of long sequences of programs that
-// differ a lot at most some hundred million steps.
+// Cost: O(programs) where the sides are much alike; for long sequences of programs that differ a lot, at most some
+// hundred million steps.
 func Compare(old, new []*Run, t Terms) *Diff {
 	c := comparison{terms: t, basis: basisOf(slices.Concat(old, new))}
 	out := &Diff{Schema: DiffSchema, Equal: true, Basis: Basis{Programs: c.basis}, Captures: []Capture{}, Devices: []Device{}}
@@ -46,7 +46,7 @@ func Compare(old, new []*Run, t Terms) *Diff {
 	return out
 }
 
-// A comparison is what one call of Compare shares.
+// A comparison is the state that one call of Compare shares.
 type comparison struct {
 	terms   Terms
 	basis   ProgramBasis
@@ -54,7 +54,7 @@ type comparison struct {
 	keys    bufferKeys
 }
 
-// basisOf returns by what programs of all runs can be compared.
+// basisOf returns the best basis on which the programs of all runs can be compared.
 func basisOf(runs []*Run) ProgramBasis {
 	basis := ByBuffers
 	for _, r := range runs {
@@ -149,7 +149,7 @@ func pairRuns(old, new []*Run) (out []Pair[*Run]) {
 	return merge(slices.SortedFunc(slices.Values(old), byRank), slices.SortedFunc(slices.Values(new), byRank), byRank)
 }
 
-// merge pairs members of two sorted lists that are equal; what has no partner stands alone.
+// merge pairs equal members of two sorted lists. A member without a partner stands alone.
 func merge[T any](old, new []*T, compare func(a, b *T) int) (out []Pair[*T]) {
 	for len(old) > 0 || len(new) > 0 {
 		var p Pair[*T]
@@ -240,7 +240,7 @@ func chipOf(c replay.Chip) Chip {
 	return out
 }
 
-// same reports whether figures were reckoned with the same chip, whoever named it.
+// same reports whether two chips have equal sizes, whatever their sources are.
 func (c Chip) same(o Chip) bool {
 	c.ArchFrom, c.BaseFrom, c.SmallFrom = o.ArchFrom, o.BaseFrom, o.SmallFrom
 	return c == o

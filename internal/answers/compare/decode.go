@@ -21,7 +21,7 @@ import (
 // ErrNotReport is wrapped by errors about input that is no saved report.
 var ErrNotReport = errors.New("is no saved report (" + replay.ReportSchema + ")")
 
-// A DecodeError says what is wrong with a saved report.
+// A DecodeError describes a fault in a saved report.
 type DecodeError struct {
 	File   string
 	Line   int    // of the file, from 1
@@ -51,9 +51,9 @@ func IsReport(head []byte) bool {
 	return true
 }
 
-// Decode reads saved reports: one line of JSON for each capture, as "cbl1 report --format
-// json" writes them. The name file is only shown. Errors are *DecodeError, or those of r.
-// Memory grows with the largest line and with what the reports say.
+// Decode reads saved reports: one line of JSON for each capture, as "cbl1 report --format json" writes them. The
+// name file is only shown. Errors are *DecodeError, or errors of r. Memory grows with the largest line and with
+// the contents of the reports.
 func Decode(r io.Reader, file string) ([]*Run, error) {
 	var out []*Run
 	lines := bufio.NewReaderSize(r, 1<<16)

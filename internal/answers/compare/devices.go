@@ -35,8 +35,8 @@ func pairDevices(p Pair[*Run], capture int, rank event.Opt[uint64]) (out []devic
 	return out
 }
 
-// foldDevices puts pairs together of which all the same is to be said, in the order of
-// their first ones. Only chips are put together: ids of meshes mean different sets of them.
+// foldDevices puts pairs of devices together that differ alike, in the order of their first ones. Only chips are
+// folded: ids of meshes mean different sets of chips.
 func foldDevices(all []devicePair) (out [][]devicePair) {
 	at, known := map[likeness][]int{}, equalRows{} // by what is soon compared
 	for _, p := range all {
@@ -59,7 +59,7 @@ func foldable(p devicePair) bool {
 	return (p.Old == nil || p.Old.kind == replay.KindChip) && (p.New == nil || p.New.kind == replay.KindChip)
 }
 
-// A likeness is what devices that are alike have in common, as far as it is soon compared.
+// A likeness is the part of a pair of devices that is cheap to compare.
 type likeness struct {
 	figures  Pair[[numFigures]uint64]
 	grid     Pair[Grid]
@@ -217,7 +217,7 @@ func residents(d *deviceRow) []resident {
 	return d.peak.residents
 }
 
-// stateOf says what became of something that took some bytes and takes others.
+// stateOf compares the bytes of something with its earlier bytes.
 func stateOf(old, new uint64, same bool) State {
 	switch {
 	case new > old:

@@ -7,11 +7,11 @@ import (
 	"github.com/cbl1/cbl1/replay"
 )
 
-// A State says what became of something between the old side and the new one.
+// A State relates something on the new side to its partner on the old side.
 type State string
 
-// The states. Grown and shrunk go by bytes; moved is what has as many bytes in another
-// place: at another address, on other cores, or divided otherwise.
+// The states. Grown and shrunk go by bytes. Something moved if it has as many bytes at another address, on other
+// cores, or divided otherwise.
 const (
 	Same   State = "same"
 	Moved  State = "moved"
@@ -30,7 +30,7 @@ type Pair[T any] struct {
 // DiffSchema names the form of a Diff.
 const DiffSchema = "cbl1.diff/1"
 
-// A Diff says what differs between two sides, each one Run or several.
+// A Diff is the differences between two sides, each of one Run or several.
 type Diff struct {
 	Schema   string     `json:"schema"`
 	Equal    bool       `json:"equal"`    // nothing differs but names of files, and counters and times of nodes
@@ -53,24 +53,22 @@ type Side struct {
 	Tightest *Tightest     `json:"tightest"` // nil if nothing fits that takes bytes, or nobody says
 }
 
-// A Basis says what the two sides could be compared by.
+// A Basis names the basis of a comparison.
 type Basis struct {
-	// Programs is by what programs were compared: each buffer, their sums, or nothing but
-	// the figures of devices.
+	// Programs are compared buffer by buffer, by their sums, or not at all: then the figures of devices are compared
+	// alone.
 	Programs ProgramBasis `json:"programs"`
 	// Rough: sequences of programs were too long and too different to be matched in the best
 	// way. Everything said of them is true, but there may be a shorter way to say it.
 	Rough bool `json:"rough"`
-	// LeftMore: more buffers live at the end than one side lists; those that are not listed
-	// are not compared.
+	// LeftMore: more buffers live at the end than one side lists. Only listed buffers are compared.
 	LeftMore bool `json:"left_more"`
 }
 
-// A ProgramBasis is by what programs are compared.
+// A ProgramBasis is the basis on which programs are compared.
 type ProgramBasis string
 
-// What programs are compared by. A saved report has the sums of its programs alone, or
-// nothing of them.
+// The bases. A saved report has the sums of its programs alone, or none of its programs.
 const (
 	ByBuffers ProgramBasis = "buffers"
 	BySums    ProgramBasis = "sums"
@@ -145,7 +143,7 @@ type Tightest struct {
 	Gap     uint64            `json:"largest_gap_bytes"`
 }
 
-// A Device is what differs on one device, or on several of which all the same is to be said.
+// A Device is the differences of one device, or of several devices that differ alike.
 type Device struct {
 	State   State             `json:"state"` // by the bytes of its fullest core at its peak; New or Gone if one side has no such device
 	IDs     []DeviceID        `json:"ids"`   // at least one
@@ -191,7 +189,7 @@ type Part struct {
 	New   *Extent        `json:"new"`
 }
 
-// An Extent is where something lies and what it takes.
+// An Extent is a place and a size in L1.
 type Extent struct {
 	Start event.Opt[uint64] `json:"start"` // absent if not known
 	Bytes uint64            `json:"bytes"`
@@ -277,7 +275,7 @@ type Growth struct {
 	Allowed uint64 `json:"allowed_bytes"`
 	Bytes   int64  `json:"grown_bytes"` // of the peak of the fullest core
 	Passed  bool   `json:"exceeded"`
-	// Grower is what grew most on the core of the new peak; nil if nothing did.
+	// Grower grew most on the core of the new peak; nil if nothing grew.
 	Grower *Part `json:"grower"`
 	// Program is the operation whose program grew most there or, if none did, of Grower.
 	Program replay.Name `json:"program"`

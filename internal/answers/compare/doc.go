@@ -1,46 +1,35 @@
-// Package compare says what differs between two runs: of a model before and after a change,
-// of two builds, or of two versions of a plan.
+// Package compare compares two runs: of a model before and after a change, of two builds, or of two versions
+// of a plan.
 //
 // # Model
 //
-// A [Run] is what one capture, event log or saved report says. [Of] makes it of a
-// replay.Result, [Decode] of the JSON of "cbl1 report", which [IsReport] knows by its first
-// bytes ([DecodeError] says what is wrong with one). [Compare] takes two sides, each one Run
-// or several, on some [Terms], and returns a [Diff]:
+// A [Run] is the comparable part of a capture, an event log or a saved report. Each side of a comparison is one Run
+// or several:
 //
 //	old ──Of, Decode──> Run ──┐             Side: answer, peak, tightest program
 //	                          ├─Compare─> Diff ─ Capture: chip, buffers left at the end
 //	new ──Of, Decode──> Run ──┘             Device: figures, peak, groups of cores, programs
 //
-// A [Side] has the answer of check, the [Peak] and the [Tightest] program. A [Capture] is a
-// [File] of each side, its [Chip], and what lives at its end. A [Device] stands for all that
-// differ alike ([DeviceID]): its [Grid], each [Figure], each [Part] of what lay on its
-// fullest core (an [Extent] before and after), each [Group] of cores and [LaidGroup], and each [Program] that
-// differs ([ProgramRow]), with its buffers ([CB], [CBRow]). A [Pair] is a value before and
-// after, a [State] what became of something. A [Growth] says whether a limit is kept. A
-// [Basis] says by what programs could be compared ([ProgramBasis]).
+// A [Device] of a [Diff] stands for all devices that differ alike. It has each figure, each part of the fullest core
+// at its peak, each group of cores, and each program that differs, with its buffers.
 //
-// Programs are matched in their order, never by address. A program without partner costs 3;
-// a pair costs nothing if it is the same, 1 if it is in another place, 2 if its bytes differ,
-// 4 if the number of its buffers or cores does. Programs of other operations are no pair. The
-// alignment of least cost is taken, so that an operation that was inserted is one program
-// that is new, and everything behind it the same.
+// Programs are matched in their order, never by address. A program without partner costs 3; a pair costs nothing
+// if its programs are the same, 1 if their places differ, 2 if their bytes differ, 4 if the number of their buffers or
+// cores differs. Programs of other operations are no pair. The alignment of least cost is taken: an operation
+// that was inserted is one new program, and everything behind it stays the same.
 //
 // # Invariants
 //
-// What is compared with itself is equal. The other way round, new is gone and grown is shrunk,
-// and everything else the same, unless Basis.Rough. No sum wraps: numbers above 2^63-1 are no
-// report.
+// A run compared with itself is equal. With the sides exchanged, new is gone and grown is shrunk, and everything else is
+// the same, unless Basis.Rough. No sum wraps: a report with numbers above 2^63-1 is refused.
 //
 // # Cost
 //
-// O(programs) where the sides are much alike; each difference widens the band of alignments
-// that are looked at. Two sequences of 5,000 programs that differ everywhere take 75 million
-// steps; all alignments of a Diff take some hundred million at most, and beyond that are cut
-// into pieces (Basis.Rough).
+// O(programs) where the sides are much alike; each difference widens the band of alignments that is searched. Two
+// sequences of 5,000 programs that differ everywhere take 75 million steps. All alignments of a Diff take some
+// hundred million steps at most; longer ones are cut into pieces (Basis.Rough).
 //
 // # Concurrency
 //
-// A Run does not change once it is made, and several comparisons may read it. A Diff is a
-// value of its own.
+// A Run does not change once it is made, and several comparisons may read it. A Diff is a value of its own.
 package compare

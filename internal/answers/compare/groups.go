@@ -9,8 +9,8 @@ import (
 	"github.com/cbl1/cbl1/replay"
 )
 
-// overlay lists the cores that hold something else than on the old side, by what they held
-// and hold: what changes most bytes comes first. A core that is in no group holds nothing.
+// overlay lists the cores that hold something else than on the old side, grouped by their old and new contents:
+// the largest change comes first. A core in no group holds nothing.
 func overlay(old, new []replay.CoreGroup) []Group {
 	nothing := &replay.CoreGroup{}
 	held := map[l1.Core]Pair[*replay.CoreGroup]{}
@@ -62,8 +62,8 @@ func overlay(old, new []replay.CoreGroup) []Group {
 	return out
 }
 
-// overlayPeaks lists the cores that held something else at the peak of their device. Sides that
-// do not say what other cores held then are not compared.
+// overlayPeaks lists the cores that held something else at the peak of their device. It returns nil if a side does
+// not know the contents of other cores at that moment.
 func overlayPeaks(old, new *deviceRow) (out []LaidGroup) {
 	if old.laid == nil || new.laid == nil {
 		return nil

@@ -12,9 +12,8 @@ import (
 	"github.com/cbl1/cbl1/replay"
 )
 
-// parts lists what differs between two lists of what lies in L1: what changes most bytes
-// comes first. What belongs to the same operation is matched, in its order, whatever else
-// came in between.
+// parts lists the differences between two lists of residents: the largest change comes first. Residents of one
+// operation are matched in their order, whatever lies between them.
 func (c *comparison) parts(old, new []resident) []Part {
 	old, new = sorted(old), sorted(new)
 	out := []Part{}
@@ -72,12 +71,12 @@ func (x resident) extent() *Extent {
 	return &Extent{event.Opt[uint64]{V: x.r.Start, OK: x.known}, x.size}
 }
 
-// name says what a resident is, without where it lies.
+// name describes a resident without its place.
 func (x resident) name() string {
 	return x.kind.Name() + " " + strconv.Quote(string(x.op)) + " " + strconv.Itoa(x.cb.Or(none))
 }
 
-// sorted orders residents by their names, those of one name as they come.
+// sorted orders residents by their names, and keeps the order within a name.
 func sorted(all []resident) []resident {
 	type row struct {
 		resident

@@ -12,8 +12,8 @@ import (
 	"github.com/cbl1/cbl1/replay"
 )
 
-// programs matches the programs of two devices. It counts them by what became of them, and
-// lists those that are not the same: what changes most on its fullest core comes first.
+// programs matches the programs of two devices. It counts them by state, and lists the ones that differ: the
+// largest change on a fullest core comes first.
 func (c *comparison) programs(old, new *deviceRow) (map[State]int, []Program) {
 	counts, changes := map[State]int{}, []Program{}
 	before, after := c.programItems(old), c.programItems(new)
@@ -59,8 +59,8 @@ func (p Program) overCores() int64 {
 	return grown(p.Old, p.New, func(r *ProgramRow) uint64 { return r.Bytes })
 }
 
-// programState says what became of a program: by bytes on its fullest core, then over all
-// cores, then with bytes that cores share counted for each buffer.
+// programState compares a program with its partner: by bytes on its fullest core, then over all cores, then with
+// shared bytes counted for each buffer.
 func programState(p Program, same bool) State {
 	switch {
 	case p.Old == nil:
@@ -107,7 +107,7 @@ func keyed(name, shape, size, place string) item {
 	return item{name + shape + size + place, [3]int{n, n + len(shape), n + len(shape) + len(size)}}
 }
 
-// A bufferKey is what the buffers of a program add to its key.
+// A bufferKey is the part of a program's key that its buffers give.
 type bufferKey struct{ shape, size, place string }
 
 // bufferKeys remember keys by the first buffer: programs share lists of them.

@@ -9,8 +9,8 @@ import (
 	"github.com/cbl1/cbl1/replay"
 )
 
-// A Run is what one capture, event log or saved report says, as far as it is compared. [Of]
-// and [Decode] make it; it does not change.
+// A Run is the comparable part of one capture, event log or saved report. [Of] and [Decode] make it; it does not
+// change.
 type Run struct {
 	file  string
 	rank  event.Opt[uint64]
@@ -28,7 +28,7 @@ type Run struct {
 	tightest     *Tightest
 }
 
-// A deviceRow is what a Run says of one device.
+// A deviceRow is one device of a Run.
 type deviceRow struct {
 	id      event.Opt[uint64]
 	kind    replay.DeviceKind
@@ -144,7 +144,7 @@ func (r *Run) device(id event.Opt[uint64]) *deviceRow {
 	return r.devices[at]
 }
 
-// setDevice takes in the circular buffers of a device.
+// setDevice adds the circular buffers of a device.
 func (r *Run) setDevice(d *replay.Device) *deviceRow {
 	row := r.device(d.ID)
 	row.kind, row.chips = d.Kind, d.Chips
@@ -158,7 +158,7 @@ func (r *Run) setDevice(d *replay.Device) *deviceRow {
 	return row
 }
 
-// setL1 takes in the figures of the whole L1 of a device. See setPeak for composed.
+// setL1 adds the figures of the whole L1 of a device. See setPeak for composed.
 func (r *Run) setL1(d *replay.DeviceL1, composed map[replay.Laid]*deviceRow) *deviceRow {
 	row := r.device(d.ID)
 	row.kind, row.chips = d.Kind, d.Chips

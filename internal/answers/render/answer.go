@@ -206,7 +206,7 @@ func nothingCounted(r *replay.Result) string {
 	}
 }
 
-// others counts dataflow buffers and scratchpads. What they take is said below.
+// others counts dataflow buffers and scratchpads. Notes below give their bytes.
 func others(r *replay.Result) string {
 	var dataflow, pads int64
 	for _, d := range r.Devices {

@@ -108,7 +108,7 @@ func (c check) kept() []note {
 	return []note{{"budget", text}}
 }
 
-// checked says what was checked.
+// checked counts the program runs that were judged.
 func (c check) checked() string {
 	k := &c.result.Checks
 	if k.Runs == 0 {
@@ -151,7 +151,7 @@ func (c check) within() string {
 	return ", no core holds more than " + budgetText(*c.Terms.Budget, c.result.Spec.UsableBytes())
 }
 
-// accepted says what was taken as seen: the answer is about the rest.
+// accepted names the accepted reasons: the answer leaves them out.
 func (c check) accepted() string {
 	if len(c.Accepted) == 0 {
 		return ""
@@ -317,7 +317,7 @@ func (c check) overOps() (out []replay.OpJudged) {
 	return out
 }
 
-// overTexts say where budgets are not kept: those of cores, and those of operations.
+// overTexts name the budgets that are exceeded, of cores and of operations.
 func (c check) overTexts() (out []string) {
 	for _, o := range c.Over {
 		out = append(out, c.overText(o))

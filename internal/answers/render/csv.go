@@ -14,14 +14,14 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// A column is a member of the JSON in a row: one cell, or those of its members. Members of one without a name
-// keep their own names.
+// A column is a member of the JSON in a row: one cell, or a cell for each of its own members. Members of a column
+// without a name keep their own names.
 type column struct {
 	name  string
 	value any
 }
 
-// A csvTable is rows with equal columns. The values of empty are those of no row.
+// A csvTable is rows with equal columns. The columns of empty have the types of a row.
 type csvTable struct {
 	empty []column
 	rows  iter.Seq[[]column]
@@ -51,9 +51,9 @@ func (t csvTable) write(to io.Writer, head bool) error {
 	return w.Error()
 }
 
-// columnNames adds the names of the columns that a member of JSON is: its own if it is one
-// value, and those of its members behind it. An object that has no name of its own adds
-// nothing to them. Lists of objects and maps are no columns: they are rows of another kind.
+// columnNames adds the names of the columns of a member: its own name if it is one value, else the names of its
+// members behind it. An object without a name adds nothing to them. Lists of objects and maps are no columns: they
+// are rows of another kind.
 func columnNames(names []string, name string, typ reflect.Type) []string {
 	for typ.Kind() == reflect.Pointer {
 		typ = typ.Elem()

@@ -93,7 +93,7 @@ func allowedText(g *compare.Growth) string {
 	return grouped(g.Allowed)
 }
 
-// answerFacts say where the verdicts differ, and what they are about.
+// answerFacts compare the verdicts of both sides.
 func answerFacts(d *compare.Diff) (facts []string) {
 	old, new := d.Sides.Old, d.Sides.New
 	switch {
@@ -110,7 +110,7 @@ func answerFacts(d *compare.Diff) (facts []string) {
 	return facts
 }
 
-// diffFacts are what matters most of a comparison, in a few words.
+// diffFacts are the largest differences, in a few words.
 func diffFacts(d *compare.Diff) (facts []string) {
 	switch by := changed(peakBytes(d.Sides.Old), peakBytes(d.Sides.New)); {
 	case by != 0:
@@ -163,7 +163,7 @@ func peakBytes(s compare.Side) uint64 {
 	return s.Peak.Bytes
 }
 
-// diffNotes say by what the sides were compared, and whose the new peak and the new tightest headroom are.
+// diffNotes name the basis of the comparison, and the owners of the new peak and of the new tightest headroom.
 func diffNotes(d *compare.Diff) (notes []note) {
 	for i, c := range d.Captures {
 		if c.Old == nil || c.New == nil {

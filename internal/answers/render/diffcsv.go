@@ -35,7 +35,7 @@ type csvDiff struct {
 	Change    int64             `json:"change"`
 }
 
-// A csvSide is what one side of a comparison says; empty if it has no such thing.
+// A csvSide is the value of one side; empty if the side lacks the row.
 type csvSide struct {
 	Counter *uint64           `json:"counter"`
 	Cores   *l1.CoreSet       `json:"cores"`

@@ -101,7 +101,7 @@ func gridText(g *compare.Grid) string {
 	return fmt.Sprintf("%dx%d", g.Cols, g.Rows)
 }
 
-// chipRows are what differs of the chips with which two captures were reckoned.
+// chipRows compare the chips of two captures.
 func chipRows(c compare.Capture) (rows [][]any) {
 	old, new := c.Chip.Old, c.Chip.New
 	if old.Arch != new.Arch {
@@ -190,7 +190,7 @@ func writeDevice(page *page, d compare.Device, label string) {
 	}
 }
 
-// figureText says what a figure is.
+// figureText returns a figure in words.
 func figureText(name string) string {
 	words := map[string]string{
 		"cb_base":                               "CB base",
@@ -235,7 +235,7 @@ func bytesOf(e *compare.Extent) event.Opt[uint64] {
 	return event.Some(e.Bytes)
 }
 
-// partName says what a part is: "CB 3", "L1 buffer".
+// partName names a part: "CB 3", "L1 buffer".
 func partName(p compare.Part) string {
 	switch {
 	case !p.CB.OK:

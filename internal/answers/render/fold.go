@@ -32,7 +32,7 @@ func foldDevices(devices []replay.Device, key func(*replay.Device) string) []fol
 	return out
 }
 
-// figures is what the report shows of a device without --programs and --cores.
+// figures are the figures of a device in the table of a report.
 func figures(d *replay.Device) string {
 	op := ""
 	if d.Fullest != nil {

@@ -90,8 +90,8 @@ func (e *encoder) encode(v any) []byte {
 
 func (e *encoder) value(v any) { e.text(string(asciijson.Escape(e.encode(v)))) }
 
-// around writes a value with an empty member of it replaced by what inside writes.
-// No text in the value can look like the member: its quotes would be escaped.
+// around writes a value, and inside writes in the place of an empty member of it. No text in the value can look
+// like the member: its quotes would be escaped.
 func (e *encoder) around(v any, member string, inside func()) {
 	before, after, _ := strings.Cut(string(asciijson.Escape(e.encode(v))), member)
 	e.text(before)

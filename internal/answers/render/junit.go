@@ -12,9 +12,9 @@ import (
 	"github.com/cbl1/cbl1/replay"
 )
 
-// A JUnit writes checks as test results for a CI: a suite for each file, and in it a case for
-// each thing that was judged. What does not fit is a failure. What nobody can tell is an
-// error, and so is a file that cannot be read: neither is green.
+// A JUnit writes checks as test results for a CI: a suite for each file, and in it a case for each question. A
+// program run that does not fit is a failure. "Cannot tell" is an error, and so is an unreadable file: neither is
+// green.
 type JUnit struct {
 	w     io.Writer
 	begun bool

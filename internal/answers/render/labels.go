@@ -47,7 +47,7 @@ func runText(r *replay.Result, run replay.ProgramRun, n int) string {
 	return text
 }
 
-// what says what something in L1 is: "CB 3", "L1 buffer".
+// what names something in L1: "CB 3", "L1 buffer".
 func what(r replay.L1Resident) string {
 	switch {
 	case r.Program == nil:

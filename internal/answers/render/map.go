@@ -13,10 +13,10 @@ import (
 	"github.com/cbl1/cbl1/replay"
 )
 
-// Map returns pictures of what lay in L1: the cores of each device, shaded by tracked bytes,
-// where equal devices are drawn once; of a Result that is narrowed to a core, its address map.
-// It is about the peak of each device (replay.Options.Groups) or, if at is there, about the
-// moment after that node (Options.GroupsAt). Its JSON has every device, equal or not.
+// Map returns pictures of L1: the cores of each device, shaded by tracked bytes, with equal devices drawn once; or
+// the address map of one core, if the Result is narrowed to it. It shows the peak of each device
+// (replay.Options.Groups) or, if at is there, the moment after that node (Options.GroupsAt). Its JSON has every
+// device, equal or not.
 func Map(r *replay.Result, at event.Opt[uint64]) Document {
 	d := Document{json: func(w io.Writer) error { return writeJSON(w, r.Map(at)) }}
 	page := &d.page
@@ -63,7 +63,7 @@ func chipNotes(r *replay.Result) (notes []note) {
 // maxMaps is how many devices that differ are drawn.
 const maxMaps = 12
 
-// unlike returns the devices without those that are known to have held the same as one before.
+// unlike returns the devices except devices whose name of contents came before.
 func unlike(r *replay.Result, at event.Opt[uint64]) iter.Seq[*replay.DeviceL1] {
 	return func(yield func(*replay.DeviceL1) bool) {
 		seen := map[replay.Laid]bool{}
@@ -83,7 +83,7 @@ func unlike(r *replay.Result, at event.Opt[uint64]) iter.Seq[*replay.DeviceL1] {
 	}
 }
 
-// mapAnswer says how much a core held at most, and of which device it was if they differ.
+// mapAnswer gives the highest bytes of a core and, if devices differ, its device.
 func mapAnswer(r *replay.Result, at event.Opt[uint64], differ bool) string {
 	var best *replay.DeviceL1
 	var most replay.LaidGroup
@@ -104,7 +104,7 @@ func mapAnswer(r *replay.Result, at event.Opt[uint64], differ bool) string {
 	return text + doubtful(r)
 }
 
-// momentOf says of which moment a device is drawn.
+// momentOf names the moment at which a device is drawn.
 func momentOf(r *replay.Result, d *replay.DeviceL1, at event.Opt[uint64]) string {
 	switch {
 	case at.OK:
@@ -154,7 +154,7 @@ func laidText(r *replay.Result, d *replay.DeviceL1, at event.Opt[uint64], same *
 	return b.String()
 }
 
-// groupsText says what is drawn of some cores.
+// groupsText is the part of a drawing that groups of cores decide.
 func groupsText(r *replay.Result, groups []replay.LaidGroup) string {
 	var b strings.Builder
 	for _, g := range groups {
@@ -189,7 +189,8 @@ func grid(r *replay.Result, f laidFold, at event.Opt[uint64]) draw.Grid {
 	return g
 }
 
-// addressMap is that of the core to which a Result is narrowed, and of those that hold the same.
+// addressMap is the address map of the core to which a Result is narrowed; its name counts the cores that hold the
+// same.
 func addressMap(r *replay.Result, f laidFold, at event.Opt[uint64]) draw.Column {
 	s := r.SpecOf(f.on.ID)
 	c := draw.Column{Name: fmt.Sprintf("core %s of %s: nothing lies there", r.Only.Core.V, f.name(r, at)), Base: s.CBBase, End: s.L1Size}

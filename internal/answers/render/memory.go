@@ -9,8 +9,7 @@ import (
 	"github.com/cbl1/cbl1/replay"
 )
 
-// kindsText lists the kinds of what a core held, kernels and the reserved area left
-// out.
+// kindsText lists the bytes of a core by kind, without kernels and the reserved area.
 func kindsText(p *replay.L1Peak) string {
 	var kinds []string
 	for k := fit.KindCB; k.InL1(); k++ {
@@ -21,8 +20,8 @@ func kindsText(p *replay.L1Peak) string {
 	return strings.Join(kinds, ", ")
 }
 
-// bufferText says how many bytes buffers took over all banks of the device that had
-// most, and what was left at the end.
+// bufferText gives the peak of buffers over all banks of the device with the most, and the buffers that live at
+// the end.
 func bufferText(r *replay.Result) string {
 	var best *replay.DeviceL1
 	for i := range r.L1 {
@@ -57,7 +56,7 @@ func bufferText(r *replay.Result) string {
 	return text
 }
 
-// dispatchedText says what executions left of circular buffers.
+// dispatchedText counts the executions on a device and the bytes of circular buffers that they left.
 func dispatchedText(r *replay.Result, row *replay.DeviceL1) string {
 	d := row.Dispatched
 	text := fmt.Sprintf("%s on %s left CBs of at most %s bytes, %s on the fullest core; %s at the end",

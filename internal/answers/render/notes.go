@@ -77,7 +77,7 @@ func details(r *replay.Result, folds []fold) []note {
 	return out
 }
 
-// counted says what is in the table and what is not.
+// counted names the buffers that the table counts and leaves out.
 func counted(folds []fold) string {
 	var local, global int64
 	var loose uint64

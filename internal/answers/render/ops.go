@@ -9,8 +9,8 @@ import (
 // between joins the functions of ProgramDetail.Op.
 const between = " > "
 
-// opName shortens a path of functions to n columns. The outermost is what the user
-// called and the innermost what ran, so the ones between go first.
+// opName shortens a path of functions to n columns. The user called the outermost function, and the innermost one
+// ran: functions between them go first.
 func opName[T ~string](path T, n int) string {
 	op := string(path)
 	if op == "" {

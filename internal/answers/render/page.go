@@ -9,8 +9,8 @@ import (
 	"github.com/cbl1/cbl1/internal/shown"
 )
 
-// A page is what people read: an answer in its first line, and blocks of text below it. Its methods
-// make all text visible (shown.Visible), whoever wrote it, so that no name steers a terminal.
+// A page is an answer for people: the answer in its first line, and blocks of text below it. Its methods make all
+// text visible (shown.Visible), so that no name from a file steers a terminal.
 type page struct {
 	blocks  []block
 	doubts  []doubt // that a last line names, or several for all pages
@@ -34,7 +34,7 @@ func (p *page) line(format string, args ...any) {
 	p.blocks = append(p.blocks, block{lines: []string{shown.Visible(fmt.Sprintf(format, args...))}})
 }
 
-// note adds notes below what is there.
+// note adds labelled lines.
 func (p *page) note(notes ...note) { p.blocks = append(p.blocks, block{notes: visibleNotes(notes)}) }
 
 // visibleNotes returns notes made visible. Line ends are blanks there.

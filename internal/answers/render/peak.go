@@ -44,7 +44,7 @@ func mostRegistered(r *replay.Result) (best *replay.Device) {
 	return best
 }
 
-// boundNotes say in which way figures of what was registered are a bound.
+// boundNotes name the reasons why figures of registered programs are a bound.
 func boundNotes(r *replay.Result) []note {
 	return append(anomalyNotes(r, "bound", replay.CodeEveryCore), anomalyNotes(r, "bound", replay.CodeNoAddresses)...)
 }
@@ -124,7 +124,7 @@ func equalPeaks(r *replay.Result, row *replay.DeviceL1) string {
 	return strings.Join(parts, "; ")
 }
 
-// composition says which bytes more than one kind of things held, and what is free.
+// composition names bytes that several kinds share, and the free ranges.
 func composition(r *replay.Result, on event.Opt[uint64], p *replay.L1Peak) []note {
 	var notes []note
 	for _, s := range p.Shared {
@@ -179,7 +179,7 @@ func bufferDoubts(row *replay.DeviceL1) (out []doubt) {
 	return out
 }
 
-// untoldNotes say what the capture hides, because of which the true peak may be higher.
+// untoldNotes name everything that the capture hides: the true peak may be higher.
 func untoldNotes(r *replay.Result) []note {
 	return append(reasonNotes("hidden", r.Hidden()), anomalyNotes(r, "unsized", replay.CodeBufferUnsized)...)
 }

@@ -125,7 +125,7 @@ func (m room) top() string {
 	return "the end of L1"
 }
 
-// limit names what first took bytes; otherwise is what stands there without it.
+// limit names the owner of a limit; otherwise is the text without one.
 func (m room) limit(l *replay.RoomLimit, otherwise string) string {
 	r := m.result
 	switch {
@@ -145,7 +145,7 @@ func (m room) limit(l *replay.RoomLimit, otherwise string) string {
 	return text + ", " + whose(r, l.Buffer.Op, l.Buffer.At, l.Buffer.T, 60)
 }
 
-// unfit says what does not fit as it is, and when a size has no place.
+// unfit names the reasons why a size has no place.
 func (m room) unfit() (notes []note) {
 	doc, k := m.doc, &m.result.Checks
 	if doc.Size.OK && (doc.All == nil || !doc.All.Place.OK) && len(doc.Tight) == 0 && k.Runs > 0 {

@@ -8,16 +8,15 @@ import (
 	"github.com/cbl1/cbl1/internal/shown"
 )
 
-// A table lines its columns up, by what they take on a terminal. Cells are aligned right but for those of the
-// columns in left. Trailing blanks are cut. The first row is the head.
+// A table aligns its columns by their width on a terminal: to the right, except for the columns in left. Trailing
+// blanks are cut. The first row is the head.
 type table struct {
 	left map[int]bool
 	rows [][]string
 	more []string // lines below the table
 	// spans are headings over several columns, above the first row.
 	spans []span
-	// names are, by row, last cells that can be cut to about n columns. most is n where
-	// nobody says how wide a terminal is.
+	// names are, by row, last cells that can be cut to about n columns. most is n without a terminal.
 	names map[int]func(n int) string
 	most  int
 }
@@ -40,8 +39,8 @@ func headed(names ...string) table {
 	return t
 }
 
-// first returns the first rows of a list for a table, which names the number of those that are left out; rest is
-// how many the list itself lacks.
+// first returns the first rows of a list for a table. The table then counts the other rows and rest, the rows that
+// the list itself lacks.
 func first[T any](t *table, rows []T, most int, rest int64) []T {
 	if n := int64(len(rows)-most) + rest; n > 0 {
 		t.more = append(t.more, grouped(n)+" more: --format json shows all")
@@ -70,7 +69,7 @@ func (t *table) named(name func(n int) string, cells ...any) {
 // leastName is how many columns a name has in the narrowest terminal.
 const leastName = 16
 
-// fit cuts names so that a table keeps to a width, or lets them have what is free.
+// fit shortens names until the table fits into columns. Names may use free columns.
 func (t *table) fit(columns int) {
 	if columns == 0 || len(t.names) == 0 {
 		return
@@ -88,7 +87,7 @@ func (t *table) fit(columns int) {
 	}
 }
 
-// widths are those of the columns.
+// widths returns the width of each column.
 func (t *table) widths() (width []int) {
 	for _, row := range t.rows {
 		for i, cell := range row {

@@ -13,11 +13,11 @@ import (
 	"github.com/cbl1/cbl1/replay"
 )
 
-// maxResidents is how many rows a table of what lies in L1 has in text.
+// maxResidents is the number of residents in a table of text.
 const maxResidents = 20
 
-// complaint is the sentence that says why a program does not fit: that of tt-metal if
-// it has one, so that people and scripts recognise it.
+// complaint is the sentence that says why a program does not fit: the message of tt-metal if it has one, so that
+// people and scripts recognise it.
 func complaint(v fit.Verdict) string { return shown.Visible(v.String()) }
 
 // writeVerdict says, below that sentence, where and by how much a program does not
@@ -96,8 +96,8 @@ func overText(c *fit.Clash, r *replay.Result) string {
 	return text
 }
 
-// culprits returns what a program has on the cores of a clash, and what is in its way,
-// by address. Without a clash it is what tt-metal's first refusal is about.
+// culprits returns the residents of a clash by address: the buffers of the program, and everything in its way.
+// Without a clash it returns the subject of the first refusal.
 func culprits(v fit.Verdict, c *fit.Clash) []fit.Resident {
 	var out []fit.Resident
 	switch {
@@ -110,7 +110,8 @@ func culprits(v fit.Verdict, c *fit.Clash) []fit.Resident {
 	return out
 }
 
-// writeResidents writes a table of what lies on a core. An arrow points at what begins at a limit, if that is not 0.
+// writeResidents writes a table of the residents of a core. An arrow points at the one that begins at a limit, if
+// that is not 0.
 func writeResidents(page *page, title string, r *replay.Result, rows []replay.L1Resident, limit uint64) {
 	head := []string{"bytes", "start", "end", "<what", "<whose"}
 	if limit > 0 {

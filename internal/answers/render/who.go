@@ -31,8 +31,8 @@ func Who(r *replay.Result, q replay.WhoDocument) Document {
 	return d
 }
 
-// A heldFold is devices that hold the same. Each device of a mesh has nodes of its own in a capture: those of the
-// first one are shown.
+// A heldFold is devices that hold the same. In a capture each device of a mesh has its own nodes; text shows the
+// nodes of the first device.
 type heldFold struct {
 	fold
 	rows []replay.Held // of the first device
@@ -57,7 +57,7 @@ func foldHeld(r *replay.Result, held []replay.Held) (out []heldFold) {
 	return out
 }
 
-// heldText is what is shown of a device but for its id and its nodes.
+// heldText is the text of a device without its id and its nodes.
 func heldText(r *replay.Result, rows []replay.Held) string {
 	var b strings.Builder
 	for _, h := range rows {
@@ -90,7 +90,7 @@ func (f heldFold) name(r *replay.Result) string {
 	return "devices " + f.label()
 }
 
-// heldTable is the table of what holds the byte on some cores.
+// heldTable is the table of a byte on some cores: its residents, and the registered programs that use it.
 func heldTable(r *replay.Result, h replay.Held) table {
 	t := headed("<", "bytes", "start", "end", "<what", "<whose")
 	t.most = 42
@@ -157,7 +157,8 @@ func called(x replay.L1Resident) replay.L1Resident {
 	return x
 }
 
-// outside says that nothing is known of what a question is about.
+// outside explains why nothing can hold the byte: an unknown device, a core outside the grid, an address outside
+// L1.
 func outside(r *replay.Result, q replay.WhoDocument) string {
 	if q.Device.OK {
 		found := false
