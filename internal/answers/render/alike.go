@@ -12,7 +12,7 @@ import (
 
 // fold puts devices together of which an overview shows the same but for ids and nodes. A
 // capture whose programs ran on no device it names has rows of L1 alone.
-func (o *overview) fold() []fold {
+func (o *overview) fold() []fold[replay.Device] {
 	devices := o.r.Devices
 	if len(devices) == 0 {
 		for _, on := range o.r.L1 {
@@ -20,7 +20,7 @@ func (o *overview) fold() []fold {
 		}
 	}
 	programs := map[*replay.Programs]string{} // of a list: devices may share it
-	return foldDevices(devices, func(d *replay.Device) string {
+	return foldDevices(devices, namedDevice, func(d *replay.Device) string {
 		if d.ProgramsDetail.Len() == 0 {
 			return o.key(d)
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 // writeAnswer writes the first line: the verdict, the file and the number that decides.
-func writeAnswer(page *page, r *replay.Result, j replay.Judgement, folds []fold) {
+func writeAnswer(page *page, r *replay.Result, j replay.Judgement, folds []fold[replay.Device]) {
 	verdict := strings.ReplaceAll(string(j.Answer), "_", " ")
 	if r.Count(replay.CodeBeyondL1) > 0 {
 		verdict = "does not fit"
@@ -29,7 +29,7 @@ func head(word string, r *replay.Result) string {
 }
 
 // decisive says how much of a core's L1 was held at most, or registered where nothing is known to have run.
-func decisive(r *replay.Result, folds []fold) string {
+func decisive(r *replay.Result, folds []fold[replay.Device]) string {
 	row, d := fullestL1(r), r.FullestDevice()
 	var text string
 	var id event.Opt[uint64]
@@ -171,15 +171,15 @@ func nodes(r *replay.Result, p replay.ProgramDetail) string {
 func nothingCounted(r *replay.Result) string {
 	var local, global, apart int64
 	var peak, registered uint64
-	var names []string
+	var devices []string
 	for _, d := range r.Devices {
 		peak, registered = max(peak, d.CorePeak), max(registered, d.Registered)
 		local, global, apart = local+d.LocalCBs, global+d.GlobalCBs, apart+d.Dataflow.Nodes+d.Scratchpad.Nodes
-		names = append(names, fold{&d, []*replay.Device{&d}}.where())
+		devices = append(devices, names{namedDevice(&d)}.where())
 	}
-	where := strings.Join(names, ", ")
-	if len(names) > 3 {
-		where = shown.Plural(len(names), "device")
+	where := strings.Join(devices, ", ")
+	if len(devices) > 3 {
+		where = shown.Plural(len(devices), "device")
 	}
 	switch {
 	case r.Nodes == 0:

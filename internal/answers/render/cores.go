@@ -37,7 +37,7 @@ func foldCores(groups []replay.CoreGroup) []coreRow {
 
 // writeCores writes a table of groups of cores per device, equal devices folded.
 func writeCores(page *page, r *replay.Result) {
-	folds := foldDevices(r.Devices, func(d *replay.Device) string { return fmt.Sprint(d.CoreGroups) })
+	folds := foldDevices(r.Devices, namedDevice, func(d *replay.Device) string { return fmt.Sprint(d.CoreGroups) })
 	for _, f := range folds {
 		rows := foldCores(f.first.CoreGroups)
 		if len(rows) == 0 {

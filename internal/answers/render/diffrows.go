@@ -125,21 +125,20 @@ func chipName(c compare.Chip) string {
 
 // deviceLabel names the devices of a row: "device 0", "devices 0..7 (8 chips, equal)".
 func deviceLabel(d compare.Device) string {
-	var devices []*replay.Device
+	var devices names
 	for _, id := range d.IDs {
-		one := &replay.Device{Kind: d.Kind, ID: id.New}
+		one := named{id.New, d.Kind, nil}
 		if !id.New.OK {
-			one.ID = id.Old
+			one.id = id.Old
 		}
 		devices = append(devices, one)
 	}
-	f := fold{devices[0], devices}
-	text := f.where()
+	text := devices.where()
 	switch {
-	case d.Kind == replay.KindMesh && f.first.ID.OK:
-		text = fmt.Sprintf("mesh %d", f.first.ID.V)
+	case d.Kind == replay.KindMesh && devices[0].id.OK:
+		text = fmt.Sprintf("mesh %d", devices[0].id.V)
 	case len(devices) > 1:
-		text = "devices " + f.label()
+		text = "devices " + devices.label()
 	}
 	if id := d.IDs[0]; len(d.IDs) == 1 && id.Old.OK && id.New.OK && id.Old != id.New {
 		text += fmt.Sprintf(" (old: %d)", id.Old.V)

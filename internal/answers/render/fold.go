@@ -4,30 +4,43 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/replay"
 )
 
-// A fold is a set of devices with the same figures.
-type fold struct {
-	first   *replay.Device // which stands for all
-	devices []*replay.Device
+// A named is a device as texts name it.
+type named struct {
+	id    event.Opt[uint64]
+	kind  replay.DeviceKind
+	chips []uint64
 }
 
-// foldDevices puts devices with equal keys together, in order of the first ones.
-// Only chips are folded: ids of meshes mean different sets of chips.
-func foldDevices(devices []replay.Device, key func(*replay.Device) string) []fold {
-	var out []fold
+func namedDevice(d *replay.Device) named { return named{d.ID, d.Kind, d.Chips} }
+
+func namedL1(d *replay.DeviceL1) named { return named{d.ID, d.Kind, d.Chips} }
+
+// A fold is devices with equal rows.
+type fold[T any] struct {
+	names
+	first *T // the row of the first device
+}
+
+// foldDevices folds the rows of devices that have equal keys, in order of the first ones. Only chips are folded: ids of
+// meshes mean different sets of chips.
+func foldDevices[T any](rows []T, name func(*T) named, key func(*T) string) []fold[T] {
+	var out []fold[T]
 	at := map[string]int{}
-	for i := range devices {
-		d := &devices[i]
-		k := fmt.Sprint(i)
-		if d.Kind == replay.KindChip {
-			k = "chip " + key(d)
+	for i := range rows {
+		row := &rows[i]
+		device, k := name(row), fmt.Sprint(i)
+		if device.kind == replay.KindChip {
+			k = "chip " + key(row)
 		}
 		f := folding(at, &out, k)
-		f.devices = append(f.devices, d)
-		f.first = f.devices[0]
+		if f.names = append(f.names, device); f.first == nil {
+			f.first = row
+		}
 	}
 	return out
 }
@@ -42,44 +55,55 @@ func figures(d *replay.Device) string {
 		d.Registered, d.ResidentPeak, d.RegisteredLogical, d.HighestEnd, d.Dataflow, d.Scratchpad, op)
 }
 
+// A names is devices that a text names together.
+type names []named
+
 // label names the devices in a table: "0", "0..7 (8 chips, equal)",
 // "mesh 1 (chip 0)", "mesh 1 (8 chips, equal)", "no id".
-func (f fold) label() string {
-	d := f.first
+func (all names) label() string {
+	d := all[0]
 	switch {
-	case d.Kind == replay.KindNone:
+	case d.kind == replay.KindNone:
 		return "no id"
-	case d.Kind == replay.KindMesh && len(d.Chips) == 1:
-		return fmt.Sprintf("mesh %d (chip %d)", d.ID.V, d.Chips[0])
-	case d.Kind == replay.KindMesh:
-		return fmt.Sprintf("mesh %d (%d chips, equal)", d.ID.V, len(d.Chips))
-	case len(f.devices) == 1:
-		return fmt.Sprint(d.ID.V)
+	case d.kind == replay.KindMesh && len(d.chips) == 1:
+		return fmt.Sprintf("mesh %d (chip %d)", d.id.V, d.chips[0])
+	case d.kind == replay.KindMesh:
+		return fmt.Sprintf("mesh %d (%d chips, equal)", d.id.V, len(d.chips))
+	case len(all) == 1:
+		return fmt.Sprint(d.id.V)
 	}
-	return fmt.Sprintf("%s (%d chips, equal)", f.ids(), len(f.devices))
+	return fmt.Sprintf("%s (%d chips, equal)", all.ids(), len(all))
+}
+
+// title names the devices above a table or a picture: "device 0", "devices 0..7 (8 chips, equal)".
+func (all names) title(r *replay.Result) string {
+	if len(all) > 1 {
+		return "devices " + all.label()
+	}
+	return deviceName(r, all[0].id)
 }
 
 // where names the devices in a sentence.
-func (f fold) where() string {
+func (all names) where() string {
 	switch {
-	case f.first.Kind == replay.KindNone:
+	case all[0].kind == replay.KindNone:
 		return "device not named"
-	case f.first.Kind == replay.KindMesh:
-		return f.label()
-	case len(f.devices) == 1:
-		return "device " + f.label()
+	case all[0].kind == replay.KindMesh:
+		return all.label()
+	case len(all) == 1:
+		return "device " + all.label()
 	}
-	return "devices " + f.ids()
+	return "devices " + all.ids()
 }
 
 // ids lists the devices' ids: "0..2, 4..7".
-func (f fold) ids() string {
+func (all names) ids() string {
 	const most = 3 // runs shown
 	var runs []string
-	for i := 0; i < len(f.devices); {
-		from := f.devices[i].ID.V
+	for i := 0; i < len(all); {
+		from := all[i].id.V
 		to := from
-		for i++; i < len(f.devices) && f.devices[i].ID.V == to+1; i++ {
+		for i++; i < len(all) && all[i].id.V == to+1; i++ {
 			to++
 		}
 		if len(runs) == most {

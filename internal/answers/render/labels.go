@@ -96,10 +96,9 @@ func deviceName(r *replay.Result, id event.Opt[uint64]) string {
 		return "device not named"
 	}
 	if r != nil {
-		for _, row := range r.L1 {
-			if row.ID == id && row.Kind == replay.KindMesh {
-				d := replay.Device{ID: id, Kind: row.Kind, Chips: row.Chips}
-				return fold{&d, nil}.label()
+		for i := range r.L1 {
+			if d := namedL1(&r.L1[i]); d.id == id && d.kind == replay.KindMesh {
+				return names{d}.label()
 			}
 		}
 	}

@@ -43,11 +43,8 @@ func Map(r *replay.Result, at event.Opt[uint64]) Document {
 
 // chipNotes say with which L1 was reckoned, device by device where they differ.
 func chipNotes(r *replay.Result) (notes []note) {
-	var devices []replay.Device
-	for i := range r.L1 {
-		devices = append(devices, replay.Device{ID: r.L1[i].ID, Kind: replay.KindChip})
-	}
-	folds := foldDevices(devices, func(d *replay.Device) string { return chipText(r, r.SpecOf(d.ID)) })
+	chip := func(d *replay.DeviceL1) named { return named{d.ID, replay.KindChip, nil} }
+	folds := foldDevices(r.L1, chip, func(d *replay.DeviceL1) string { return chipText(r, r.SpecOf(d.ID)) })
 	if len(folds) < 2 {
 		return []note{{"chip", chipText(r, r.Spec)}}
 	}
@@ -118,24 +115,11 @@ func momentOf(r *replay.Result, d *replay.DeviceL1, at event.Opt[uint64]) string
 }
 
 // A laidFold is devices on which the same cores hold the same, each at its moment.
-type laidFold struct {
-	fold
-	on *replay.DeviceL1 // the first
-}
+type laidFold = fold[replay.DeviceL1]
 
-func foldLaid(r *replay.Result, at event.Opt[uint64]) (out []laidFold) {
-	var devices []replay.Device
-	rows := map[event.Opt[uint64]]*replay.DeviceL1{}
-	for i := range r.L1 {
-		d := &r.L1[i]
-		devices, rows[d.ID] = append(devices, replay.Device{ID: d.ID, Kind: d.Kind, Chips: d.Chips}), d
-	}
+func foldLaid(r *replay.Result, at event.Opt[uint64]) []laidFold {
 	same := newSights()
-	for _, f := range foldDevices(devices, func(d *replay.Device) string { return laidText(r, rows[d.ID], at, same) }) {
-		f.devices = append([]*replay.Device{}, f.devices...)
-		out = append(out, laidFold{f, rows[f.first.ID]})
-	}
-	return out
+	return foldDevices(r.L1, namedL1, func(d *replay.DeviceL1) string { return laidText(r, d, at, same) })
 }
 
 // laidText has all that is drawn of a device, without its id and its nodes; a number stands for what lay there.
@@ -172,18 +156,14 @@ func groupsText(r *replay.Result, groups []replay.LaidGroup) string {
 	return b.String()
 }
 
-// name names the devices of a picture, and its moment.
-func (f laidFold) name(r *replay.Result, at event.Opt[uint64]) string {
-	text := deviceName(r, f.on.ID)
-	if len(f.devices) > 1 {
-		text = "devices " + f.label()
-	}
-	return text + momentOf(r, f.on, at)
+// pictured names the devices of a picture, and its moment.
+func pictured(r *replay.Result, f laidFold, at event.Opt[uint64]) string {
+	return f.title(r) + momentOf(r, f.first, at)
 }
 
 func grid(r *replay.Result, f laidFold, at event.Opt[uint64]) draw.Grid {
-	g := draw.Grid{Name: f.name(r, at), Cols: f.on.Cols, Rows: f.on.Rows, Full: r.SpecOf(f.on.ID).UsableBytes(), FullIs: "usable L1"}
-	for _, one := range f.on.Mapped(at) {
+	g := draw.Grid{Name: pictured(r, f, at), Cols: f.first.Cols, Rows: f.first.Rows, Full: r.SpecOf(f.first.ID).UsableBytes(), FullIs: "usable L1"}
+	for _, one := range f.first.Mapped(at) {
 		g.Shades = append(g.Shades, draw.Shade{Cores: one.Cores, Bytes: one.Bytes})
 	}
 	return g
@@ -192,15 +172,15 @@ func grid(r *replay.Result, f laidFold, at event.Opt[uint64]) draw.Grid {
 // addressMap is the address map of the core to which a Result is narrowed; its name counts the cores that hold the
 // same.
 func addressMap(r *replay.Result, f laidFold, at event.Opt[uint64]) draw.Column {
-	s := r.SpecOf(f.on.ID)
-	c := draw.Column{Name: fmt.Sprintf("core %s of %s: nothing lies there", r.Only.Core.V, f.name(r, at)), Base: s.CBBase, End: s.L1Size}
-	for _, g := range f.on.Mapped(at) {
+	s := r.SpecOf(f.first.ID)
+	c := draw.Column{Name: fmt.Sprintf("core %s of %s: nothing lies there", r.Only.Core.V, pictured(r, f, at)), Base: s.CBBase, End: s.L1Size}
+	for _, g := range f.first.Mapped(at) {
 		if !g.Cores.Has(r.Only.Core.V) {
 			continue
 		}
-		c.Name = fmt.Sprintf("core %s of %s", r.Only.Core.V, f.name(r, at))
+		c.Name = fmt.Sprintf("core %s of %s", r.Only.Core.V, pictured(r, f, at))
 		if n := g.Cores.Len(); n > 1 {
-			c.Name = fmt.Sprintf("core %s, like %s %s, of %s", r.Only.Core.V, shown.Plural(n-1, "other"), coreRanges(g.Cores), f.name(r, at))
+			c.Name = fmt.Sprintf("core %s, like %s %s, of %s", r.Only.Core.V, shown.Plural(n-1, "other"), coreRanges(g.Cores), pictured(r, f, at))
 		}
 		c.Blocks = blocks(r, g.Residents)
 	}

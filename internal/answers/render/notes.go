@@ -37,7 +37,7 @@ func remarks(r *replay.Result, j replay.Judgement) []note {
 }
 
 // details are the counts behind the figures, and the figures of buffers and executions.
-func details(r *replay.Result, folds []fold) []note {
+func details(r *replay.Result, folds []fold[replay.Device]) []note {
 	out := []note{{"read", fmt.Sprintf("%s, addresses of circular buffers: %s", length(r), r.Addresses)}}
 	if d := r.FullestDevice(); d != nil {
 		f := d.Fullest
@@ -78,18 +78,17 @@ func details(r *replay.Result, folds []fold) []note {
 }
 
 // counted names the buffers that the table counts and leaves out.
-func counted(folds []fold) string {
+func counted(folds []fold[replay.Device]) string {
 	var local, global int64
 	var loose uint64
 	for _, f := range folds {
-		for _, d := range f.devices {
-			local, global, loose = local+d.LocalCBs, global+d.GlobalCBs, max(loose, d.UnattributedPeak)
-		}
+		n, d := int64(len(f.names)), f.first
+		local, global, loose = local+n*d.LocalCBs, global+n*d.GlobalCBs, max(loose, d.UnattributedPeak)
 	}
 	text := shown.Plural(local, "local CB")
 	if len(folds) == 1 && local > 0 {
 		text += " on " + shown.Plural(folds[0].first.Cores, "core")
-		if n := len(folds[0].devices); n > 1 {
+		if n := len(folds[0].names); n > 1 {
 			text += fmt.Sprintf(" of %d chips", n)
 		}
 	}

@@ -62,11 +62,3 @@ func percent(part, whole uint64) string {
 	}
 	return strconv.FormatFloat(p, 'f', 1, 64) + "%"
 }
-
-// times returns a/b like "7.6x".
-func times(a, b uint64) string {
-	if b == 0 {
-		return "-"
-	}
-	return strconv.FormatFloat(float64(a)/float64(b), 'f', 1, 64) + "x"
-}

@@ -139,7 +139,7 @@ type overview struct {
 }
 
 // alike are the rows of devices, each row some that are equal.
-func (o *overview) alike(folds []fold) []jsonAlike {
+func (o *overview) alike(folds []fold[replay.Device]) []jsonAlike {
 	out := []jsonAlike{}
 	residents, few := o.most, 1
 	if len(folds) > 1 { // many devices share the rows
@@ -147,8 +147,8 @@ func (o *overview) alike(folds []fold) []jsonAlike {
 	}
 	for _, f := range folds {
 		row := jsonAlike{Label: f.where(), Chip: o.r.SpecOf(f.first.ID).Sizes(), Groups: []int{}, Moments: []jsonLaidMoment{}}
-		for _, d := range f.devices {
-			row.IDs = append(row.IDs, d.ID)
+		for _, d := range f.names {
+			row.IDs = append(row.IDs, d.id)
 		}
 		if len(o.r.Devices) > 0 {
 			figures := *f.first
@@ -188,7 +188,7 @@ func (o *overview) alike(folds []fold) []jsonAlike {
 func clipped(op replay.Name) replay.Name { return replay.Name(shown.Clip(string(op), 160)) }
 
 // programs are those of all devices, the largest on a core first.
-func (o *overview) programs(folds []fold) (out []jsonProgramRow, more int) {
+func (o *overview) programs(folds []fold[replay.Device]) (out []jsonProgramRow, more int) {
 	type key struct {
 		placedProgram
 		times int

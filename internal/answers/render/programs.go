@@ -41,7 +41,7 @@ func folding[T any, K comparable](at map[K]int, rows *[]T, key K) *T {
 
 // writePrograms writes a table of programs per device, equal devices folded.
 func writePrograms(page *page, r *replay.Result) {
-	folds := foldDevices(r.Devices, func(d *replay.Device) string {
+	folds := foldDevices(r.Devices, namedDevice, func(d *replay.Device) string {
 		var key strings.Builder
 		for p := range programsOf(r, d) {
 			fmt.Fprintf(&key, "%+v\n", p.WithoutNodes())

@@ -162,20 +162,13 @@ const maxRooms = 12
 
 // writeGroups writes the room on each group of cores alone, equal devices folded.
 func (m room) writeGroups(page *page) {
-	devices := make([]replay.Device, len(m.doc.Devices))
-	of := map[*replay.Device]*replay.DeviceRoom{}
-	for i := range m.doc.Devices {
-		d := &m.doc.Devices[i]
-		devices[i] = replay.Device{ID: d.Device, Kind: d.Kind, Chips: d.Chips}
-		of[&devices[i]] = d
-	}
-	folds := foldDevices(devices, func(d *replay.Device) string { return fmt.Sprint(of[d].Room, of[d].Groups) })
+	name := func(d *replay.DeviceRoom) named { return named{d.Device, d.Kind, d.Chips} }
+	folds := foldDevices(m.doc.Devices, name, func(d *replay.DeviceRoom) string { return fmt.Sprint(d.Room, d.Groups) })
 	for _, f := range folds {
-		d := of[f.first]
-		if len(folds) == 1 && len(d.Groups) <= 1 {
+		if len(folds) == 1 && len(f.first.Groups) <= 1 {
 			return // the first line says it
 		}
-		page.table(fmt.Sprintf("room on %s, for a buffer on some cores alone", f.where()), m.table(d.Groups))
+		page.table(fmt.Sprintf("room on %s, for a buffer on some cores alone", f.where()), m.table(f.first.Groups))
 	}
 }
 

@@ -29,7 +29,7 @@ func Report(r *replay.Result, opt Options) Document {
 			peaks[on.ID] = grouped(on.Peak.Bytes)
 		}
 	}
-	folds := foldDevices(r.Devices, func(d *replay.Device) string { return figures(d) + peaks[d.ID] })
+	folds := foldDevices(r.Devices, namedDevice, func(d *replay.Device) string { return figures(d) + peaks[d.ID] })
 	j := r.Judge(replay.Terms{})
 	writeAnswer(p, r, j, folds)
 	if r.FullestDevice() != nil {
@@ -61,7 +61,7 @@ func Report(r *replay.Result, opt Options) Document {
 const maxRows = 6
 
 // writeDevices writes the table of devices. peaks are the most bytes of one core of each device.
-func writeDevices(page *page, folds []fold, peaks map[event.Opt[uint64]]string) {
+func writeDevices(page *page, folds []fold[replay.Device], peaks map[event.Opt[uint64]]string) {
 	t := headed("<device", "registered", "alive peak", "L1 peak", "registered", "alive peak", "logical", "programs")
 	t.spans = []span{{"fullest core", 1, 3}, {"all cores", 4, 6}}
 	shown := fullestFolds(folds)
@@ -78,7 +78,7 @@ func writeDevices(page *page, folds []fold, peaks map[event.Opt[uint64]]string) 
 
 // fullestFolds returns the folds with the fullest cores, as many as are shown, in
 // the order of the devices.
-func fullestFolds(folds []fold) []fold {
+func fullestFolds(folds []fold[replay.Device]) []fold[replay.Device] {
 	if len(folds) <= maxRows {
 		return folds
 	}
@@ -91,7 +91,7 @@ func fullestFolds(folds []fold) []fold {
 	})
 	order = order[:maxRows]
 	slices.Sort(order)
-	var out []fold
+	var out []fold[replay.Device]
 	for _, i := range order {
 		out = append(out, folds[i])
 	}

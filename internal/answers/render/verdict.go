@@ -45,7 +45,7 @@ func writeVerdict(page *page, of *replay.Result, f *replay.FailedCheck) {
 		notes = append(notes, note{"differs", shown.Visible(differs)})
 	}
 	if advice := v.Advice(); advice != "" {
-		notes = append(notes, note{"advice", named(advice, of, f)})
+		notes = append(notes, note{"advice", buffersNamed(advice, of, f)})
 	}
 	page.note(notes...)
 	var worst *fit.Clash
@@ -71,8 +71,8 @@ func writeVerdict(page *page, of *replay.Result, f *replay.FailedCheck) {
 	}
 }
 
-// named returns an advice that names buffers as the tables do.
-func named(advice string, of *replay.Result, f *replay.FailedCheck) string {
+// buffersNamed returns an advice that names buffers as the tables do.
+func buffersNamed(advice string, of *replay.Result, f *replay.FailedCheck) string {
 	buffers := regexp.MustCompile(`\w+ buffer (\d+)(?: \("(?:[^"\\]|\\.)*"\))?`)
 	return buffers.ReplaceAllStringFunc(advice, func(text string) string {
 		id, err := strconv.ParseUint(buffers.FindStringSubmatch(text)[1], 10, 64)

@@ -22,8 +22,8 @@ func Who(r *replay.Result, q replay.WhoDocument) Document {
 		page.note(note{"where", text})
 	}
 	for _, f := range folds {
-		for _, h := range f.rows {
-			page.table(fmt.Sprintf("%s of %s", coresText(h.Cores), f.name(r)), heldTable(r, h))
+		for _, h := range *f.first {
+			page.table(fmt.Sprintf("%s of %s", coresText(h.Cores), f.title(r)), heldTable(r, h))
 		}
 	}
 	page.apart(slices.Concat(untoldNotes(r), unseenNotes(r), doubtNotes(doubts(r))))
@@ -31,30 +31,19 @@ func Who(r *replay.Result, q replay.WhoDocument) Document {
 	return d
 }
 
-// A heldFold is devices that hold the same. In a capture each device of a mesh has its own nodes; text shows the
-// nodes of the first device.
-type heldFold struct {
-	fold
-	rows []replay.Held // of the first device
-}
-
-// foldHeld puts devices together that hold the same, in order of the first ones. The rows of a device follow each
-// other.
-func foldHeld(r *replay.Result, held []replay.Held) (out []heldFold) {
-	var devices []replay.Device
-	rows := map[event.Opt[uint64]][]replay.Held{}
-	for len(held) > 0 {
-		first, n := held[0], 1
-		for n < len(held) && held[n].Device == first.Device {
-			n++
+// foldHeld folds devices that hold the same. In a capture each device of a mesh has its own nodes; text shows the nodes of
+// the first device.
+func foldHeld(r *replay.Result, held []replay.Held) []fold[[]replay.Held] {
+	var devices [][]replay.Held // the rows of a device follow each other
+	for i, h := range held {
+		if i == 0 || held[i-1].Device != h.Device {
+			devices = append(devices, nil)
 		}
-		devices = append(devices, replay.Device{ID: first.Device, Kind: first.Kind, Chips: first.Chips})
-		rows[first.Device], held = held[:n], held[n:]
+		last := len(devices) - 1
+		devices[last] = append(devices[last], h)
 	}
-	for _, f := range foldDevices(devices, func(d *replay.Device) string { return heldText(r, rows[d.ID]) }) {
-		out = append(out, heldFold{f, rows[f.first.ID]})
-	}
-	return out
+	name := func(rows *[]replay.Held) named { return named{(*rows)[0].Device, (*rows)[0].Kind, (*rows)[0].Chips} }
+	return foldDevices(devices, name, func(rows *[]replay.Held) string { return heldText(r, *rows) })
 }
 
 // heldText is the text of a device without its id and its nodes.
@@ -82,14 +71,6 @@ func nowhere(rows []replay.L1Resident) []replay.L1Resident {
 	return append(out, rows[len(out):]...)
 }
 
-// name names the devices: "device 0", "devices 0..31 (32 chips, equal)".
-func (f heldFold) name(r *replay.Result) string {
-	if len(f.devices) == 1 {
-		return deviceName(r, f.first.ID)
-	}
-	return "devices " + f.label()
-}
-
 // heldTable is the table of a byte on some cores: its residents, and the registered programs that use it.
 func heldTable(r *replay.Result, h replay.Held) table {
 	t := headed("<", "bytes", "start", "end", "<what", "<whose")
@@ -106,7 +87,7 @@ func heldTable(r *replay.Result, h replay.Held) table {
 }
 
 // whoAnswer says in one line what holds the byte.
-func whoAnswer(r *replay.Result, q replay.WhoDocument, folds []heldFold) string {
+func whoAnswer(r *replay.Result, q replay.WhoDocument, folds []fold[[]replay.Held]) string {
 	where := fmt.Sprintf("byte %s (%#x)", grouped(q.Address), q.Address)
 	if q.Core.OK {
 		where += fmt.Sprintf(" on core %s", q.Core.V)
@@ -123,10 +104,10 @@ func whoAnswer(r *replay.Result, q replay.WhoDocument, folds []heldFold) string 
 	cores, different := 0, 0
 	var one replay.L1Resident
 	for _, f := range folds {
-		for _, h := range f.rows {
+		for _, h := range *f.first {
 			if len(h.Resident) > 0 {
 				different += len(h.Resident)
-				cores += h.Cores.Len() * len(f.devices)
+				cores += h.Cores.Len() * len(f.names)
 				one = called(h.Resident[0])
 			}
 		}
