@@ -81,6 +81,8 @@
 //   - A program whose ranges the others cover is hidden: no update. The live programs
 //     are ordered by how far they reach, and a search in this order closes a gap. A class
 //     on which searching does not pay counts all its programs for a while.
+//   - Consecutive devices on which every call did the same are one cohort, with one record
+//     (cohort.go). A call on a part of a cohort divides it; cohorts never join.
 //   - Devices with the same programs are in one state (state.go). A call for 32 of them
 //     is one update and 32 atomic stores. So are 32 calls for one device each: the
 //     first one does the work. A state leans on the state that it became, and the other

@@ -20,7 +20,7 @@ import (
 type file struct {
 	name string
 	what large.Capture
-	goal float64 // MB/s, on the machine that ARCHITECTURE.md speaks of
+	goal float64 // MB/s, on the machine of docs/results.md
 }
 
 // captures are the files. Their sizes are shares of a mega, which is 1e6 for the goals.
