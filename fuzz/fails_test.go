@@ -34,7 +34,12 @@ func many(t *testing.T, property func(*rapid.T)) {
 // counterexample that rapid finds, or "" if it finds none. The choices are the same every time; the
 // result of shrinking when its time is up is not.
 func fails(property func(*rapid.T), shrink time.Duration) string {
-	defer sameTries(1, 1000)()
+	return failsFrom(1, property, shrink)
+}
+
+// failsFrom is fails with other choices for each seed.
+func failsFrom(seed int, property func(*rapid.T), shrink time.Duration) string {
+	defer sameTries(seed, 1000)()
 	defer setFlags(map[string]string{"rapid.nofailfile": "true", "rapid.shrinktime": shrink.String()})()
 	r := &recorder{}
 	func() {

@@ -350,6 +350,25 @@ func (p *Program) Resize(cb int, size uint64) (*Program, error) {
 	return b.Build(*p.spec)
 }
 
+// GoString lists the CBs with their ranges and cores in one line, for the output of tests.
+func (p *Program) GoString() string {
+	if p == nil {
+		return "no program"
+	}
+	var cbs []string
+	for _, cb := range p.CBs() {
+		kind := ""
+		if cb.Kind != CircularBuffer {
+			kind = cb.Kind.String() + " "
+		}
+		if cb.Global {
+			kind += "global "
+		}
+		cbs = append(cbs, fmt.Sprintf("%s%v on %v", kind, cb.Range, cb.Cores))
+	}
+	return fmt.Sprintf("program %d {%s}", p.id, strings.Join(cbs, "; "))
+}
+
 // String describes the program in a few words, for error messages. The bytes are
 // physical, summed over cores.
 func (p *Program) String() string {

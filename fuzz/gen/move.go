@@ -62,11 +62,11 @@ func (m Move) String() string {
 	case Remove, ResetPeaks, BeginTrace:
 		return fmt.Sprintf("%s %v", m.Op, m.Devices)
 	case Record:
-		return fmt.Sprintf("%s %d: %s", m.Op, m.Trace, Describe(m.Program))
+		return fmt.Sprintf("%s %d: %s", m.Op, m.Trace, m.Program.GoString())
 	case EndTrace, Replay, ReleaseTrace:
 		return fmt.Sprintf("%s %d", m.Op, m.Trace)
 	case UnregisterAll:
-		return fmt.Sprintf("%s %s", m.Op, Describe(m.Program))
+		return fmt.Sprintf("%s %s", m.Op, m.Program.GoString())
 	case SetHybrid:
 		return fmt.Sprintf("%s %v on %v", m.Op, m.On, m.Devices)
 	case Allocate, Place:
@@ -74,29 +74,13 @@ func (m Move) String() string {
 	case Free:
 		return fmt.Sprintf("%s buffer %d on %v", m.Op, m.Buffer.ID, m.Devices)
 	case Replace:
-		return fmt.Sprintf("%s %s with %s", m.Op, Describe(m.Program), Describe(m.New))
+		return fmt.Sprintf("%s %s with %s", m.Op, m.Program.GoString(), m.New.GoString())
 	}
-	return fmt.Sprintf("%s %s on %v", m.Op, Describe(m.Program), m.Devices)
+	return fmt.Sprintf("%s %s on %v", m.Op, m.Program.GoString(), m.Devices)
 }
 
-// Describe lists the CBs of a program with their places, which its String leaves out.
-func Describe(p *program.Program) string {
-	if p == nil {
-		return "no program"
-	}
-	var cbs []string
-	for _, cb := range p.CBs() {
-		kind := ""
-		if cb.Kind != program.CircularBuffer {
-			kind = cb.Kind.String() + " "
-		}
-		if cb.Global {
-			kind += "global "
-		}
-		cbs = append(cbs, fmt.Sprintf("%s%v on %v", kind, cb.Range, cb.Cores))
-	}
-	return fmt.Sprintf("program %d {%s}", p.ID(), strings.Join(cbs, "; "))
-}
+// GoString is String: rapid prints values that it draws by %#v.
+func (m Move) GoString() string { return m.String() }
 
 func describeBuffer(b model.Buffer) string {
 	var parts []string

@@ -3,18 +3,21 @@
 //
 // # Model
 //
+//	RegistrarModel   a random life of three calls beside the oracle          [Registrar]
 //	TrackerModel     a random life of a fleet of devices beside the oracle   [Tracker]
 //	CounterModel     a random life of one core beside the oracle             [Counter]
 //	WideCounterModel the same with hundreds of ranges at a time              [Counter]
-//	AllocatorRules   rules for the addresses of a program                 [Allocator]
+//	AllocatorRules   rules for the addresses of a program                    [Allocator]
 //
 // Each returns a property for rapid.Check, and for rapid.MakeFuzz:
 //
 //	func TestMine(t *testing.T) { rapid.Check(t, suite.TrackerModel(newMine)) }
 //	func FuzzMine(f *testing.F) { f.Fuzz(rapid.MakeFuzz(suite.TrackerModel(newMine))) }
 //
-// Wrap your code in a few lines that satisfy the interface. Errors are compared by class: wrap
-// yours so that errors.Is matches one of package model's.
+// Start with the three methods of a Registrar: its counterexamples have at most four calls, and
+// docs/testing.md shows one. Wrap your code in a few lines that satisfy the interface. Except for
+// a Registrar, errors are compared by class: wrap yours so that errors.Is matches one of package
+// model's.
 //
 // # Checks
 //

@@ -77,7 +77,7 @@ func (g *game) flood(t *rapid.T) {
 
 // verdict compares whether a program fits, and how much room there is.
 func (g *game) verdict(t *rapid.T, p *program.Program, ids []uint64) {
-	what := fmt.Sprintf("%v on %v", gen.Describe(p), ids)
+	what := fmt.Sprintf("%v on %v", p.GoString(), ids)
 	got, gotErr := g.tracker.Check(p, ids)
 	want, wantErr := g.model.Check(p, ids)
 	if !model.SameError(wantErr, gotErr) {
@@ -96,9 +96,9 @@ func (g *game) room(t *rapid.T, p *program.Program, ids []uint64) {
 		got, gotErr := g.tracker.Headroom(p, ids)
 		want, wantErr := g.model.Headroom(p, ids)
 		if !model.SameError(wantErr, gotErr) {
-			t.Fatalf("headroom of %s on %v\n got error: %v\nwant error: %v", gen.Describe(p), ids, gotErr, wantErr)
+			t.Fatalf("headroom of %s on %v\n got error: %v\nwant error: %v", p.GoString(), ids, gotErr, wantErr)
 		}
-		alike(t, got, want, "headroom of %s on %v", gen.Describe(p), ids)
+		alike(t, got, want, "headroom of %s on %v", p.GoString(), ids)
 	}
 	on := gen.CoreRangeSet(4, 3).Draw(t, "cores")
 	free, gotErr := g.tracker.Room(on, ids)
@@ -128,7 +128,7 @@ func (g *game) grow(t *rapid.T, p *program.Program, ids []uint64) {
 			}
 		}
 	}
-	what := fmt.Sprintf("CB %d of %s on %v", cb, gen.Describe(p), ids)
+	what := fmt.Sprintf("CB %d of %s on %v", cb, p.GoString(), ids)
 	got, ok, err := g.tracker.MayGrow(p, cb, ids)
 	_, wantOK, wantErr := g.model.MayGrow(p, cb, ids)
 	if !model.SameError(wantErr, err) || ok != wantOK {

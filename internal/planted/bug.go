@@ -44,8 +44,8 @@ type SyntaxError struct {
 
 func (e *SyntaxError) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Reason) }
 
-// Read reads all files of bugs below the root of bugs, in the order of their names. Its errors
-// are those of fs and *SyntaxError.
+// Read reads all files of bugs below the root of bugs, in the order of their names. It returns
+// a *SyntaxError or an error of fs.
 func Read(bugs fs.FS) ([]Bug, error) {
 	var all []Bug
 	lines := make(map[string]int)

@@ -2,8 +2,8 @@
 // a time. The quick tests have to find each of them. cbl1planted runs the tests.
 //
 // A bug is data. The folder bugs has one text file per folder of the repository:
-// bugs/device/internal/heap.txt has the bugs of device/internal/heap. Such a file has blocks
-// that are separated by blank lines, and lines of comments that start with #:
+// bugs/device/internal/heap.txt has the bugs of device/internal/heap. Blank lines separate the
+// bugs, and a comment starts with #.
 //
 //	heap-free-keeps-its-bytes
 //	a freed buffer still counts

@@ -269,8 +269,8 @@ func (l lab) compiles() bool {
 
 const broken = "does not compile"
 
-// failure returns the test that failed first, with the innermost of its subtests; or what else
-// went wrong.
+// failure returns the first test that failed, with its innermost subtest, or a few words about
+// another failure.
 func failure(output []byte) string {
 	name, deep := "", -1
 	for _, m := range regexp.MustCompile(`(?m)^( *)--- FAIL: (\S+)`).FindAllSubmatch(output, -1) {
