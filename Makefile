@@ -66,7 +66,7 @@ bench-short: ## the same, smaller
 cover: ## test coverage of the core packages, at least 95 % each
 	.ci/cover
 
-dist: ## static Linux binaries and their checksums, into dist/
+dist: ## a release into dist/: static binaries, Debian packages, an SBOM, checksums
 	.ci/dist
 
 check: lint test faults ## the quick ones: before every push

@@ -99,6 +99,7 @@ func importTable() map[string]row {
 		"cmd/cbl1":                 {ours: append(product, "internal/pictures/page", "internal/baseline", "internal/pictures/export", "internal/shown"), outside: []string{cobra, pflag, sqlite, tcell, terminal}},
 		"internal/asciijson":       {},
 		"internal/attack":          {outside: []string{sqlite}},
+		"internal/cbl1dist":        {},
 		"internal/cbl1bounds":      {ours: []string{"l1", "program", "fit", "device"}},
 		"internal/pictures/export": {ours: []string{"l1", "fit", "event", "replay", "internal/shown"}, outside: []string{pprof}},
 		"internal/jsonobject":      {},

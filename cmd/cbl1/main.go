@@ -24,7 +24,7 @@ import (
 	"os"
 )
 
-// version is set when a release is built: -ldflags "-X main.version=v0.1.0".
+// version is the commit of a release that is built by make dist: -ldflags "-X main.version=COMMIT".
 var version string
 
 func main() {

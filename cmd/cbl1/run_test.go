@@ -233,14 +233,20 @@ func TestWithVerb(t *testing.T) {
 
 func TestVersion(t *testing.T) {
 	defer func(old string) { version = old }(version)
-	version = "v1.2.3"
+	version = "0123456789ab"
 	code, stdout, _ := call("", "--version")
 	require.Zero(t, code)
-	require.Equal(t, "cbl1 v1.2.3\n", stdout)
+	require.Equal(t, "cbl1 0.1.0 (0123456789ab)\n", stdout)
+	code, stdout, _ = call("", "version")
+	require.Zero(t, code)
+	require.Regexp(t, `^cbl1 0\.1\.0 \(0123456789ab\), go1\.\S+ \w+/\w+\n$`, stdout)
 	version = ""
-	_, ok := debug.ReadBuildInfo()
-	require.True(t, ok)
-	require.NotEmpty(t, versionText())
+	require.Regexp(t, `^0\.1\.0( \([0-9a-f]{12}(-dirty)?\))?$`, versionText())
+
+	revision := debug.BuildSetting{Key: "vcs.revision", Value: "0123456789abcdef"}
+	require.Equal(t, "0123456789ab", commitOf([]debug.BuildSetting{revision}))
+	require.Equal(t, "0123456789ab-dirty", commitOf([]debug.BuildSetting{revision, {Key: "vcs.modified", Value: "true"}}))
+	require.Empty(t, commitOf(nil))
 }
 
 func TestProgress(t *testing.T) {

@@ -14,19 +14,36 @@ func printVersion(c *request, args []string) error {
 	return err
 }
 
-// versionText returns the version that the linker set, else the one that the go command recorded.
+// number is the number of the release that is made of this source.
+const number = "0.1.0"
+
+// versionText returns the release with the commit that the linker set, else the one that the go
+// command recorded. A source without a repository has no commit.
 func versionText() string {
-	if version != "" {
-		return version
-	}
+	commit := version
 	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
-		return "(unknown)"
+	if commit == "" && ok {
+		commit = commitOf(info.Settings)
 	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && info.Main.Version == "(devel)" {
-			return "(devel) " + s.Value
+	if commit == "" {
+		return number
+	}
+	return number + " (" + commit + ")"
+}
+
+// commitOf returns the commit of a build in 12 digits, with -dirty if files had changed.
+func commitOf(settings []debug.BuildSetting) (commit string) {
+	dirty := ""
+	for _, s := range settings {
+		switch {
+		case s.Key == "vcs.revision":
+			commit = s.Value[:min(len(s.Value), 12)]
+		case s.Key == "vcs.modified" && s.Value == "true":
+			dirty = "-dirty"
 		}
 	}
-	return info.Main.Version
+	if commit != "" {
+		commit += dirty
+	}
+	return commit
 }

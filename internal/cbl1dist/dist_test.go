@@ -1,0 +1,205 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func toy() release { return release{"0.1.0", "0123456789ab", time.Unix(1_795_629_052, 0).UTC()} }
+
+func files() []file {
+	return []file{{"usr/bin/cbl1", 0o755, []byte("binary")}, {"usr/share/doc/cbl1/copyright", 0o644, []byte("odd")}}
+}
+
+// members reads an ar archive.
+func members(t *testing.T, text []byte) map[string][]byte {
+	text, ok := bytes.CutPrefix(text, []byte("!<arch>\n"))
+	require.True(t, ok)
+	out := map[string][]byte{}
+	for len(text) > 0 {
+		head := string(text[:60])
+		require.Equal(t, "`\n", head[58:])
+		size, err := strconv.Atoi(strings.TrimSpace(head[48:58]))
+		require.NoError(t, err)
+		out[strings.TrimSpace(head[:16])] = text[60 : 60+size]
+		text = text[60+size+size%2:]
+	}
+	return out
+}
+
+// listed reads a compressed tar archive: names with modes, and texts.
+func listed(t *testing.T, text []byte) (names []string, texts map[string]string) {
+	unzipped, err := gzip.NewReader(bytes.NewReader(text))
+	require.NoError(t, err)
+	texts = map[string]string{}
+	for r := tar.NewReader(unzipped); ; {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return names, texts
+		}
+		require.NoError(t, err)
+		require.Equal(t, toy().time, h.ModTime.UTC())
+		require.Zero(t, h.Uid)
+		body, err := io.ReadAll(r)
+		require.NoError(t, err)
+		names = append(names, h.FileInfo().Mode().String()+" "+h.Name)
+		texts[h.Name] = string(body)
+	}
+}
+
+func TestDeb(t *testing.T) {
+	deb, err := toy().deb("amd64", files())
+	require.NoError(t, err)
+	parts := members(t, deb)
+	require.Len(t, parts, 3)
+	require.Equal(t, "2.0\n", string(parts["debian-binary"]))
+	_, control := listed(t, parts["control.tar.gz"])
+	require.Contains(t, control["./control"], "Package: cbl1\nVersion: 0.1.0\nArchitecture: amd64\n")
+	names, texts := listed(t, parts["data.tar.gz"])
+	require.Equal(t, []string{
+		"drwxr-xr-x ./usr/", "drwxr-xr-x ./usr/bin/", "-rwxr-xr-x ./usr/bin/cbl1",
+		"drwxr-xr-x ./usr/share/", "drwxr-xr-x ./usr/share/doc/", "drwxr-xr-x ./usr/share/doc/cbl1/", "-rw-r--r-- ./usr/share/doc/cbl1/copyright",
+	}, names)
+	require.Equal(t, "binary", texts["./usr/bin/cbl1"])
+
+	again, err := toy().deb("amd64", files())
+	require.NoError(t, err)
+	require.Equal(t, deb, again)
+}
+
+// The tool of Debian reads what we write.
+func TestDebIsReadByDpkg(t *testing.T) {
+	dpkg, err := exec.LookPath("dpkg-deb")
+	if err != nil {
+		t.Skip("no dpkg-deb")
+	}
+	deb, err := toy().deb("arm64", files())
+	require.NoError(t, err)
+	name := filepath.Join(t.TempDir(), "cbl1.deb")
+	require.NoError(t, os.WriteFile(name, deb, 0o666))
+	out, err := exec.Command(dpkg, "--field", name, "Package", "Version", "Architecture").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.Equal(t, "Package: cbl1\nVersion: 0.1.0\nArchitecture: arm64\n", string(out))
+	out, err = exec.Command(dpkg, "--contents", name).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.Contains(t, string(out), "-rwxr-xr-x root/root")
+}
+
+const help = `Say whether all fits. It is
+exact - always.
+
+The exit code is 0.
+
+Usage:
+  cbl1 check FILE ... [flags]
+
+Examples:
+  cbl1 check run.json
+  .hidden
+
+Available Commands:
+  check       Say whether all fits
+  help        Show help
+  peak        Say more
+
+Flags:
+  -v, --verbose   a \ is shown
+
+Use "cbl1 [command] --help" for more.
+`
+
+func TestMan(t *testing.T) {
+	require.Equal(t, `.TH CBL1-CHECK 1 2026-11-25 "cbl1 0.1.0" "cbl1"
+.SH NAME
+cbl1\-check \- Say whether all fits
+.SH SYNOPSIS
+.nf
+  cbl1 check FILE ... [flags]
+.fi
+.SH DESCRIPTION
+.nf
+Say whether all fits. It is
+exact \- always.
+
+The exit code is 0.
+.fi
+.SH EXAMPLES
+.nf
+  cbl1 check run.json
+  .hidden
+.fi
+.SH AVAILABLE COMMANDS
+.nf
+  check       Say whether all fits
+  help        Show help
+  peak        Say more
+.fi
+.SH FLAGS
+.nf
+  \-v, \-\-verbose   a \e is shown
+.fi
+`, toy().man("cbl1-check", help))
+	require.Equal(t, []string{"check", "peak"}, verbs(help))
+	require.Equal(t, `\&.x`, roff(".x"))
+}
+
+func TestSBOM(t *testing.T) {
+	linux := &debug.BuildInfo{GoVersion: "go1.26.8", Deps: []*debug.Module{
+		{Path: "example.org/b", Version: "v1.2.3", Sum: "h1:b="},
+		{Path: "example.org/a", Version: "v0.1.0", Replace: &debug.Module{Path: "example.org/fork", Version: "v0.2.0", Sum: "h1:f="}},
+	}}
+	windows := &debug.BuildInfo{GoVersion: "go1.26.8", Deps: []*debug.Module{
+		{Path: "example.org/b", Version: "v1.2.3", Sum: "h1:b="}, {Path: "example.org/w", Version: "v2.0.0", Sum: "h1:w="},
+	}}
+	text, err := toy().sbom([]*debug.BuildInfo{linux, windows})
+	require.NoError(t, err)
+	var got bom
+	require.NoError(t, json.Unmarshal(text, &got))
+	require.Equal(t, "CycloneDX", got.Format)
+	require.Equal(t, "0.1.0", got.Metadata.Component.Version)
+	require.Equal(t, "2026-11-25T17:50:52Z", got.Metadata.Timestamp)
+	var purls []string
+	for _, c := range got.Components {
+		purls = append(purls, c.PURL)
+	}
+	require.Equal(t, []string{
+		"pkg:golang/example.org/b@v1.2.3", "pkg:golang/example.org/fork@v0.2.0", "pkg:golang/example.org/w@v2.0.0", "pkg:golang/std@1.26.8",
+	}, purls)
+	require.Equal(t, []property{{"cbl1:go.sum", "h1:b="}}, got.Components[0].Properties)
+}
+
+func TestSum(t *testing.T) {
+	folder := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "a"), []byte("a\n"), 0o666))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "b"), nil, 0o666))
+	require.NoError(t, sum(folder))
+	sums, err := os.ReadFile(filepath.Join(folder, "SHA256SUMS"))
+	require.NoError(t, err)
+	require.Equal(t, "87428fc522803d31065e7bce3cf03fe475096631e5e07bbd7a0fde60c4cf25c7  a\n"+
+		"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855  b\n", string(sums))
+}
+
+func TestRunWrongUsage(t *testing.T) {
+	for _, args := range [][]string{nil, {"-version", "0.1.0"}, {"-version", "0.1.0", "-commit", "a", "more"}, {"-unknown"}} {
+		var errs bytes.Buffer
+		require.Equal(t, 2, run(args, io.Discard, &errs), args)
+		require.NotEmpty(t, errs.String())
+	}
+	var errs bytes.Buffer
+	require.Equal(t, 1, run([]string{"-version", "0.1.0", "-commit", "a", "-out", t.TempDir()}, io.Discard, &errs), "the folder exists")
+	require.Contains(t, errs.String(), "file exists")
+}
