@@ -31,7 +31,7 @@ import (
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
-// release says what is released.
+// release is a commit that is released under a number.
 type release struct {
 	version string // like 0.1.0
 	commit  string

@@ -12,7 +12,7 @@ import (
 // Bug is one known bug.
 type Bug struct {
 	Name   string
-	Breaks string   // in plain words
+	Breaks string   // the damage, in plain words
 	Tests  []string // packages as the go command spells them, the cheapest first
 	Race   string   // the tests to run under the race detector, or ""
 	Edits  []Edit

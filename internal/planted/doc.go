@@ -13,7 +13,7 @@
 //	- h.used -= size
 //	+ h.used -= 0
 //
-// The first line is the name of the bug, the second says what it breaks. The others:
+// The first line is the name of the bug, the second names the damage. The others:
 //
 //   - tests: the packages whose quick tests must find the bug, the cheapest first. Without it
 //     the tests of the bug's own folder have to.

@@ -177,7 +177,11 @@ func (l lab) all(bugs []planted.Bug) (lost []string, skipped int, err error) {
 	for _, b := range bugs {
 		for _, p := range b.Tests {
 			if key := [2]string{p, b.Race}; !skips(b) && !green[key] {
-				if output := l.test(p, b.Race); output != nil {
+				output, err := l.test(p, b.Race)
+				if err != nil {
+					return nil, 0, err
+				}
+				if output != nil {
 					return nil, 0, fmt.Errorf("%s%s fails without any bug", output, p)
 				}
 				green[key] = true
@@ -229,16 +233,16 @@ func (l lab) plant(tree *planted.Tree, b planted.Bug) (output []byte, err error)
 		}
 	}
 	for _, p := range b.Tests {
-		if output := l.test(p, b.Race); output != nil {
-			return output, nil
+		if output, err = l.test(p, b.Race); output != nil || err != nil {
+			return output, err
 		}
 	}
-	return nil, l.ctx.Err()
+	return nil, nil
 }
 
 // test runs the quick tests of a package. It returns nil if they pass, or their output. With a
-// pattern it runs these tests under the race detector.
-func (l lab) test(pkg, race string) []byte {
+// pattern it runs these tests under the race detector. It fails if the user interrupts it.
+func (l lab) test(pkg, race string) ([]byte, error) {
 	args := []string{"test", "-short", "-count=1", "-timeout", "6m", "-failfast", pkg}
 	if race != "" {
 		args = append(args[:len(args)-2], "-race", "-run", race, pkg)
@@ -250,10 +254,10 @@ func (l lab) test(pkg, race string) []byte {
 		cmd.Env = append(cmd.Env, "CGO_ENABLED=1")
 	}
 	output, err := cmd.CombinedOutput()
-	if err == nil {
-		return nil
+	if err == nil || l.ctx.Err() != nil {
+		return nil, l.ctx.Err()
 	}
-	return append(output, "\n"+err.Error()+"\n"...)
+	return append(output, "\n"+err.Error()+"\n"...), nil
 }
 
 // compiles reports whether there is a C compiler. Its setting may have flags: "gcc -m64".

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -116,6 +117,16 @@ func TestRunRefusesTestsThatAreRed(t *testing.T) {
 	require.Equal(t, 1, code)
 	require.Empty(t, out)
 	require.Regexp(t, `(?s)--- FAIL: TestRed.*\n\./p fails without any bug\n$`, errs)
+}
+
+// An interrupted run has found nothing.
+func TestRunIsInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var out, errs bytes.Buffer
+	require.Equal(t, 1, run(ctx, repository(t, test, bugs), nil, &out, &errs))
+	require.Empty(t, out.String())
+	require.Equal(t, "planted: context canceled\n", errs.String())
 }
 
 // A bug for the race detector is skipped without a C compiler, and the exit code says so.
