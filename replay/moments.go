@@ -11,22 +11,54 @@ import (
 )
 
 // A LaidMoment is what lay on every core of a device after a node, or line of a log, that
-// changed it: what Options.GroupsAt says of that node.
+// changed it.
 type LaidMoment struct {
-	At     uint64      `json:"counter"`
-	T      json.Number `json:"t,omitempty"` // the simulator's time, as it was written; "" = none
-	Op     Name        `json:"op"`          // that of the last Sample of the node
-	Groups []LaidGroup `json:"groups"`
+	At uint64      `json:"counter"`
+	T  json.Number `json:"t,omitempty"` // the simulator's time, as it was written; "" = none
+	Op Name        `json:"op"`          // that of the last Sample of the node
 
-	laid Laid   // the name of Groups
-	n    uint64 // of all nodes that changed the device, from 0
+	held    *scene
+	runs    []ProgramRun // of the programs of held
+	buffers []*buffer    // of held; nil where the device does not know one
+	laid    Laid
+	n       uint64 // of all nodes that changed the device, from 0
 }
 
-// moments are those of a Timeline in the making: each node's that changed the device, then
-// every second one's, every fourth one's, so that they do not say too much.
+// A scene is what the cores of a device hold at one moment. Devices that hold the same share one.
+type scene struct {
+	groups    []device.UsageGroup
+	programs  map[*program.Program]int // their numbers in LaidMoment.runs
+	buffers   map[fit.BufferID]int     // their numbers in LaidMoment.buffers
+	residents int                      // of all groups
+}
+
+// Groups returns what lay on every core, as Options.GroupsAt has it after the node. Cost: the residents of all cores.
+func (m LaidMoment) Groups() (out []LaidGroup) {
+	if m.held == nil {
+		return nil
+	}
+	for _, g := range m.held.groups {
+		out = append(out, laidGroup(g, m.resident))
+	}
+	return out
+}
+
+// resident names the owner of a resident.
+func (m LaidMoment) resident(r fit.Resident) L1Resident {
+	out := L1Resident{ResidentRow: fit.NewResidentRow(r.Kind, r.Range)}
+	if r.Program != nil {
+		out.CB, out.Program = event.Some(uint64(r.CB)), &m.runs[m.held.programs[r.Program]]
+	} else if b := m.buffers[m.held.buffers[r.Buffer.ID]]; b != nil {
+		out.Buffer = &b.info
+	}
+	return out
+}
+
+// moments are those of a Timeline in the making: of each node that changed the device, then
+// of every second one, then of every fourth one, so that they are not too many.
 type moments struct {
 	list  []LaidMoment
-	said  int    // residents in list
+	named int    // residents in list
 	taken uint64 // nodes
 	step  uint64 // 0: not begun
 	due   bool   // in replay.due
@@ -54,45 +86,63 @@ func (r *replay) owe(d *row, e *event.Event, op Name) {
 	}
 }
 
-// keepMoments takes down what lies on the devices that the last node has changed.
+// keepMoments records the contents of the devices that the last node has changed.
 func (r *replay) keepMoments() {
-	seen := map[device.MomentName][]device.UsageGroup{} // rows of devices that hold the same share them
+	seen := map[device.MomentName]*scene{}
 	for _, d := range r.due.rows {
 		d.moments.due = false
-		one := LaidMoment{At: r.due.at.V, T: r.due.t, Op: r.due.op}
-		d.moments.keep(r.opt.Moments, 1, one, func(one *LaidMoment) { d.lay(one, seen) })
+		d.moments.keep(r.opt.Moments, LaidMoment{At: r.due.at.V, T: r.due.t, Op: r.due.op}, func(one *LaidMoment) { d.lay(one, seen) })
 	}
 	r.due = dueMoments{rows: r.due.rows[:0]}
 }
 
-// lay fills in what lies on a device now.
-func (d *row) lay(one *LaidMoment, seen map[device.MomentName][]device.UsageGroup) {
+// lay records what lies on a device now. seen has the scenes of other devices at the same node.
+func (d *row) lay(one *LaidMoment, seen map[device.MomentName]*scene) {
 	now := d.dev.Moment()
-	groups, ok := seen[now.Name()]
-	if !ok {
-		groups = slices.Collect(now.UsageGroups())
-		seen[now.Name()] = groups
+	one.held = seen[now.Name()]
+	if one.held == nil {
+		one.held = sceneOf(now)
+		seen[now.Name()] = one.held
 	}
 	one.laid = Laid{moment: now.Name(), names: d.names, spec: d.dev.Spec()}
-	runs := map[*program.Program]*ProgramRun{} // a program has many residents
-	for _, g := range groups {
-		one.Groups = append(one.Groups, laidGroup(g, func(r fit.Resident) L1Resident {
-			if run := runs[r.Program]; run != nil {
-				return L1Resident{ResidentRow: fit.NewResidentRow(r.Kind, r.Range), CB: event.Some(uint64(r.CB)), Program: run}
+	one.runs, one.buffers = make([]ProgramRun, len(one.held.programs)), make([]*buffer, len(one.held.buffers))
+	for p, i := range one.held.programs {
+		one.runs[i] = d.last.of(p).ProgramRun
+	}
+	for id, i := range one.held.buffers {
+		one.buffers[i] = d.live.of(id)
+	}
+}
+
+// sceneOf returns the scene of a device at a moment.
+func sceneOf(now device.Moment) *scene {
+	out := &scene{slices.Collect(now.UsageGroups()), map[*program.Program]int{}, map[fit.BufferID]int{}, 0}
+	for _, g := range out.groups {
+		for r := range g.Residents() {
+			out.residents++
+			if r.Program == nil {
+				number(out.buffers, r.Buffer.ID)
+			} else {
+				number(out.programs, r.Program)
 			}
-			out := d.resident(r)
-			runs[r.Program] = out.Program
-			return out
-		}))
+		}
+	}
+	return out
+}
+
+// number gives a key the next number, unless it has one.
+func number[K comparable](numbers map[K]int, key K) {
+	if _, known := numbers[key]; !known {
+		numbers[key] = len(numbers)
 	}
 }
 
 // Laid returns a name of what lay there. Moments of one Result with equal names have equal Groups but for nodes and times.
 func (m LaidMoment) Laid() Laid { return m.laid }
 
-// keep takes a moment in if it is its turn. most is how many residents and moments there may be in all. So few moments
-// may have more residents.
-func (m *moments) keep(most, few int, one LaidMoment, fill func(*LaidMoment)) {
+// keep adds a moment if it is its turn. The moments may name most residents, and fewMoments of them four times as many.
+func (m *moments) keep(most int, one LaidMoment, fill func(*LaidMoment)) {
+	const fewMoments = 480 // half of them stay when a step doubles
 	one.n = m.taken
 	m.taken++
 	m.step = max(m.step, 1)
@@ -100,31 +150,26 @@ func (m *moments) keep(most, few int, one LaidMoment, fill func(*LaidMoment)) {
 		return
 	}
 	fill(&one)
-	m.list, m.said = append(m.list, one), m.said+one.residents()
-	for max(m.said, len(m.list)) > most && len(m.list) > max(few, 1) {
+	m.list, m.named = append(m.list, one), m.named+one.held.residents
+	for len(m.list) > 1 && (max(m.named, len(m.list)) > 4*most || max(m.named, len(m.list)) > most && len(m.list) > fewMoments) {
 		m.step *= 2
 		m.list = slices.DeleteFunc(m.list, func(one LaidMoment) bool { return one.n%m.step > 0 })
-		m.said = 0
+		m.named = 0
 		for _, one := range m.list {
-			m.said += one.residents()
+			m.named += one.held.residents
 		}
 	}
 }
 
-// residents returns how many things are named.
-func (m LaidMoment) residents() (n int) {
-	for _, g := range m.Groups {
-		n += len(g.Residents)
+// ThinMoments returns at most so many moments, the first one among them, spread evenly.
+func (t Timeline) ThinMoments(most int) []LaidMoment {
+	n := len(t.Moments)
+	if n <= most {
+		return t.Moments
 	}
-	return n
-}
-
-// ThinMoments returns every second moment, every fourth one and so on, so that they are at
-// most so many and name at most so many residents. So few moments stay, whatever they name.
-func (t Timeline) ThinMoments(most, few int) []LaidMoment {
-	out := moments{}
-	for _, one := range t.Moments {
-		out.keep(most, few, one, func(*LaidMoment) {})
+	out := make([]LaidMoment, 0, most)
+	for i := range most {
+		out = append(out, t.Moments[i*n/most])
 	}
-	return out.list
+	return out
 }

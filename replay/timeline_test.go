@@ -126,7 +126,7 @@ func TestTimelineLineByLine(t *testing.T) {
 			lines = append(lines, fmt.Sprint(line.Device.V, ": ", said(s)))
 		}
 		for _, m := range line.Moments {
-			lines = append(lines, fmt.Sprint(line.Device.V, " moment: ", m.At, " ", m.T, " ", len(m.Groups)))
+			lines = append(lines, fmt.Sprint(line.Device.V, " moment: ", m.At, " ", m.T, " ", len(m.Groups())))
 		}
 	}
 	require.Equal(t, []string{ // registered, resident and tracked on all cores, the fullest core, the headroom

@@ -16,7 +16,7 @@ func runPage(c *request, args []string) error {
 			return err
 		}
 	}
-	c.replay.Buffers, c.replay.Groups, c.replay.Timeline, c.replay.Moments = true, true, true, page.Moments
+	c.replay.Buffers, c.replay.Groups, c.replay.OnePeak, c.replay.Timeline, c.replay.Moments = true, true, true, true, page.Moments
 	var (
 		results []*replay.Result
 		runs    []*compare.Run

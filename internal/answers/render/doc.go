@@ -7,5 +7,5 @@
 // follows a versioned schema: fields are only added within a version. The columns of a CSV are members of the
 // JSON; documents of Report, Check, Peak and Diff have it.
 //
-// [OverviewJSON] has all answers for a page.
+// An [Overview] has all answers for a page.
 package render

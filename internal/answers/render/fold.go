@@ -34,7 +34,7 @@ func foldDevices[T any](rows []T, name func(*T) named, key func(*T) string) []fo
 	for i := range rows {
 		row := &rows[i]
 		device, k := name(row), fmt.Sprint(i)
-		if device.kind == replay.KindChip {
+		if device.kind == replay.KindChip && len(rows) > 1 {
 			k = "chip " + key(row)
 		}
 		f := folding(at, &out, k)

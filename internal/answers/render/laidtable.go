@@ -5,30 +5,20 @@ import (
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
-	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
 )
 
-// A jsonLaid is what each of some cores held at some moments.
-type jsonLaid struct {
-	On        int    `json:"on"` // number of the cores
-	Bytes     uint64 `json:"tracked_bytes"`
-	Residents []int  `json:"residents"` // their numbers
-}
-
-// jsonCores are some cores.
-type jsonCores struct {
-	Cores string `json:"cores"`
-	Count int    `json:"count"`
+// A pageLaid is a LaidGroup with the numbers of its residents.
+type pageLaid struct {
+	replay.LaidGroup
+	Residents []int `json:"residents"`
 }
 
 // A laidTable has what lay on cores of all devices at all moments, each once.
 type laidTable struct {
-	groups    []jsonLaid
-	cores     []jsonCores
+	groups    []pageLaid
 	residents []replay.L1Resident
-	on        map[string]int      // cores, by their text
-	known     map[string]int      // groups, by the numbers of their cores and residents
+	known     map[string]int      // groups, by their cores and the numbers of their residents
 	seen      map[residentKey]int // residents
 }
 
@@ -41,13 +31,12 @@ type residentKey struct {
 }
 
 func newLaidTable() *laidTable {
-	return &laidTable{[]jsonLaid{}, []jsonCores{}, []replay.L1Resident{}, map[string]int{}, map[string]int{}, map[residentKey]int{}}
+	return &laidTable{[]pageLaid{}, []replay.L1Resident{}, map[string]int{}, map[residentKey]int{}}
 }
 
 // group returns the number of a group. Groups with equal cores and residents hold equally many bytes.
 func (t *laidTable) group(g replay.LaidGroup) int {
-	on := t.place(g.Cores)
-	numbers, key := make([]int, 0, len(g.Residents)), binary.AppendUvarint(nil, uint64(on))
+	numbers, key := make([]int, 0, len(g.Residents)), []byte(g.Cores.String())
 	for _, r := range g.Residents {
 		n := t.resident(r)
 		numbers, key = append(numbers, n), binary.AppendUvarint(key, uint64(n))
@@ -55,8 +44,9 @@ func (t *laidTable) group(g replay.LaidGroup) int {
 	n, ok := t.known[string(key)]
 	if !ok {
 		n = len(t.groups)
+		g.Residents = nil
 		t.known[string(key)] = n
-		t.groups = append(t.groups, jsonLaid{on, g.Bytes, numbers})
+		t.groups = append(t.groups, pageLaid{g, numbers})
 	}
 	return n
 }
@@ -68,17 +58,6 @@ func (t *laidTable) numbers(groups []replay.LaidGroup) []int {
 		out = append(out, t.group(g))
 	}
 	return out
-}
-
-// place returns the number of some cores.
-func (t *laidTable) place(cores l1.CoreSet) int {
-	text := cores.String()
-	n, ok := t.on[text]
-	if !ok {
-		n = len(t.cores)
-		t.on[text], t.cores = n, append(t.cores, jsonCores{text, cores.Len()})
-	}
-	return n
 }
 
 // resident returns the number of a resident.

@@ -13,8 +13,8 @@ import (
 	"github.com/cbl1/cbl1/replay"
 )
 
-// Where devices differ, few moments of each stay however many rows they have. What lay there is written once.
-func TestOverviewKeepsFewMoments(t *testing.T) {
+// A device has at most so many moments, however few rows there may be. What lay there is written once.
+func TestOverviewThinsMoments(t *testing.T) {
 	log := `{"event":"log","version":1}` + "\n"
 	for device := range 2 {
 		log += fmt.Sprintf(`{"event":"device","device":%d,"spec":{"board":"n150"}}`+"\n", device)
@@ -27,11 +27,11 @@ func TestOverviewKeepsFewMoments(t *testing.T) {
 	}
 	r := logged(t, log, asked())
 	for _, c := range []struct {
-		few  int
-		want string
-	}{{100, "41 42"}, {21, "21 21"}, {1, "2 2"}} {
+		moments int
+		want    string
+	}{{100, "41 42"}, {41, "41 41"}, {40, "40 40"}, {1, "1 1"}, {0, "0 0"}} {
 		var b bytes.Buffer
-		require.NoError(t, render.OverviewJSON(&b, []*replay.Result{r}, replay.Terms{}, nil, 2, c.few))
+		require.NoError(t, render.NewOverview([]*replay.Result{r}, replay.Terms{}, nil).JSON(&b, 2, c.moments))
 		var doc struct {
 			Captures []struct {
 				Alike     []struct{ Moments []struct{ Groups []int } }

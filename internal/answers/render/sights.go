@@ -36,7 +36,7 @@ func (s *sights) laid(name replay.Laid, named bool, text func() string) int {
 func (s *sights) moment(m replay.LaidMoment) int {
 	n, ok := s.moments[m.Laid()]
 	if !ok {
-		n = s.number(laidKey(m.Groups))
+		n = s.number(laidKey(m.Groups()))
 		s.moments[m.Laid()] = n
 	}
 	return n

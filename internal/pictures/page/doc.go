@@ -6,7 +6,7 @@
 // [Write] takes Results of replay and a Diff of compare. Texts of the page come from package
 // report. Pictures and lists come from report's overview, packed into a data block:
 //
-//	Result, Diff ──> report.OverviewJSON ──> pack ──> data block ──> page.js ──> DOM
+//	Result, Diff ──> render.Overview ──> pack ──> data block ──> page.js ──> DOM
 //	            └──> report.Check, Text, DiffText ──────────────> text of the page
 //
 // # Invariants

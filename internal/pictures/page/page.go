@@ -76,24 +76,47 @@ func hash(text string) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// block returns the data block: as many rows of each list as have room in so many bytes. Moments are the first to go.
+// block returns the data block: as many rows of each list, and moments of each device, as have room in so many bytes.
+// Moments beyond half of them, and beyond fewMoments, are the first to go.
 func block(results []*replay.Result, terms replay.Terms, d *compare.Diff, room int) ([]byte, error) {
-	const rows, moments = 8192, 480 // thinned moments are more than half as many
-	for most, few := rows, moments; ; {
-		var doc bytes.Buffer
-		if err := render.OverviewJSON(&doc, results, terms, d, most, few); err != nil {
-			return nil, err
-		}
-		data, err := pack(doc.Bytes())
-		if err != nil || len(data) <= room || most == 1 {
-			return data, err
-		}
-		if few > 0 {
-			few /= 2
-		} else {
-			most /= 2
+	const fewMoments, manyRows = 240, 1024
+	overview, moments := render.NewOverview(results, terms, d), 0
+	for _, r := range results {
+		for _, line := range r.Timeline {
+			moments = max(moments, len(line.Moments))
 		}
 	}
+	for rows := 8192; ; rows /= 2 {
+		all, err := packed(overview, rows, moments)
+		if err != nil || len(all) <= room || rows == 1 {
+			return all, err
+		}
+		least := moments / 2
+		if rows >= manyRows {
+			least = max(least, min(moments, fewMoments))
+		}
+		few, err := packed(overview, rows, least)
+		if err != nil {
+			return nil, err
+		}
+		if len(few) <= room { // between both the size grows evenly, about
+			between, err := packed(overview, rows, least+(moments-least)*(room-len(few))/(len(all)-len(few)))
+			if err == nil && len(between) > room {
+				return few, nil
+			}
+			return between, err
+		}
+		moments = least
+	}
+}
+
+// packed returns an overview, packed.
+func packed(overview *render.Overview, rows, moments int) ([]byte, error) {
+	var doc bytes.Buffer
+	if err := overview.JSON(&doc, rows, moments); err != nil {
+		return nil, err
+	}
+	return pack(doc.Bytes())
 }
 
 // words writes what the page says without its script: the answer, and all of it as the

@@ -29,7 +29,7 @@ function rowsOf(n, shared) {
 }
 // linked puts what lay there in the place of its number.
 function linked(c) {
-  const laid = c.laid.map((p) => ({ ...p, ...c.laid_on[p.on], residents: p.residents.map((i) => c.residents[i]) })), of = (numbers) => numbers.map((i) => laid[i]);
+  const laid = c.laid.map((p) => ({ ...p, residents: p.residents.map((i) => c.residents[i]) })), of = (numbers) => numbers.map((i) => laid[i]);
   return { ...c, alike: c.alike.map((a) => ({ ...a, peak_groups: of(a.peak_groups), moments: a.moments.map((m) => ({ ...m, groups: of(m.groups) })) })) };
 }
 const doc = unpack(packed.v);
@@ -608,7 +608,7 @@ function cbsTable(c) {
   const at = (title, i) => ({ title, num: true, get: (r) => r.b.range && r.b.range[i] });
   return [state.only && h("p", { class: "note", css: { "margin-top": ".8rem" } }, "Only ", name(state.only.op || "not named"), ", " + nodeWord(c) + " " + state.only.first_counter + ". ", h("button", { type: "button", class: "plain", onclick: () => { state.only = null; redraw("tables", tables); } }, "Show all")),
     table([{ title: "buffer", get: (r) => kindOf(r.b.kind) + " " + String(r.b.cb).padStart(3), show: (r) => kindOf(r.b.kind) + " " + r.b.cb + (r.b.global ? " (global)" : "") },
-      sub("bytes a core", "size_bytes", true), at("start", 0), at("end", 1), sub("cores", "count", true), { title: "which", get: (r) => r.b.cores.replace(/[{}]/g, "") }, { title: "operation", wide: true, get: (r) => r.p.op }], rows, 1, 0)];
+      sub("bytes a core", "size_bytes", true), at("start", 0), at("end", 1), { title: "cores", num: true, get: (r) => coresIn(r.b.cores) }, { title: "which", get: (r) => r.b.cores.replace(/[{}]/g, "") }, { title: "operation", wide: true, get: (r) => r.p.op }], rows, 1, 0)];
 }
 function buffersTable(c) {
   const rows = [], seen = new Set();
@@ -654,6 +654,7 @@ function diff(d) {
     h("tbody", {}, labels.map((l, i) => h("tr", {}, h("td", {}, l), h("td", { class: "n" }, old[i]), h("td", { class: "n" }, now[i]), h("td", { class: "n" }, by[i])))))),
     d.devices.map((one, i) => changedDevice(one, d.labels[i], d.programs_more[i], d.devices.length < 3, d.figure_words)));
 }
+const coresIn = (cores) => rects(cores).reduce((n, [x0, y0, x1, y1]) => n + (x1 - x0 + 1) * (y1 - y0 + 1), 0);
 const rects = (cores) => [...cores.matchAll(/\[(\d+)-(\d+) - (\d+)-(\d+)\]/g)].map((m) => m.slice(1).map(Number));
 function changedCores(one) {
   const grid = one.grid.new || one.grid.old;
