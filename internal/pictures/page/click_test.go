@@ -123,7 +123,7 @@ func TestClicks(t *testing.T) {
 
 	// A click on the time line selects the fullest core, and the URL holds all that is selected.
 	press("#time", "Fullest core")
-	b.eval(`const line = document.querySelector("#time input"); line.value = "1"; line.dispatchEvent(new Event("input"))`)
+	b.eval(`const line = document.querySelector("#time input"); line.value = "4"; line.dispatchEvent(new Event("input"))`)
 	require.Contains(t, text("#time .readout"), "event 4 (t\u00a01010), ttnn.matmul > matmul, 1 of 2: tracked 655,360")
 	b.eval(`const svg = document.querySelector("#time svg"), on = svg.getBoundingClientRect(); svg.dispatchEvent(new MouseEvent("click", { clientX: on.right }))`)
 	require.Contains(t, text("#cores .card"), "Core 0-0")

@@ -27,10 +27,12 @@ function rowsOf(n, shared) {
   }
   return rows;
 }
-// linked puts what lay there in the place of its number.
+// linked puts what lay there in the place of its number. A sample stands at the counter that was reached, which its own
+// may fall behind.
 function linked(c) {
   const laid = c.laid.map((p) => ({ ...p, residents: p.residents.map((i) => c.residents[i]) })), of = (numbers) => numbers.map((i) => laid[i]);
-  return { ...c, alike: c.alike.map((a) => ({ ...a, peak_groups: of(a.peak_groups), moments: a.moments.map((m) => ({ ...m, groups: of(m.groups) })) })) };
+  const reached = (list) => { let x = 0; return list.map((s) => ({ ...s, x: x = Math.max(x, Number(s.counter)) })); };
+  return { ...c, alike: c.alike.map((a) => ({ ...a, peak_groups: of(a.peak_groups), moments: a.moments.map((m) => ({ ...m, groups: of(m.groups) })), timeline: reached(a.timeline) })) };
 }
 const doc = unpack(packed.v);
 doc.captures = doc.captures.map(linked);
@@ -212,7 +214,7 @@ function ownerOf(c, r) {
 function holders(c, residents, svg) {
   const rows = residents.map((r, i) => [r, i]).sort((a, b) => (a[0].end < b[0].end ? 1 : a[0].end > b[0].end ? -1 : 0));
   const light = (i, on) => svg.querySelectorAll(`[data-row="${i}"]`).forEach((e) => e.classList.toggle("lit", on));
-  return h("div", { class: "scroll tall", tabindex: "0", role: "region", "aria-label": "what lies there, highest address first" }, h("table", {},
+  return h("div", { class: "scroll tall", tabindex: "0", role: "region", "aria-label": "what lies there, highest address first" }, h("table", { class: "holders" },
     h("thead", {}, h("tr", {}, h("th", {}, "what"), h("th", { class: "n" }, "bytes"), h("th", { class: "n" }, "start"), h("th", { class: "n" }, "end"), h("th", {}, "whose"))),
     h("tbody", {}, rows.map(([r, i]) => h("tr", { onpointerenter: () => light(i, true), onpointerleave: () => light(i, false) },
       h("td", { class: "k" }, h("span", { class: "swatch " + paint(r) }), labelOf(r)),
@@ -421,22 +423,32 @@ const lines = {
   sum: ["Sum over cores", [["tracked_bytes", "tracked", "l-main"], ["resident_bytes", "CBs resident", "l-third"], ["registered_bytes", "CBs registered", "l-second"]], "Bytes summed over cores: tracked, CBs that the last dispatches left, and CBs registered."],
   room: ["Least room", [["headroom_bytes", "room", "l-main"]], "Room above what is registered, on the core with the least; none where nothing is registered."],
 };
-const edges = { L: 78, R: 14 }; // of charts over time: page.css has them for the slider
+// scale returns where a counter stands on charts over time, and the first and last counter. page.css has the edges for the slider.
+const edges = { L: 78, R: 14 };
+function scale(list, W) {
+  const { L, R } = edges, first = list[0].x, last = Math.max(first + 1, list[list.length - 1].x);
+  return { X: (n) => L + ((Math.min(last, Math.max(first, Number(n))) - first) / (last - first)) * (W - L - R), first, last };
+}
 function time() {
   const c = capture(), a = device();
   if (!a || a.timeline.length < 2) return h("section", { id: "time", hidden: true });
   const what = lines[state.line], box = h("div", { css: { "margin-top": "1rem" } }), readout = h("p", { class: "readout", "aria-live": "polite" });
-  const slider = h("input", { type: "range", min: "0", max: String(a.timeline.length - 1), value: "0", "aria-label": "moment", oninput: () => { draw(); follow(false); } });
+  const list = a.timeline, { first, last } = scale(list, 0), upTo = (n) => Math.max(0, list.findLastIndex((s) => s.x <= n));
+  const slider = h("input", { type: "range", min: String(first), max: String(last), "aria-label": "moment", oninput: () => pick(upTo(Number(slider.value)), false), onkeydown: (e) => {
+    const by = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 }[e.key];
+    if (by) { e.preventDefault(); pick(Math.min(list.length - 1, Math.max(0, i + by)), false); }
+  } });
   let best = 0;
-  a.timeline.forEach((s, i) => { if (s.tracked_core_bytes > a.timeline[best].tracked_core_bytes) best = i; });
-  slider.value = String(state.moment === null ? best : Math.max(0, a.timeline.findLastIndex((s) => s.counter <= a.moments[state.moment].counter)));
-  const pick = (n) => { slider.value = String(n); draw(); follow(true); };
+  list.forEach((s, i) => { if (s.tracked_core_bytes > list[best].tracked_core_bytes) best = i; });
+  let i = state.moment === null ? best : upTo(Number(a.moments[state.moment].counter));
+  const pick = (n, clicked) => { i = n; draw(); follow(clicked); };
   function draw() {
-    const i = Number(slider.value), s = a.timeline[i];
+    const s = list[i], peak = i === best && a.l1 && a.l1.core_peak;
+    slider.value = String(s.x);
     const W = Math.max(240, box.clientWidth || 900);
     box.replaceChildren(chart(c, a, what, best, i, W, pick));
     if (whole) run(W).point(s);
-    readout.replaceChildren(at(c, s) + (s.op ? ", " : ""), s.op ? name(s.op) : "", ": " + what[1].map(([k, word]) => word + " " + num(s[k])).join(", ") + (i !== best ? "" : what === lines.core ? ", the peak" : ", the peak of the fullest core"));
+    readout.replaceChildren(at(c, peak || s) + (s.op ? ", " : ""), s.op ? name(s.op) : "", ": " + what[1].map(([k, word]) => word + " " + num(s[k])).join(", ") + (i !== best ? "" : what === lines.core ? ", the peak" : ", the peak of the fullest core"));
     slider.setAttribute("aria-valuetext", readout.textContent);
   }
   const whole = a.l1 && a.l1.core_peak && a.moments.length > 0 && h("figure", {});
@@ -444,13 +456,13 @@ function time() {
   function run(W) {
     if (drawn && drawn.wide === W) return drawn;
     drawn = picture(c, a, W);
-    drawn.svg.addEventListener("click", (e) => pick(nearest(e, drawn.svg, a.timeline, drawn.X, W)));
+    drawn.svg.addEventListener("click", (e) => pick(nearest(e, drawn.svg, list, W), true));
     whole.replaceChildren(h("h3", {}, "The whole run on core " + a.l1.core_peak.core + ", by address"), h("p", { class: "note" }, "CBs and L1 buffers on the core that holds most at the peak, as of " + plural(a.moments.length, "moment") + ": what came and went between two of them is not drawn."),
       h("div", { class: "keys" }, h("span", {}, h("span", { class: "swatch cb p0" }), h("span", { class: "swatch cb p1" }), "CBs, a colour for each program"), h("span", {}, h("span", { class: "swatch" }), "L1 buffers"), drawn.late && h("span", {}, h("span", { class: "swatch twice" }), "freed late")), drawn.svg);
     return drawn;
   }
   function follow(clicked) { // the cores show the last moment that the page has of them, a click the fullest core
-    const i = Number(slider.value), found = before(a, a.timeline[i].counter);
+    const found = before(a, list[i].x);
     state.moment = i === best || found < 0 ? null : found;
     if (clicked) state.core = fullestCore(a) || state.core;
     redraw("cores", cores);
@@ -464,11 +476,11 @@ function time() {
 }
 function chart(c, a, what, best, cursor, W, pick) {
   const H = 230, { L, R } = edges, T = 18, B = 26, list = a.timeline, whole = Number(size(c) || 0);
-  const x0 = Number(list[0].counter), x1 = Math.max(x0 + 1, Number(list[list.length - 1].counter));
+  const { X, first, last } = scale(list, W);
   let most = 1;
   for (const [k] of what[1]) for (const s of list) if (s[k] !== null) most = Math.max(most, Number(s[k]));
   if (what[1].length === 1 && whole) most = Math.max(most, whole);
-  const X = (s) => L + ((Number(s.counter) - x0) / (x1 - x0)) * (W - L - R), Y = (v) => T + (1 - Number(v) / most) * (H - T - B);
+  const Y = (v) => T + (1 - Number(v) / most) * (H - T - B);
   const svg = g("svg", { viewBox: `0 0 ${W} ${H}`, width: W, height: H, role: "img", "aria-label": "time line; the slider below reads it" });
   for (const [v, text] of ticks(most)) svg.append(g("line", { x1: L, x2: W - R, y1: Y(v), y2: Y(v), class: "axis" }), g("text", { x: L - 8, y: Y(v) + 4, "text-anchor": "end" }, text));
   what[1].forEach(([k, , cls], n) => {
@@ -476,23 +488,23 @@ function chart(c, a, what, best, cursor, W, pick) {
     if (n === 0 && what[1].length === 1) svg.append(g("path", { d: steps(list, k, X, Y, Y(0)), class: "area" }));
     svg.append(g("path", { d: path, class: cls }));
   });
-  for (const f of c.check.failures.slice(0, 64)) if (f.counter >= x0 && f.counter <= x1) svg.append(g("path", { d: `M${X(f)} ${H - B}l-4 8h8z`, class: "fail" }, g("title", {}, "does not fit: " + at(c, f))));
-  svg.append(g("line", { x1: X(list[cursor]), x2: X(list[cursor]), y1: T, y2: H - B, class: "cursor" }));
+  for (const f of c.check.failures.slice(0, 64)) if (f.counter >= first && f.counter <= last) svg.append(g("path", { d: `M${X(f.counter)} ${H - B}l-4 8h8z`, class: "fail" }, g("title", {}, "does not fit: " + at(c, f))));
+  svg.append(g("line", { x1: X(list[cursor].x), x2: X(list[cursor].x), y1: T, y2: H - B, class: "cursor" }));
   if (what === lines.core) {
-    const p = list[best], near = X(p) > W / 2;
-    svg.append(g("circle", { cx: X(p), cy: Y(p.tracked_core_bytes), r: 5, class: "peak" }),
-      g("text", { x: X(p) + (near ? -10 : 10), y: Math.max(12, Y(p.tracked_core_bytes) - 8), "text-anchor": near ? "end" : "start", class: "strong" }, "peak " + num(p.tracked_core_bytes)));
+    const p = list[best], x = X(p.x), near = x > W / 2;
+    svg.append(g("circle", { cx: x, cy: Y(p.tracked_core_bytes), r: 5, class: "peak" }),
+      g("text", { x: x + (near ? -10 : 10), y: Math.max(12, Y(p.tracked_core_bytes) - 8), "text-anchor": near ? "end" : "start", class: "strong" }, "peak " + num(p.tracked_core_bytes)));
   }
-  svg.append(g("text", { x: L, y: H - 6 }, nodeWord(c) + " " + list[0].counter), g("text", { x: W - R, y: H - 6, "text-anchor": "end" }, String(list[list.length - 1].counter)));
+  svg.append(g("text", { x: L, y: H - 6 }, nodeWord(c) + " " + first), g("text", { x: W - R, y: H - 6, "text-anchor": "end" }, String(last)));
   if (what[1].length > 1) what[1].forEach(([, word, cls], n) => svg.append(g("line", { x1: L + 150 * n, x2: L + 150 * n + 22, y1: 7, y2: 7, class: cls }), g("text", { x: L + 150 * n + 28, y: 11 }, word)));
-  svg.addEventListener("click", (e) => pick(nearest(e, svg, list, X, W)));
+  svg.addEventListener("click", (e) => pick(nearest(e, svg, list, W), true));
   return svg;
 }
 // nearest returns the number of the sample that is nearest to a click.
-function nearest(e, svg, list, X, W) {
-  const box = svg.getBoundingClientRect(), px = ((e.clientX - box.left) / box.width) * W;
+function nearest(e, svg, list, W) {
+  const box = svg.getBoundingClientRect(), px = ((e.clientX - box.left) / box.width) * W, { X } = scale(list, W);
   let found = 0;
-  list.forEach((s, i) => { if (Math.abs(X(s) - px) < Math.abs(X(list[found]) - px)) found = i; });
+  list.forEach((s, i) => { if (Math.abs(X(s.x) - px) < Math.abs(X(list[found].x) - px)) found = i; });
   return found;
 }
 // lives returns what lay on a core over the run: each thing from the first moment that has it to the first one after it
@@ -514,8 +526,8 @@ function lives(a, core) {
 // picture draws the whole run: address by time on the fullest core. Its point moves the line of the moment.
 function picture(c, a, W) {
   const H = 320, { L, R } = edges, T = 8, B = 22, core = a.l1.core_peak.core, boxes = lives(a, core), list = a.timeline, top = Number(size(c) || 0), base = chip(c).cb_base;
-  const high = boxes.reduce((most, b) => Math.max(most, Number(b.r.end)), Math.max(top, Number(base) + 1)), x0 = Number(list[0].counter), x1 = Math.max(x0 + 1, Number(list[list.length - 1].counter));
-  const X = (n) => L + ((Math.min(x1, Math.max(x0, Number(n))) - x0) / (x1 - x0)) * (W - L - R), Y = (v) => T + (1 - Number(v) / high) * (H - T - B);
+  const high = boxes.reduce((most, b) => Math.max(most, Number(b.r.end)), Math.max(top, Number(base) + 1)), { X, first, last } = scale(list, W);
+  const Y = (v) => T + (1 - Number(v) / high) * (H - T - B);
   const end = W - R, upTo = (b) => (b.to === null ? end : X(b.to)), id = "hatch" + hatches++;
   const svg = g("svg", { viewBox: `0 0 ${W} ${H}`, width: W, height: H, role: "img", "aria-label": "core " + core + " over the run, address 0 at the bottom; a moment's address map is a table, too" }, hatch(id),
     g("rect", { x: L, y: Y(base), width: end - L, height: Math.max(0, Y(0) - Y(base)), class: "below" }));
@@ -533,14 +545,14 @@ function picture(c, a, W) {
     svg.append(e);
   }
   const cursor = g("line", { y1: T, y2: H - B, class: "cursor" });
-  svg.append(cursor, g("text", { x: L, y: H - 4 }, nodeWord(c) + " " + list[0].counter), g("text", { x: end, y: H - 4, "text-anchor": "end" }, String(list[list.length - 1].counter)));
-  return { svg, wide: W, late: Boolean(late && late.length), empty: !boxes.length, X: (s) => X(s.counter), point: (s) => { cursor.setAttribute("x1", X(s.counter)); cursor.setAttribute("x2", X(s.counter)); } };
+  svg.append(cursor, g("text", { x: L, y: H - 4 }, nodeWord(c) + " " + first), g("text", { x: end, y: H - 4, "text-anchor": "end" }, String(last)));
+  return { svg, wide: W, late: Boolean(late && late.length), point: (s) => { cursor.setAttribute("x1", X(s.x)); cursor.setAttribute("x2", X(s.x)); } };
 }
 function steps(list, k, X, Y, floor) {
   let d = "", open = false, lastY = 0, lastX = 0;
   const close = () => { if (open && floor !== undefined) d += `V${floor}Z`; open = false; };
   for (const s of list) {
-    const x = X(s).toFixed(1);
+    const x = X(s.x).toFixed(1);
     if (s[k] === null) { if (open) d += `H${x}`; close(); continue; }
     const y = Y(s[k]).toFixed(1);
     if (!open) d += floor === undefined ? `M${x} ${y}` : `M${x} ${floor}V${y}`;
