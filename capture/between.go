@@ -144,7 +144,8 @@ func (c *crossings) end(l *buffers) {
 func (w *walk) lookBetween() {
 	if len(w.past.windows) > 1 {
 		if ends := w.past.gone(w.known); len(ends) > 0 {
-			w.known.ends, w.known.untimely = ends, true
+			w.known.ends = ends
+			w.known.tooLate(noteNone)
 		}
 	}
 	if !w.buffers.sliced {
@@ -156,7 +157,8 @@ func (w *walk) lookBetween() {
 		w.known.mute[id] = !w.past.speaks(w.known, id)
 	}
 	if ends := w.past.absences(w.known); len(ends) > 0 {
-		w.known.ends, w.known.untimely = ends, true
+		w.known.ends = ends
+		w.known.tooLate(noteNone)
 	}
 }
 

@@ -100,7 +100,9 @@ func (g *grids) see(set l1.CoreRangeSet) {
 		for id, was := range old {
 			if is := g.of(id); was.used {
 				is.used = true
-				g.known.late = g.known.late || !is.cores.Equal(was.cores)
+				if !is.cores.Equal(was.cores) {
+					g.known.tooLate(noteMeshLate)
+				}
 			}
 		}
 	}

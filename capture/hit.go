@@ -170,8 +170,7 @@ func (w *walk) abort(n *node) {
 	if !w.known.aborted[f.start] && len(w.known.aborted) < maxTensors {
 		w.known.aborted[f.start] = true
 		if f.decided {
-			w.known.untimely = true
-			w.out.notes.add(noteAbortedLate, int64(f.start), f.name)
+			w.known.late.add(noteAbortedLate, int64(f.start), f.name)
 		}
 	}
 	if !f.aborted && n.Unreadable == nil {

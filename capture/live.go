@@ -198,7 +198,7 @@ func (w *walk) tensor(n *node) {
 	b.shards = s
 	if len(w.known.shards) < maxTensors {
 		w.known.shards[b.at] = s
-		w.known.late = true
+		w.known.tooLate(noteMeshLate)
 	}
 	if b.hidden {
 		return

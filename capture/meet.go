@@ -16,7 +16,9 @@ func (w *walk) perCore(id device.ID) {
 		return
 	}
 	w.known.hybrid[id] = true
-	w.known.late = w.known.late || w.places.made // at addresses of another alignment
+	if w.places.made {
+		w.known.tooLate(noteMeshLate) // at addresses of another alignment
+	}
 	for _, u := range w.units.reached(id) {
 		w.allocatedBy(u)
 	}
@@ -29,8 +31,7 @@ func (w *walk) allocatedBy(u *unit) {
 	}
 	u.hybrid = true
 	if u.ran {
-		w.known.untimely = true
-		w.out.notes.add(noteModeLate, int64(w.counter), "")
+		w.known.late.add(noteModeLate, int64(w.counter), "")
 	}
 	w.out.tell(&event.Event{Kind: event.KindHybrid, Node: w.counter, Devices: event.Some([]device.ID{u.id})})
 }
@@ -59,10 +60,10 @@ func (w *walk) learn(mesh, chip device.ID) {
 	}
 	delete(w.units.reach, mesh)
 	if w.unread.freed[mesh] || w.unread.freed[chip] || u != nil && u.blind {
-		w.known.late = true // its buffers may be hidden, or its programs show
+		w.known.tooLate(noteMeshLate) // its buffers may be hidden, or its programs show
 	}
 	if w.heralds.wrong(mesh, chip, u, w.counter) {
-		w.known.late = true
+		w.known.tooLate(noteMeshLate)
 	}
 	if u == nil {
 		return // it will begin with what the mesh has
@@ -72,7 +73,7 @@ func (w *walk) learn(mesh, chip device.ID) {
 		w.settle()
 	}
 	if from := w.units.byID[mesh]; from != nil && from.touched {
-		w.known.late = true
+		w.known.tooLate(noteMeshLate)
 		w.join(u, slices.Values([]device.ID{mesh}))
 	}
 }
@@ -137,7 +138,7 @@ func (w *walk) meet(id device.ID) *unit {
 		}
 		cores := w.grids.use(from.id).cores
 		if like.OK || from.ran || !cores.Equal(w.grids.use(id).cores) || from.told.spec.L1Small != spec.L1Small {
-			w.known.late = true // its history is not the mesh's
+			w.known.tooLate(noteMeshLate) // its history is not the mesh's
 		}
 		if !like.OK {
 			like, u.touched = event.Some(from.id), true
@@ -163,7 +164,9 @@ func (w *walk) join(u *unit, named iter.Seq[device.ID]) {
 	for _, b := range append(all, w.buffers.reaching(named)...) {
 		if b.told && !slices.Contains(b.on, u) {
 			b.on = append(b.on, u) // which has no room for it where others have the list too
-			w.known.late = w.known.late || b.placed && b.crossesBorder(u)
+			if b.placed && b.crossesBorder(u) {
+				w.known.tooLate(noteMeshLate)
+			}
 			e := w.allocation(b)
 			w.tellBuffer(&e, b, []*unit{u})
 		}
@@ -187,6 +190,8 @@ func (w *walk) hiddenFrom(id device.ID) bool {
 func (w *walk) hideMembers() {
 	if !w.known.unreadMembers {
 		w.known.unreadMembers = true
-		w.known.untimely = w.known.untimely || len(w.heralds.byID) > 0
+		if len(w.heralds.byID) > 0 {
+			w.known.tooLate(noteNone)
+		}
 	}
 }

@@ -44,21 +44,25 @@ type learnt struct {
 	listed map[uint64]bool // windows that list buffers, by their first nodes
 	bottom bottom
 
-	// late says that something came too late for this reading: had it been known, other
-	// events would have been told.
-	late bool
-	// untimely says the same where a note of its own is made.
-	untimely bool
+	late notes // what came too late for this reading
+}
+
+// tooLate records that something came too late for this reading: with it, other events would have
+// been told. The last reading tells a note with the code.
+func (k *learnt) tooLate(code string) {
+	if k.late[code] == nil {
+		k.late.add(code, wholeFile, "")
+	}
 }
 
 // stale reports whether another reading would tell other events.
-func (k *learnt) stale() bool { return k.late || k.untimely }
+func (k *learnt) stale() bool { return len(k.late) > 0 }
 
 func newLearnt() *learnt {
 	return &learnt{
 		chips: map[device.ID][]device.ID{}, meshes: map[device.ID][]device.ID{}, isChip: map[device.ID]bool{}, met: map[device.ID]bool{}, shards: map[uint64]shards{},
 		settled: map[uint64]bool{}, aborted: map[uint64]bool{}, contradicted: map[uint64]bool{},
-		hybrid: map[device.ID]bool{}, listed: map[uint64]bool{}, blind: blindTensors{}, bottom: newBottom(),
+		hybrid: map[device.ID]bool{}, listed: map[uint64]bool{}, blind: blindTensors{}, bottom: newBottom(), late: notes{},
 	}
 }
 
@@ -80,7 +84,7 @@ func (k *learnt) member(mesh, chip device.ID) bool {
 
 // settles takes in that runs are one program each, which was told otherwise.
 func (k *learnt) settles(firsts []uint64) {
-	k.untimely = true
+	k.late.add(noteWorkloadLate, int64(firsts[0]), "")
 	for _, first := range firsts {
 		if len(k.settled) < maxTensors {
 			k.settled[first] = true

@@ -47,6 +47,9 @@ const (
 	hiddenUnreadable = "unreadable" // nodes or rows with a field that cannot be read
 )
 
+// noteNone stands for knowledge that came too late and is told under no code.
+const noteNone = ""
+
 // wholeFile stands for the counter of a note that is about no single node.
 const wholeFile = -1
 

@@ -182,7 +182,6 @@ func (w *walk) divide(u *unit, at uint64) {
 	a, old := w.heralds.wake(u), u.run
 	if a.found++; a.found == a.most && len(a.unsettled) > 0 {
 		w.known.settles(a.unsettled)
-		w.out.notes.add(noteWorkloadLate, int64(a.unsettled[0]), "")
 	}
 	u.run = &run{on: u, divided: true}
 	if old.open() {

@@ -36,7 +36,10 @@ func (in Input) events(opt Options, yield func(*event.Event, error) bool) error 
 	if !r.rereads() {
 		return first.run(yield)
 	}
-	first.past, first.out.stale, first.out.silent = newPast(), first.known.stale, opt.Ahead
+	first.past, first.out.mute = newPast(), first.known.stale
+	if opt.Ahead {
+		first.out.mute = always
+	}
 	if err := first.run(yield); err != nil || first.isLog || !opt.Ahead && !first.known.stale() {
 		return err
 	}
@@ -47,7 +50,7 @@ func (in Input) events(opt Options, yield func(*event.Event, error) bool) error 
 	known.mute, known.badRows = first.known.mute, first.known.badRows
 	if first.known.stale() {
 		known = first.known
-		known.late, known.untimely = false, false
+		clear(known.late)
 	}
 	if known == first.known && (first.heralds.several() || first.mixes()) {
 		// Which programs are settled depends on what else was learnt, and where each starts.
@@ -57,11 +60,11 @@ func (in Input) events(opt Options, yield func(*event.Event, error) bool) error 
 		if err != nil {
 			return err
 		}
-		middle.out.silent = true
+		middle.out.mute = always
 		if err := middle.run(yield); err != nil {
 			return err
 		}
-		known.late, known.untimely = false, false
+		clear(known.late)
 	}
 	last, err := in.walkAgain(r, opt, known)
 	if err != nil {
@@ -69,6 +72,9 @@ func (in Input) events(opt Options, yield func(*event.Event, error) bool) error 
 	}
 	return last.run(yield)
 }
+
+// always silences a reading that is made for its knowledge alone.
+func always() bool { return true }
 
 // mixes reports whether persistent pages may show: some programs have addresses, some have none.
 func (w *walk) mixes() bool {
@@ -304,32 +310,25 @@ func (w *walk) compareEnd() {
 	if !w.again {
 		w.known.badRows = w.reader.info.Listed // another reading does not read these again
 	}
-	if w.known.late {
-		w.out.notes.add(noteMeshLate, wholeFile, "")
-	}
 	w.heralds.countAimless(w.out.notes)
 	info := w.reader.info
 	first := w.known.devices == nil && !info.Early
 	if w.specs.end() {
-		w.known.late = true
-		w.out.notes.add(noteLayoutLate, wholeFile, "")
+		w.known.late.add(noteLayoutLate, wholeFile, "")
 	} else if first && slices.ContainsFunc(info.Devices, w.grids.exceed) {
-		w.known.late = true
-		w.out.notes.add(noteLayoutLate, wholeFile, "the compute grid")
+		w.known.late.add(noteLayoutLate, wholeFile, "the compute grid")
 	} else if first && w.grids.anyUsed() && slices.ContainsFunc(info.Devices, legalGrid) {
-		w.known.late = true
+		w.known.tooLate(noteNone)
 	}
 	if w.specs.compareSmall(w.units, w.out.notes) {
-		w.known.late = true
 		code := noteSmallLate
 		if w.places.made { // buffers would lie elsewhere
 			code = noteLayoutLate
 		}
-		w.out.notes.add(code, wholeFile, "the size of L1_SMALL")
+		w.known.late.add(code, wholeFile, "the size of L1_SMALL")
 	}
 	if w.layouts.synthesised && w.known.findLifted() { // programs were placed without that knowledge
-		w.known.late = true
-		w.out.notes.add(noteLayoutLate, wholeFile, "persistent L1")
+		w.known.late.add(noteLayoutLate, wholeFile, "persistent L1")
 	}
 	w.grids.forget()
 	if w.farthest > 0 && w.farthest >= uint64(w.nodes) {
@@ -349,6 +348,9 @@ func (w *walk) compareEnd() {
 	for range w.specs.differ() {
 		w.out.notes.add(noteSpecsDiffer, wholeFile, "")
 	}
+	late := maps.Clone(w.known.late)
+	delete(late, noteNone)
+	w.out.notes.addAll(late)
 }
 
 // lists returns who takes the rows of per_operation_buffers, nil if nobody does. Of what
@@ -387,7 +389,8 @@ func (w *walk) lookBack() {
 		w.known.bottom.buffer(r.named, r.kind, l1.Range{Start: r.address, End: r.address + r.perCore.V})
 	}
 	if len(found)+len(seen) > 0 {
-		w.known.residents, w.known.harmless, w.known.untimely = found, seen, true
+		w.known.residents, w.known.harmless = found, seen
+		w.known.tooLate(noteNone)
 	}
 }
 

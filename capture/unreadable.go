@@ -319,7 +319,9 @@ func (w *walk) blind(n *node) {
 	}
 	if !all[at][id] {
 		all[at][id] = true
-		w.known.late = w.known.late || w.undescribed
+		if w.undescribed {
+			w.known.tooLate(noteMeshLate)
+		}
 	}
 }
 

@@ -26,7 +26,7 @@ type walk struct {
 
 	open    openRuns
 	heralds heralds
-	out     teller
+	out     writer
 	shows   shows
 
 	past      *past   // nil unless another reading could use it
@@ -55,7 +55,7 @@ func newWalk(r *Reader, opt Options, known *learnt, rank event.Opt[uint64]) *wal
 	return &walk{
 		opt: opt, reader: r, rank: rank,
 		known: known, specs: s, grids: g, units: u, heralds: newHeralds(u), open: openRuns{units: u},
-		functions: newFunctions(), layouts: newLayouts(), hits: hits{}, buffers: newBuffers(known), out: newTeller(),
+		functions: newFunctions(), layouts: newLayouts(), hits: hits{}, buffers: newBuffers(known), out: newWriter(),
 		absent: newAbsentees(), places: newPlaces(known), unread: newUnread(),
 	}
 }

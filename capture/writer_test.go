@@ -13,26 +13,26 @@ import (
 func TestTeller(t *testing.T) {
 	late := false
 	for name, c := range map[string]struct {
-		teller teller
+		writer writer
 		want   []uint64 // nodes
 	}{
-		"all":                       {newTeller(), []uint64{0, 1, 2}},
-		"silent":                    {teller{silent: true}, nil},
-		"until another reading":     {teller{stale: func() bool { late = !late; return late }}, []uint64{1}},
-		"another reading is of use": {teller{stale: func() bool { return false }}, []uint64{0, 1, 2}},
+		"all":                       {newWriter(), []uint64{0, 1, 2}},
+		"silent":                    {writer{mute: always}, nil},
+		"until another reading":     {writer{mute: func() bool { late = !late; return late }}, []uint64{1}},
+		"another reading is of use": {writer{mute: func() bool { return false }}, []uint64{0, 1, 2}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for n := range uint64(3) {
-				c.teller.tell(&event.Event{Kind: event.KindFree, Node: n})
+				c.writer.tell(&event.Event{Kind: event.KindFree, Node: n})
 			}
-			require.Equal(t, c.want, flushed(t, &c.teller))
-			require.Empty(t, flushed(t, &c.teller), "comes out once")
+			require.Equal(t, c.want, flushed(t, &c.writer))
+			require.Empty(t, flushed(t, &c.writer), "comes out once")
 		})
 	}
 }
 
 func TestTellerBlocks(t *testing.T) {
-	one := newTeller()
+	one := newWriter()
 	one.pos = event.Pos{Node: 7, Line: 3}
 	var want []uint64
 	for n := range uint64(2*maxOut + 1) {
@@ -49,7 +49,7 @@ func TestTellerBlocks(t *testing.T) {
 // TestTellerNotes counts what is hidden only in a run, and tells hidden facts before anomalies.
 func TestTellerNotes(t *testing.T) {
 	for _, plan := range []bool{false, true} {
-		one := newTeller()
+		one := newWriter()
 		one.notes.add(noteAborted, 1, "f")
 		one.unlessPlan.add(hiddenNotShown, 2, "g")
 		one.tellNotes(plan)
@@ -66,7 +66,7 @@ func TestTellerNotes(t *testing.T) {
 	}
 }
 
-func flushed(t *testing.T, one *teller) (nodes []uint64) {
+func flushed(t *testing.T, one *writer) (nodes []uint64) {
 	t.Helper()
 	require.NoError(t, one.flush(func(e *event.Event, _ error) bool {
 		nodes = append(nodes, e.Node)
