@@ -143,7 +143,7 @@ func (c *crossings) end(l *buffers) {
 // of which the database does not say what lived when operations ended.
 func (w *walk) lookBetween() {
 	if len(w.past.windows) > 1 {
-		if ends := w.past.gone(w.known); len(ends) > 0 {
+		if ends := w.past.gone(w.known.members); len(ends) > 0 {
 			w.known.ends = ends
 			w.known.tooLate(noteNone)
 		}
@@ -154,9 +154,9 @@ func (w *walk) lookBetween() {
 	w.crossed.end(w.buffers)
 	w.known.mute = map[device.ID]bool{}
 	for id := range w.crossed.ids {
-		w.known.mute[id] = !w.past.speaks(w.known, id)
+		w.known.mute[id] = !w.past.speaks(w.known.members, id)
 	}
-	if ends := w.past.absences(w.known); len(ends) > 0 {
+	if ends := w.past.absences(w.known.members); len(ends) > 0 {
 		w.known.ends = ends
 		w.known.tooLate(noteNone)
 	}

@@ -99,7 +99,7 @@ func (b *buffer) key() addressKey { return addressKey{b.named, b.recorded, b.kin
 
 // buffers are the allocations that live, by all that a free may know of them.
 type buffers struct {
-	known  *learnt
+	known  *knowledge
 	serial fit.BufferID
 	live   map[device.ID]map[fit.BufferID]*buffer // by the id that they name
 	byNode map[uint64][]*buffer                   // in the order of their allocations
@@ -115,7 +115,7 @@ type buffers struct {
 	last    node
 }
 
-func newBuffers(known *learnt) *buffers {
+func newBuffers(known *knowledge) *buffers {
 	return &buffers{
 		known: known, live: map[device.ID]map[fit.BufferID]*buffer{}, byNode: map[uint64][]*buffer{}, loose: map[addressKey][]*buffer{},
 		tensors: map[uint64]uint64{}, made: counters{},
@@ -225,12 +225,12 @@ func (l *buffers) backed(b *buffer) *buffer {
 	}
 	same := func(o *buffer) bool {
 		return o.named != event.NoDevice && o.named != b.named && o.recorded == b.recorded && o.size == b.size &&
-			o.kind == b.kind && (!o.hidden || o.unknown) && l.known.reaches(o.named, b.named) && o.backing[b.named] == 0
+			o.kind == b.kind && (!o.hidden || o.unknown) && l.known.members.reaches(o.named, b.named) && o.backing[b.named] == 0
 	}
 	if b.node.OK && !l.sliced {
 		return firstOf(l.byNode[b.node.V], same)
 	}
-	for _, mesh := range l.known.meshesOf(b.named) {
+	for _, mesh := range l.known.members.meshesOf(b.named) {
 		if o := firstOf(l.loose[addressKey{mesh, b.recorded, b.kind}], same); o != nil {
 			return o
 		}
@@ -293,7 +293,7 @@ func (l *buffers) byAddress(n *node, id device.ID) (list []*buffer) {
 	if list = l.loose[addressKey{id, n.Address.V, kind}]; len(list) > 0 || id == event.NoDevice || n.Address.V == 0 {
 		return list
 	}
-	for _, mesh := range l.known.meshesOf(id) {
+	for _, mesh := range l.known.members.meshesOf(id) {
 		for _, b := range l.loose[addressKey{mesh, n.Address.V, kind}] {
 			if b.backing[id] != 0 {
 				list = append(list, b)

@@ -66,13 +66,13 @@ func (p *past) sightings() map[uint64]seen {
 
 // gone returns when buffers are gone that lived when a window ended, and that the next window
 // does not show: by the counters of their allocations. Their lives end then.
-func (p *past) gone(known *learnt) map[uint64]uint64 {
+func (p *past) gone(members *members) map[uint64]uint64 {
 	ends, seen := map[uint64]uint64{}, p.sightings()
 	for address, lives := range p.lives {
 		for id, h := range lives.named {
 			for _, l := range h.lives {
 				for border := p.border(l.from); border < l.to; border = p.border(border) {
-					if !p.survives(known, id, l, border, seen[address], lives) {
+					if !p.survives(members, id, l, border, seen[address], lives) {
 						ends[l.from], l.to = border-1, border
 					}
 				}
@@ -83,19 +83,19 @@ func (p *past) gone(known *learnt) map[uint64]uint64 {
 }
 
 // survives reports whether the window that begins at a node shows that a buffer still lived.
-func (p *past) survives(known *learnt, id device.ID, l *life, start uint64, seen seen, at *lives) bool {
+func (p *past) survives(members *members, id device.ID, l *life, start uint64, seen seen, at *lives) bool {
 	end := p.border(start)
 	if l.to < end {
 		return true // it is freed there
 	}
 	first := end // that the window allocates there
-	for h := range at.sharing(known, id) {
+	for h := range at.sharing(members, id) {
 		i, _ := slices.BinarySearchFunc(h.lives, start, func(l *life, from uint64) int { return cmp.Compare(l.from, from) })
 		if i < len(h.lives) {
 			first = min(first, h.lives[i].from)
 		}
 	}
-	for list := range sharing(known, seen, id) {
+	for list := range sharing(members, seen, id) {
 		i, _ := slices.BinarySearchFunc(list, start, func(s sighting, from uint64) int { return cmp.Compare(s.at, from) })
 		for _, s := range list[i:] {
 			if s.at >= first {
@@ -110,14 +110,14 @@ func (p *past) survives(known *learnt, id device.ID, l *life, start uint64, seen
 }
 
 // speaks reports whether a database says of an id what lived when operations ended.
-func (p *past) speaks(known *learnt, id device.ID) bool {
+func (p *past) speaks(members *members, id device.ID) bool {
 	if !p.sliced {
 		return false
 	}
 	says, ok := p.spoken[id]
 	if !ok {
 		for listed := range p.lists.devices {
-			says = says || known.share(listed, id)
+			says = says || members.share(listed, id)
 		}
 		p.spoken[id] = says
 	}
@@ -127,14 +127,14 @@ func (p *past) speaks(known *learnt, id device.ID) bool {
 // absences returns when the buffers of the capture are gone that lived on by its nodes, and
 // are not listed when an operation ends: by the counters of their allocations. Their lives end
 // then.
-func (p *past) absences(known *learnt) map[uint64]uint64 {
+func (p *past) absences(members *members) map[uint64]uint64 {
 	ends, listed := map[uint64]uint64{}, p.listedPlaces()
 	for address, lives := range p.lives {
 		for id, h := range lives.named {
-			if !p.speaks(known, id) {
+			if !p.speaks(members, id) {
 				continue
 			}
-			at := p.listedAt(known, id, listed[address]) // slices that list the address
+			at := p.listedAt(members, id, listed[address]) // slices that list the address
 			for _, l := range h.lives {
 				if until := p.absent(*l, at); until < l.to {
 					ends[l.from], l.to = until, until
@@ -155,10 +155,10 @@ func (p *past) listedPlaces() map[uint64][]listedPlace {
 }
 
 // listedAt returns the first nodes of the slices that list some places for an id, ascending.
-func (p *past) listedAt(known *learnt, id device.ID, places []listedPlace) []uint64 {
+func (p *past) listedAt(members *members, id device.ID, places []listedPlace) []uint64 {
 	out := []uint64{}
 	for _, place := range places {
-		if known.share(place.named, id) {
+		if members.share(place.named, id) {
 			out = append(out, p.lists.operations(p.lists.places[place])...)
 		}
 	}
@@ -209,8 +209,8 @@ func (p *past) goneBy(start uint64) uint64 {
 
 // since returns from when on a buffer lived that is freed: where lists say what lived when
 // operations ended, not before the slice of the free.
-func (p *past) since(known *learnt, f lostFree) uint64 {
-	if !p.speaks(known, f.named) {
+func (p *past) since(members *members, f lostFree) uint64 {
+	if !p.speaks(members, f.named) {
 		return max(f.after, p.origin(f.at))
 	}
 	i, _ := slices.BinarySearchFunc(p.spans, f.at+1, func(s span, at uint64) int { return cmp.Compare(s.start, at) })

@@ -12,7 +12,7 @@ func (w *walk) execute(n *node) error {
 		return nil
 	}
 	chip := device.ID(n.PhysicalDeviceID.V)
-	if f := w.functions.ownFree(); f != nil && w.known.reaches(f.device, chip) {
+	if f := w.functions.ownFree(); f != nil && w.known.members.reaches(f.device, chip) {
 		w.hit(n.Counter)
 	}
 	if err := w.complete(n.Counter, w.open.of(w.units.byID[chip])); err != nil {
@@ -44,7 +44,7 @@ func (w *walk) execute(n *node) error {
 
 // shownOnMesh reports whether what a chip executes is shown under the id of its mesh.
 func (w *walk) shownOnMesh(chip device.ID, at uint64) (bool, error) {
-	for _, mesh := range w.known.meshesOf(chip) {
+	for _, mesh := range w.known.members.meshesOf(chip) {
 		if err := w.complete(at, w.open.of(w.units.byID[mesh])); err != nil {
 			return false, err
 		}

@@ -20,7 +20,7 @@ type grid struct {
 // architecture. What is assumed grows with the cores that the capture shows.
 type grids struct {
 	specs *specs
-	known *learnt
+	known *knowledge
 	byID  map[device.ID]*grid
 	last  grid // that was found: most are alike, and share their cores
 

@@ -221,7 +221,7 @@ func (w *walk) infer(key operation, f *freeing, first, at uint64) bool {
 	}
 	reached := event.NoDevice // all
 	if f != nil && f.device != event.NoDevice {
-		if w.known.isChip[f.device] || w.known.isMesh(f.device) {
+		if w.known.members.isChip[f.device] || w.known.members.isMesh(f.device) {
 			reached = f.device
 		} else {
 			w.heralds.guessed.reach[f.device] = true
@@ -257,7 +257,7 @@ func (w *walk) infer(key operation, f *freeing, first, at uint64) bool {
 // ranBy returns the units that an id reaches on which an operation is known to have run.
 func (w *walk) ranBy(key operation, id device.ID) (on []*unit) {
 	known := w.hits[key]
-	if id != event.NoDevice && len(w.known.chips[id]) < len(known) {
+	if id != event.NoDevice && len(w.known.members.chips[id]) < len(known) {
 		for _, u := range w.units.reached(id) {
 			if known[u.id] != nil {
 				on = append(on, u)
@@ -266,7 +266,7 @@ func (w *walk) ranBy(key operation, id device.ID) (on []*unit) {
 		return on
 	}
 	for of := range known {
-		if w.known.reaches(id, of) {
+		if w.known.members.reaches(id, of) {
 			on = append(on, w.units.byID[of])
 		}
 	}

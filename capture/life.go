@@ -112,19 +112,19 @@ func (t *tally) ended(origin, at uint64) uint64 {
 }
 
 // sharing yields the histories that may be of one device with an id.
-func (l *lives) sharing(known *learnt, id device.ID) iter.Seq[*history] {
+func (l *lives) sharing(members *members, id device.ID) iter.Seq[*history] {
 	if l == nil {
 		return func(func(*history) bool) {}
 	}
-	return sharing(known, l.named, id)
+	return sharing(members, l.named, id)
 }
 
 // ended is tally.ended for an id.
-func (l *lives) ended(known *learnt, id device.ID, origin, at uint64) (last uint64) {
+func (l *lives) ended(members *members, id device.ID, origin, at uint64) (last uint64) {
 	if l != nil && id == event.NoDevice {
 		return l.all.ended(origin, at)
 	}
-	for h := range l.sharing(known, id) {
+	for h := range l.sharing(members, id) {
 		last = max(last, h.ended(origin, at))
 	}
 	return last
@@ -141,21 +141,21 @@ func (f *frees) add(one lostFree) {
 }
 
 // last returns the counter of the last one that may be of one device with an id; 0 = there is none.
-func (f *frees) last(known *learnt, id device.ID) (at uint64) {
+func (f *frees) last(members *members, id device.ID) (at uint64) {
 	switch {
 	case f == nil:
 		return 0
 	case id == event.NoDevice:
 		return f.at[len(f.at)-1]
 	}
-	for list := range sharing(known, f.named, id) {
+	for list := range sharing(members, f.named, id) {
 		at = max(at, list[len(list)-1].at)
 	}
 	return at
 }
 
 // first returns the counter of the first one from a node on, or forever.
-func (f *frees) first(known *learnt, id device.ID, from uint64) uint64 {
+func (f *frees) first(members *members, id device.ID, from uint64) uint64 {
 	at := uint64(forever)
 	if f == nil {
 		return at
@@ -166,7 +166,7 @@ func (f *frees) first(known *learnt, id device.ID, from uint64) uint64 {
 		}
 		return at
 	}
-	for list := range sharing(known, f.named, id) {
+	for list := range sharing(members, f.named, id) {
 		i, _ := slices.BinarySearchFunc(list, from, func(f lostFree, from uint64) int { return cmp.Compare(f.at, from) })
 		if i < len(list) {
 			at = min(at, list[i].at)
@@ -180,29 +180,4 @@ func (f *frees) sorted() []lostFree {
 	all := slices.Concat(slices.Collect(maps.Values(f.named))...)
 	slices.SortFunc(all, func(a, b lostFree) int { return cmp.Compare(a.at, b.at) })
 	return all
-}
-
-// sharing yields the values of a map whose keys may mean one device with an id. It looks at
-// the fewer: the keys, or the ids that may share a device with it.
-func sharing[V any](known *learnt, of map[device.ID]V, id device.ID) iter.Seq[V] {
-	return func(yield func(V) bool) {
-		if id == event.NoDevice || len(of) <= 1+len(known.chips[id])+len(known.meshes[id]) {
-			for other, v := range of {
-				if known.share(other, id) && !yield(v) {
-					return
-				}
-			}
-			return
-		}
-		seen := map[device.ID]bool{}
-		for _, one := range append([]device.ID{id}, known.chips[id]...) {
-			for other := range known.above(one) {
-				v, ok := of[other]
-				if ok && !seen[other] && !yield(v) {
-					return
-				}
-				seen[other] = true
-			}
-		}
-	}
 }

@@ -18,7 +18,7 @@ import (
 func TestLivesAgreeWithList(t *testing.T) {
 	const address = 4096
 	rapid.Check(t, func(t *rapid.T) {
-		p, known := newPast(), newLearnt()
+		p, known := newPast(), newMembers()
 		known.member(7, 0)
 		known.member(7, 1)
 		p.listable = rapid.Bool().Draw(t, "each life counts")
@@ -113,7 +113,7 @@ func TestListsOfManyWindows(t *testing.T) {
 		}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		require.Len(t, p.fromLists(newLearnt()), 2*int(windows))
+		require.Len(t, p.fromLists(newMembers()), 2*int(windows))
 		runtime.ReadMemStats(&after)
 		return float64(after.TotalAlloc - before.TotalAlloc)
 	}

@@ -38,9 +38,9 @@ func TestListsAreSpans(t *testing.T) {
 	p.lists = l
 	require.Equal(t, []resident{{
 		named: 0, kind: fit.KindL1, address: 4096, perCore: event.Some(uint64(64)), since: 3, until: 101,
-	}}, p.fromLists(newLearnt()))
+	}}, p.fromLists(newMembers()))
 	p.frees[4096] = &frees{named: map[device.ID][]lostFree{0: {{address: 4096, kind: fit.KindL1, at: 50}}}}
-	found := p.fromLists(newLearnt())
+	found := p.fromLists(newMembers())
 	require.Len(t, found, 2, "freed at 50, and there again")
 	require.Equal(t, []uint64{3, 50, 100, 101}, []uint64{found[0].since, found[0].until, found[1].since, found[1].until})
 }

@@ -151,7 +151,7 @@ func (w *walk) free(n *node, id device.ID) bool {
 // lost takes in the free of a buffer that the capture did not allocate. It reports whether
 // that hides nothing: where it lay is told, or nothing ran beside it.
 func (w *walk) lost(n *node, id device.ID) bool {
-	w.past.lost(n, w.known)
+	w.past.lost(n, w.known.members)
 	if _, ok := bufferKind(n); !ok { // it ends what lay there, or something of another memory
 		w.out.notes.add(noteBufferUnplaced, int64(n.Counter), "unknown type "+n.TypeName)
 	}

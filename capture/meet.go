@@ -12,10 +12,10 @@ import (
 // perCore takes in that a tensor was allocated core by core, which shows the mode of its
 // device: HYBRID, from the start and for all its buffers.
 func (w *walk) perCore(id device.ID) {
-	if w.known.hybrid[id] {
+	if w.known.members.hybrid[id] {
 		return
 	}
-	w.known.hybrid[id] = true
+	w.known.members.hybrid[id] = true
 	if w.places.made {
 		w.known.tooLate(noteMeshLate) // at addresses of another alignment
 	}
@@ -26,7 +26,7 @@ func (w *walk) perCore(id device.ID) {
 
 // allocatedBy tells that a unit is in HYBRID mode, if that is known and was not told.
 func (w *walk) allocatedBy(u *unit) {
-	if u.hybrid || !w.known.isHybrid(u.id) {
+	if u.hybrid || !w.known.members.isHybrid(u.id) {
 		return
 	}
 	u.hybrid = true
@@ -55,7 +55,7 @@ func (w *walk) learn(mesh, chip device.ID) {
 	if u != nil {
 		w.heralds.wake(u) // what was announced to it so far is without what is learnt now
 	}
-	if !w.known.member(mesh, chip) {
+	if !w.known.members.member(mesh, chip) {
 		return
 	}
 	delete(w.units.reach, mesh)
@@ -88,23 +88,23 @@ func (w *walk) declare(u *unit, like event.Opt[device.ID]) {
 
 func (w *walk) declaration(id device.ID) event.Event {
 	g := w.grids.of(id)
-	e := event.Event{Kind: event.KindDevice, Node: w.counter, Device: id, Role: w.known.role(id)}
+	e := event.Event{Kind: event.KindDevice, Node: w.counter, Device: id, Role: w.known.members.role(id)}
 	e.Spec, e.From = w.specs.of(id)
 	if u := w.units.byID[id]; u != nil && u.declared() && u.told.spec.L1Small != e.Spec.L1Small { // its sizes stay
 		e.Spec.L1Small, e.From.Small = u.told.spec.L1Small, u.told.from.Small
 	}
 	e.Spec.Cols, e.Spec.Rows = g.cols, g.rows
 	e.From.Grid = g.from
-	e.Chips = slices.Clone(w.known.chips[id])
+	e.Chips = slices.Clone(w.known.members.chips[id])
 	return e
 }
 
 // declareAgain tells the units that turned out to be something else than was told, and
 // the meshes that nothing but their chips' nodes show.
 func (w *walk) declareAgain() {
-	ids := slices.Collect(maps.Keys(w.known.chips))
+	ids := slices.Collect(maps.Keys(w.known.members.chips))
 	for id := range w.units.byID {
-		if !w.known.isMesh(id) {
+		if !w.known.members.isMesh(id) {
 			ids = append(ids, id)
 		}
 	}
@@ -126,7 +126,7 @@ func (w *walk) meet(id device.ID) *unit {
 		return u
 	}
 	u := &unit{id: id, met: w.counter}
-	w.known.met[id] = true
+	w.known.members.met[id] = true
 	if u.blind = w.hiddenFrom(id); u.blind {
 		w.unread.blind++
 	}
@@ -147,7 +147,7 @@ func (w *walk) meet(id device.ID) *unit {
 	w.units.add(u)
 	w.declare(u, like)
 	w.allocatedBy(u)
-	w.join(u, w.known.above(id))
+	w.join(u, w.known.members.above(id))
 	return u
 }
 
@@ -178,7 +178,7 @@ func (w *walk) hiddenFrom(id device.ID) bool {
 	if !w.unread.all.OK {
 		return false
 	}
-	for of := range w.known.above(id) {
+	for of := range w.known.members.above(id) {
 		if at, ok := w.unread.lifted[of]; ok && at >= w.unread.all.V {
 			return false
 		}
@@ -188,8 +188,8 @@ func (w *walk) hiddenFrom(id device.ID) bool {
 
 // hideMembers notes that the chips of a mesh may be hidden. That matters to all frees.
 func (w *walk) hideMembers() {
-	if !w.known.unreadMembers {
-		w.known.unreadMembers = true
+	if !w.known.members.unread {
+		w.known.members.unread = true
 		if len(w.heralds.byID) > 0 {
 			w.known.tooLate(noteNone)
 		}

@@ -167,11 +167,11 @@ func isOpen(u *unit) bool { return u != nil && u.run != nil && u.run.opened > 0 
 
 // on returns the open runs of the units that an id reaches.
 func (o *openRuns) on(id device.ID) (runs []*run) {
-	if reach := 1 + len(o.units.known.chips[id]); reach < len(o.byDepth) && id != event.NoDevice {
+	if reach := 1 + len(o.units.members.chips[id]); reach < len(o.byDepth) && id != event.NoDevice {
 		return o.of(o.units.reached(id)...)
 	}
 	for _, r := range o.byDepth {
-		if o.units.known.reaches(id, r.on.id) {
+		if o.units.members.reaches(id, r.on.id) {
 			runs = append(runs, r)
 		}
 	}

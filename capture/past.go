@@ -108,7 +108,7 @@ func (p *past) ended(b *buffer, at uint64) {
 }
 
 // lost takes in a free of which no allocation is known.
-func (p *past) lost(n *node, known *learnt) {
+func (p *past) lost(n *node, members *members) {
 	kind, ok := bufferKind(n)
 	if p == nil || ok && !kind.InL1() {
 		return
@@ -121,7 +121,7 @@ func (p *past) lost(n *node, known *learnt) {
 		f.node = event.Some(n.Connections[0])
 	}
 	// A life of an earlier window was of another size.
-	f.after = max(p.lives[f.address].ended(known, f.named, p.origin(f.at), f.at), p.frees[f.address].last(known, f.named))
+	f.after = max(p.lives[f.address].ended(members, f.named, p.origin(f.at), f.at), p.frees[f.address].last(members, f.named))
 	if f.address != 0 {
 		if p.frees[f.address] == nil {
 			p.frees[f.address] = &frees{named: map[device.ID][]lostFree{}}
@@ -287,9 +287,9 @@ func (l *absentees) drop(node uint64) bool {
 
 // shown takes out the absentees beside which something has run by now: the first program of some
 // units.
-func (l *absentees) shown(known *learnt, first []*unit) (all []absentee) {
+func (l *absentees) shown(members *members, first []*unit) (all []absentee) {
 	for _, u := range first {
-		for id := range known.above(u.id) {
+		for id := range members.above(u.id) {
 			all = append(all, l.byName[id]...)
 			delete(l.byName, id)
 		}

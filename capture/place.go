@@ -17,12 +17,12 @@ import (
 // places are the ranges of the L1 buffers that live. Buffers without an address go from
 // the top down, as tt-metal's allocator does it.
 type places struct {
-	known *learnt
+	known *knowledge
 	high  map[device.ID]*btree.BTreeG[*buffer] // by the id that they name, the highest first
 	made  bool                                 // a buffer without an address got one
 }
 
-func newPlaces(known *learnt) places {
+func newPlaces(known *knowledge) places {
 	return places{known: known, high: map[device.ID]*btree.BTreeG[*buffer]{}}
 }
 
@@ -62,7 +62,7 @@ func (p *places) locate(b *buffer, spec l1.Spec) {
 
 // align returns the alignment of L1 buffers on some units.
 func (p *places) align(on []*unit, spec l1.Spec) uint64 {
-	hybrid := slices.ContainsFunc(on, func(u *unit) bool { return p.known.isHybrid(u.id) })
+	hybrid := slices.ContainsFunc(on, func(u *unit) bool { return p.known.members.isHybrid(u.id) })
 	return fit.Place{Spec: spec, Hybrid: hybrid}.Alignment()
 }
 
@@ -102,7 +102,7 @@ func (p *places) beside(on []*unit) iter.Seq[*buffer] {
 	seen := map[device.ID]bool{}
 	var all []*btree.BTreeG[*buffer]
 	for _, u := range on {
-		for id := range p.known.above(u.id) {
+		for id := range p.known.members.above(u.id) {
 			if list := p.high[id]; list != nil && !seen[id] {
 				all = append(all, list)
 			}

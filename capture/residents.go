@@ -11,19 +11,20 @@ import (
 )
 
 // freed returns the counter of the first lost free of a place from a node on.
-func (p *past) freed(known *learnt, named device.ID, address, from uint64) uint64 {
-	return p.frees[address].first(known, named, from)
+func (p *past) freed(members *members, named device.ID, address, from uint64) uint64 {
+	return p.frees[address].first(members, named, from)
 }
 
 // residents returns the residents with a known place, by when they came. seen has the buffer
 // nodes that hide nothing.
-func (p *past) residents(known *learnt) (out []resident, seen map[uint64]bool) {
+func (p *past) residents(known *knowledge) (out []resident, seen map[uint64]bool) {
+	members := known.members
 	seen = map[uint64]bool{}
 	modes := map[uint64][]clue{} // by address, of buffers that are listed
 	for _, l := range p.lives {
 		l.settle()
 	}
-	out = p.fromLists(known)
+	out = p.fromLists(members)
 	listed := len(out)
 	var clues []clue
 	for _, c := range p.clues {
@@ -36,7 +37,7 @@ func (p *past) residents(known *learnt) (out []resident, seen map[uint64]bool) {
 		return cmp.Or(cmp.Compare(a.node.V, b.node.V), cmp.Compare(a.tensor, b.tensor), cmp.Compare(a.named, b.named), cmp.Compare(a.kind, b.kind))
 	})
 	for _, c := range clues {
-		if p.speaks(known, c.named) || known.listed[p.origin(c.at())] && len(p.windows) > 0 { // of all that lived when an operation ended
+		if p.speaks(members, c.named) || known.listed[p.origin(c.at())] && len(p.windows) > 0 { // of all that lived when an operation ended
 			if c.node.OK {
 				seen[c.node.V] = true
 			}
@@ -45,7 +46,7 @@ func (p *past) residents(known *learnt) (out []resident, seen map[uint64]bool) {
 			}
 			continue
 		}
-		r, explained := p.follow(known, c)
+		r, explained := p.follow(members, c)
 		if explained && c.node.OK {
 			seen[c.node.V] = true
 		}
@@ -55,22 +56,22 @@ func (p *past) residents(known *learnt) (out []resident, seen map[uint64]bool) {
 	}
 	for i := range out[:listed] { // lists do not say how a buffer was allocated
 		for _, c := range modes[out[i].address] {
-			if known.share(c.named, out[i].named) {
+			if members.share(c.named, out[i].named) {
 				out[i].shards, out[i].told = c.shards, true
 				break
 			}
 		}
 	}
 	hides := func(r resident) bool { return !r.told && known.mayDescribe(r.named, r.address) }
-	return p.across(slices.DeleteFunc(p.fromFrees(known, out), hides)), seen
+	return p.across(slices.DeleteFunc(p.fromFrees(members, out), hides)), seen
 }
 
 // follow finds the resident of a clue, which has until 0 if there is none. Explained says
 // that nothing about the clue is hidden.
-func (p *past) follow(known *learnt, c clue) (r resident, explained bool) {
+func (p *past) follow(members *members, c clue) (r resident, explained bool) {
 	origin := p.origin(c.at())
 	r = resident{named: c.named, kind: c.kind, address: c.address, told: c.address != 0, since: origin, until: p.border(origin)}
-	if c.address != 0 && p.firstLife(known, c.named, c.address, origin) <= c.tensor {
+	if c.address != 0 && p.firstLife(members, c.named, c.address, origin) <= c.tensor {
 		return resident{}, true // it is a buffer of the capture
 	}
 	if f, ok := p.byNode[c.node.V]; ok && c.node.OK {
@@ -79,7 +80,7 @@ func (p *past) follow(known *learnt, c clue) (r resident, explained bool) {
 	if r.address == 0 {
 		return resident{}, false
 	}
-	r.until = min(r.until, p.freed(known, c.named, r.address, origin), p.firstLife(known, c.named, r.address, origin))
+	r.until = min(r.until, p.freed(members, c.named, r.address, origin), p.firstLife(members, c.named, r.address, origin))
 	r.shards = c.shards
 	if n := uint64(c.cores.Len()); n > 0 {
 		if c.node.OK && c.size.OK && c.size.V%n == 0 {
@@ -91,14 +92,14 @@ func (p *past) follow(known *learnt, c clue) (r resident, explained bool) {
 
 // firstLife returns from when on a buffer of the capture lay at an address first, in the window that
 // begins at a node.
-func (p *past) firstLife(known *learnt, id device.ID, address, origin uint64) uint64 {
+func (p *past) firstLife(members *members, id device.ID, address, origin uint64) uint64 {
 	place := placeOf{id, address, origin}
 	first, ok := p.firsts[place]
 	if ok {
 		return first
 	}
 	first = forever
-	for h := range p.lives[address].sharing(known, id) {
+	for h := range p.lives[address].sharing(members, id) {
 		if l := h.after(origin); l != nil {
 			first = min(first, max(l.from, origin))
 		}
@@ -115,17 +116,17 @@ type placeOf struct {
 
 // fromFrees adds what is freed with an address and is not among the residents: it lay
 // there since the place was free of others.
-func (p *past) fromFrees(known *learnt, out []resident) []resident {
+func (p *past) fromFrees(members *members, out []resident) []resident {
 	told := map[placeAt][]device.ID{}
 	for _, r := range out {
 		told[placeAt{r.address, r.until}] = append(told[placeAt{r.address, r.until}], r.named)
 	}
 	for _, address := range slices.Sorted(maps.Keys(p.frees)) {
 		for _, f := range p.frees[address].sorted() {
-			is := func(id device.ID) bool { return known.share(id, f.named) }
+			is := func(id device.ID) bool { return members.share(id, f.named) }
 			if f.after < f.at && !f.doubt && !slices.ContainsFunc(told[placeAt{address, f.at}], is) {
 				out = append(out, resident{
-					named: f.named, kind: f.kind, address: address, perCore: f.perCore, since: p.since(known, f), until: f.at,
+					named: f.named, kind: f.kind, address: address, perCore: f.perCore, since: p.since(members, f), until: f.at,
 				})
 			}
 		}
@@ -169,7 +170,7 @@ func (p *past) across(all []resident) (out []resident) {
 // fromLists returns the listed buffers that no allocation of the capture explains. One
 // lives from the first list that names it, which for the first list of all is the start,
 // to its free, or to the next list of its device without it.
-func (p *past) fromLists(known *learnt) (out []resident) {
+func (p *past) fromLists(members *members) (out []resident) {
 	places := make([]listedPlace, 0, len(p.lists.places))
 	for place := range p.lists.places {
 		places = append(places, place)
@@ -185,9 +186,9 @@ func (p *past) fromLists(known *learnt) (out []resident) {
 			listings = p.listings(place.named)
 		}
 		if next || place.address != places[i-1].address {
-			made = p.madeAt(known, place.named, place.address)
+			made = p.madeAt(members, place.named, place.address)
 		}
-		out = append(out, p.fromPlace(known, place, p.within(listings, place.window), made)...)
+		out = append(out, p.fromPlace(members, place, p.within(listings, place.window), made)...)
 	}
 	return out
 }
@@ -201,7 +202,7 @@ func (p *past) within(all []uint64, window uint64) []uint64 {
 
 // fromPlace returns the residents of one place. all are the operations of its window that list
 // anything of its device, made what the capture allocated there.
-func (p *past) fromPlace(known *learnt, place listedPlace, all []uint64, made made) (out []resident) {
+func (p *past) fromPlace(members *members, place listedPlace, all []uint64, made made) (out []resident) {
 	spans := p.lists.places[place]
 	var now *resident
 	end := func(at uint64) {
@@ -228,12 +229,12 @@ func (p *past) fromPlace(known *learnt, place listedPlace, all []uint64, made ma
 		end(at)
 		since := at
 		hidden := p.hidden.OK && p.hidden.V < at
-		if p.lists.first[place.window] == at && !hidden && p.freed(known, place.named, place.address, place.window) >= at {
+		if p.lists.first[place.window] == at && !hidden && p.freed(members, place.named, place.address, place.window) >= at {
 			since = place.window
 		}
 		now = &resident{
 			named: place.named, kind: place.kind, address: place.address, perCore: event.Some(spans.perCore), since: since,
-			until: p.freed(known, place.named, place.address, since),
+			until: p.freed(members, place.named, place.address, since),
 		}
 	}
 	if next < len(all) {
@@ -246,8 +247,8 @@ func (p *past) fromPlace(known *learnt, place listedPlace, all []uint64, made ma
 // made are the lives of a place by their start; the ends are the latest so far.
 type made []life
 
-func (p *past) madeAt(known *learnt, id device.ID, address uint64) (out made) {
-	for h := range p.lives[address].sharing(known, id) {
+func (p *past) madeAt(members *members, id device.ID, address uint64) (out made) {
+	for h := range p.lives[address].sharing(members, id) {
 		for _, l := range h.lives {
 			out = append(out, *l)
 		}

@@ -171,7 +171,7 @@ func (w *walk) start(all []start, node uint64) {
 	if clear(events); cap(events) <= maxOut {
 		w.starting = events
 	}
-	for _, a := range w.absent.shown(w.known, first) {
+	for _, a := range w.absent.shown(w.known.members, first) {
 		w.out.tell(a.told)
 	}
 }
@@ -224,7 +224,7 @@ func (w *walk) freeAll(n *node) error {
 	if err := w.complete(n.Counter, w.open.on(id)); err != nil {
 		return err
 	}
-	w.functions.free(n.Counter, id, !w.known.onlyChip(id), w.unread.calls)
+	w.functions.free(n.Counter, id, !w.known.members.onlyChip(id), w.unread.calls)
 	w.heralds.announce(id, n.Counter, w.functions.depth() > 0)
 	var ended []device.ID
 	for _, u := range w.units.among(&w.heralds.alive, id) {

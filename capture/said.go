@@ -95,14 +95,14 @@ func (u *units) ofOneMesh() bool {
 	for id := range u.byID {
 		ids[id] = true
 	}
-	for mesh, chips := range u.known.chips {
+	for mesh, chips := range u.members.chips {
 		ids[mesh] = true
 		for _, chip := range chips {
 			ids[chip] = true
 		}
 	}
 	for id := range ids {
-		if len(u.known.chips[id])+1 == len(ids) {
+		if len(u.members.chips[id])+1 == len(ids) {
 			return true
 		}
 	}

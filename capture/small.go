@@ -93,7 +93,7 @@ func (s *specs) of(id device.ID) (l1.Spec, event.From) {
 	if s.smalls == nil {
 		s.smalls = newSmallSizes(s.infos(), s.known.contradicted)
 	}
-	size := s.smalls.of(id, s.known.meshesOf(id))
+	size := s.smalls.of(id, s.known.members.meshesOf(id))
 	if !size.ok {
 		size = s.known.said
 	}
@@ -138,7 +138,7 @@ func (s *specs) contradict(units *units) {
 		for _, mesh := range units.meshesOf(u.id) { // whose buffers may have gone before the chip was met
 			at = lower(at, mesh.small)
 		}
-		ids := sizes.speakers(u.id, s.known.meshesOf(u.id))
+		ids := sizes.speakers(u.id, s.known.members.meshesOf(u.id))
 		for _, id := range ids {
 			low[id] = lower(low[id], at)
 		}

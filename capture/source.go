@@ -32,7 +32,7 @@ func (in Input) events(opt Options, yield func(*event.Event, error) bool) error 
 	if err != nil {
 		return err
 	}
-	first := newWalk(r, opt, newLearnt(), in.Rank)
+	first := newWalk(r, opt, newKnowledge(), in.Rank)
 	if !r.rereads() {
 		return first.run(yield)
 	}
@@ -46,7 +46,7 @@ func (in Input) events(opt Options, yield func(*event.Event, error) bool) error 
 	if !opt.Ahead && !yield(&event.Event{Kind: event.KindAgain, Pos: first.out.pos, Node: first.counter}, nil) {
 		return errStop
 	}
-	known := newLearnt()
+	known := newKnowledge()
 	known.mute, known.badRows = first.known.mute, first.known.badRows
 	if first.known.stale() {
 		known = first.known
@@ -82,7 +82,7 @@ func (w *walk) mixes() bool {
 }
 
 // walkAgain opens what was read already for another reading.
-func (in Input) walkAgain(r *Reader, opt Options, known *learnt) (*walk, error) {
+func (in Input) walkAgain(r *Reader, opt Options, known *knowledge) (*walk, error) {
 	again, err := in.open()
 	if err != nil {
 		return nil, err
@@ -108,7 +108,7 @@ func (in Input) walkAgain(r *Reader, opt Options, known *learnt) (*walk, error) 
 // is told as it stands.
 func (r *Reader) Events(opt Options) iter.Seq2[*event.Event, error] {
 	return func(yield func(*event.Event, error) bool) {
-		err := newWalk(r, opt, newLearnt(), event.Opt[uint64]{}).run(yield)
+		err := newWalk(r, opt, newKnowledge(), event.Opt[uint64]{}).run(yield)
 		if err != nil && !errors.Is(err, errStop) {
 			yield(nil, err)
 		}
@@ -175,7 +175,7 @@ func (w *walk) begin() {
 		source = "database"
 	}
 	w.out.tell(&event.Event{Kind: event.KindHeader, Source: source})
-	for _, id := range slices.SortedFunc(maps.Keys(w.known.met), byID) {
+	for _, id := range slices.SortedFunc(maps.Keys(w.known.members.met), byID) {
 		w.meet(id)
 	}
 }
@@ -334,8 +334,8 @@ func (w *walk) compareEnd() {
 	if w.farthest > 0 && w.farthest >= uint64(w.nodes) {
 		w.out.notes.add(noteDanglingConnection, wholeFile, "")
 	}
-	for id := range w.known.chips {
-		if w.known.isChip[id] {
+	for id := range w.known.members.chips {
+		if w.known.members.isChip[id] {
 			w.out.notes.add(noteIDCollision, wholeFile, "")
 		}
 	}

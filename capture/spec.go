@@ -33,7 +33,7 @@ type Options struct {
 // specs choose what the devices of a capture are, once, when that is first needed.
 type specs struct {
 	opt   Options
-	known *learnt
+	known *knowledge
 	info  *reportInfo // complete when all nodes were read
 
 	chosen  l1.Spec // without a grid

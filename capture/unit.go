@@ -65,22 +65,22 @@ func (d declared) equal(o declared) bool {
 
 // units are the ids that a capture has met.
 type units struct {
-	known *learnt
-	byID  map[device.ID]*unit
-	order []*unit               // by id
-	reach map[device.ID][]*unit // answers of reached that still hold
-	ran   int                   // units on which a program ran
+	members *members
+	byID    map[device.ID]*unit
+	order   []*unit               // by id
+	reach   map[device.ID][]*unit // answers of reached that still hold
+	ran     int                   // units on which a program ran
 }
 
-func newUnits(known *learnt) *units {
-	return &units{known: known, byID: map[device.ID]*unit{}, reach: map[device.ID][]*unit{}}
+func newUnits(members *members) *units {
+	return &units{members: members, byID: map[device.ID]*unit{}, reach: map[device.ID][]*unit{}}
 }
 
 func (u *units) add(one *unit) {
 	u.byID[one.id] = one
 	at, _ := slices.BinarySearchFunc(u.order, one.id, func(o *unit, id device.ID) int { return byID(o.id, id) })
 	u.order = slices.Insert(u.order, at, one)
-	for id := range u.known.above(one.id) {
+	for id := range u.members.above(one.id) {
 		delete(u.reach, id)
 	}
 }
@@ -97,7 +97,7 @@ func (u *units) reached(id device.ID) []*unit {
 		if one := u.byID[id]; one != nil {
 			on = append(on, one)
 		}
-		for _, chip := range u.known.chips[id] {
+		for _, chip := range u.members.chips[id] {
 			if one := u.byID[chip]; one != nil {
 				on = append(on, one)
 			}
@@ -110,7 +110,7 @@ func (u *units) reached(id device.ID) []*unit {
 // among returns those of some units that an id reaches. It looks at the fewer: those units,
 // or all that the id reaches.
 func (u *units) among(some *crowd, id device.ID) (out []*unit) {
-	if id != event.NoDevice && 1+len(u.known.chips[id]) < len(some.all) {
+	if id != event.NoDevice && 1+len(u.members.chips[id]) < len(some.all) {
 		for _, one := range u.reached(id) {
 			if some.has(one) {
 				out = append(out, one)
@@ -119,7 +119,7 @@ func (u *units) among(some *crowd, id device.ID) (out []*unit) {
 		return out
 	}
 	for _, one := range some.all {
-		if u.known.reaches(id, one.id) {
+		if u.members.reaches(id, one.id) {
 			out = append(out, one)
 		}
 	}
@@ -129,7 +129,7 @@ func (u *units) among(some *crowd, id device.ID) (out []*unit) {
 // anyRun reports whether anything was ever placed under an id or on a chip of it.
 func (u *units) anyRun(id device.ID) bool {
 	ran := func(id device.ID) bool { return u.byID[id] != nil && u.byID[id].run != nil }
-	return ran(id) || slices.ContainsFunc(u.known.chips[id], ran)
+	return ran(id) || slices.ContainsFunc(u.members.chips[id], ran)
 }
 
 // ranOn reports whether a program ran where a buffer of an id lies.
@@ -146,7 +146,7 @@ func (u *units) meshesOf(chip device.ID) []*unit {
 	if one := u.byID[event.NoDevice]; one != nil && chip != event.NoDevice {
 		out = append(out, one)
 	}
-	for _, mesh := range u.known.meshesOf(chip) {
+	for _, mesh := range u.members.meshesOf(chip) {
 		if one := u.byID[mesh]; one != nil {
 			out = append(out, one)
 		}
@@ -163,11 +163,11 @@ func (u *units) apart() (ids []device.ID) {
 		return nil
 	}
 	for _, one := range u.order {
-		if one.id == event.NoDevice || !one.own || one.ran || u.known.isMesh(one.id) {
+		if one.id == event.NoDevice || !one.own || one.ran || u.members.isMesh(one.id) {
 			continue
 		}
 		onMesh := slices.ContainsFunc(u.meshesOf(one.id), func(m *unit) bool { return m.ran && m.id != event.NoDevice })
-		if !u.known.isChip[one.id] || onMesh {
+		if !u.members.isChip[one.id] || onMesh {
 			ids = append(ids, one.id)
 		}
 	}

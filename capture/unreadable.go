@@ -219,7 +219,7 @@ func (w *walk) hideUnits(at uint64, some []*unit) error {
 // lift ends the hiding on the units that a readable free reaches: their programs show again. A
 // free with the id of a mesh may also have reached units that are not known to be its chips.
 func (w *walk) lift(at uint64, id device.ID) error {
-	if w.known.onlyChip(id) {
+	if w.known.members.onlyChip(id) {
 		return nil
 	}
 	if w.unread.blind > 0 {
@@ -233,12 +233,12 @@ func (w *walk) lift(at uint64, id device.ID) error {
 	if w.unread.all.OK {
 		w.unread.lifted[id] = at
 	}
-	if !w.known.unreadMembers || id == event.NoDevice {
+	if !w.known.members.unread || id == event.NoDevice {
 		return nil
 	}
 	var others []*unit
 	for _, u := range w.units.order {
-		if !w.known.reaches(id, u.id) && (w.known.isChip[u.id] || !w.known.isMesh(u.id)) {
+		if !w.known.members.reaches(id, u.id) && (w.known.members.isChip[u.id] || !w.known.members.isMesh(u.id)) {
 			others = append(others, u)
 		}
 	}
@@ -284,12 +284,12 @@ func (w *walk) hideBuffers(at uint64, id device.ID) error {
 	if err := w.complete(at, w.open.on(id)); err != nil {
 		return err
 	}
-	ids := slices.DeleteFunc(w.buffers.ids(), func(named device.ID) bool { return !w.known.share(named, id) })
+	ids := slices.DeleteFunc(w.buffers.ids(), func(named device.ID) bool { return !w.known.members.share(named, id) })
 	for _, b := range w.buffers.reaching(slices.Values(ids)) {
 		w.hideBuffer(b, at)
 	}
 	w.attending = slices.DeleteFunc(w.attending, func(b guest) bool {
-		if !w.known.share(b.named, id) {
+		if !w.known.members.share(b.named, id) {
 			return false
 		}
 		w.hideBuffer(b.buffer, at)

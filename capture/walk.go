@@ -12,7 +12,7 @@ type walk struct {
 	reader *Reader
 	rank   event.Opt[uint64] // if the capture does not say it
 
-	known     *learnt
+	known     *knowledge
 	specs     *specs
 	grids     *grids
 	units     *units
@@ -48,10 +48,10 @@ type walk struct {
 	starting    []event.Event // room for those of start
 }
 
-func newWalk(r *Reader, opt Options, known *learnt, rank event.Opt[uint64]) *walk {
+func newWalk(r *Reader, opt Options, known *knowledge, rank event.Opt[uint64]) *walk {
 	s := &specs{opt: opt, known: known, info: &r.info}
 	g := &grids{specs: s, known: known, byID: map[device.ID]*grid{}}
-	u := newUnits(known)
+	u := newUnits(known.members)
 	return &walk{
 		opt: opt, reader: r, rank: rank,
 		known: known, specs: s, grids: g, units: u, heralds: newHeralds(u), open: openRuns{units: u},

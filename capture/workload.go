@@ -136,7 +136,7 @@ func (h *heralds) wake(u *unit) *announced {
 	}
 	h.awake.add(u)
 	l := workload{}
-	for id := range h.units.known.above(u.id) {
+	for id := range h.units.members.above(u.id) {
 		if of := h.byID[id]; of != nil && of.programs > 0 && (l.most == 0 || of.at > l.at) {
 			l = workload{at: of.at, most: of.programs, found: 1}
 		}
@@ -165,7 +165,7 @@ func (h *heralds) announce(id device.ID, at uint64, inFunction bool) {
 	}
 	of.freed.grow(at)
 	reached := h.units.among(&h.awake, id)
-	if h.units.known.onlyChip(id) {
+	if h.units.members.onlyChip(id) {
 		for _, u := range reached {
 			h.guessed.ended[id] = h.guessed.ended[id] || u.since.shown
 			u.since.over = u.since.over || u.since.shown
@@ -185,7 +185,7 @@ func (h *heralds) announce(id device.ID, at uint64, inFunction bool) {
 // again counts a free that comes once more, and reports whether it announces one more
 // program: all frees of a workload of several programs come first.
 func (h *heralds) again(id device.ID) bool {
-	if h.units.known.onlyChip(id) {
+	if h.units.members.onlyChip(id) {
 		h.guessed.ended[id] = true
 		return false
 	}
@@ -231,10 +231,10 @@ func (h *heralds) miss(id device.ID, at uint64) {
 // countAimless counts the frees that reached nothing and whose ids stay unknown to the end. No node
 // says which runs they ended.
 func (h *heralds) countAimless(odd notes) {
-	known := h.units.known
+	members := h.units.members
 	for id, of := range h.byID {
 		u, one := h.units.byID[id], of.aimless
-		if one.count > 0 && !known.isChip[id] && !known.isMesh(id) && (u == nil || u.run == nil) {
+		if one.count > 0 && !members.isChip[id] && !members.isMesh(id) && (u == nil || u.run == nil) {
 			odd.addAll(notes{noteMeshUnknown: &one})
 		}
 	}
@@ -254,5 +254,5 @@ func (h *heralds) wrong(mesh, chip device.ID, u *unit, now uint64) bool {
 		}
 	}
 	g := &h.guessed
-	return g.reach[mesh] || g.reach[chip] || g.inOp[chip] && !h.units.known.isMesh(chip) || g.ended[mesh] || g.alone[chip]
+	return g.reach[mesh] || g.reach[chip] || g.inOp[chip] && !h.units.members.isMesh(chip) || g.ended[mesh] || g.alone[chip]
 }

@@ -77,7 +77,7 @@ func flushed(t *testing.T, one *writer) (nodes []uint64) {
 
 // TestHeraldsAlone asks what frees announce and end without a walk.
 func TestHeraldsAlone(t *testing.T) {
-	known := newLearnt()
+	known := newMembers()
 	known.member(8, 0)
 	u := newUnits(known)
 	for _, id := range []device.ID{0, 1, 8} {

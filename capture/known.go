@@ -1,0 +1,81 @@
+package capture
+
+import (
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/l1"
+)
+
+// knowledge is what a capture tells about all of itself at one of its nodes: a second
+// reading begins with what the first one learnt.
+type knowledge struct {
+	members *members
+
+	badRows unreadRows // rows of lists of buffers that cannot be read
+
+	devices      []deviceInfo      // of a report that lists them after its graph
+	contradicted map[uint64]bool   // ids of rows whose bank reaches above an L1_SMALL buffer
+	banks        saidBanks         // by messages of the allocator
+	said         smallSize         // of L1_SMALL, which follows from them
+	saidWrong    bool              // they contradict each other, the Spec or an L1_SMALL buffer
+	shards       map[uint64]shards // of sharded buffers, by the counter of the allocation
+	blind        blindTensors      // with no buffer of the capture that is known to be theirs
+	seen         l1.Core           // largest coordinates of any core
+	aborted      map[uint64]bool   // starts of functions that an exception ended
+	settled      map[uint64]bool   // first nodes of runs that are one program, though that shows only later
+
+	residents []resident      // from before the capture, by when they came
+	harmless  map[uint64]bool // buffer nodes from before the capture that hide nothing
+
+	// Of a database: when L1 buffers that no node frees are gone, by the counters of their
+	// allocations, and ids of which it does not say what lived when operations ended.
+	ends map[uint64]uint64
+	mute map[device.ID]bool
+
+	listed map[uint64]bool // windows that list buffers, by their first nodes
+	bottom bottom
+
+	late notes // what came too late for this reading
+}
+
+// tooLate records that something came too late for this reading: with it, other events would have
+// been told. The last reading tells a note with the code.
+func (k *knowledge) tooLate(code string) {
+	if k.late[code] == nil {
+		k.late.add(code, wholeFile, "")
+	}
+}
+
+// stale reports whether another reading would tell other events.
+func (k *knowledge) stale() bool { return len(k.late) > 0 }
+
+func newKnowledge() *knowledge {
+	return &knowledge{
+		members: newMembers(), shards: map[uint64]shards{},
+		settled: map[uint64]bool{}, aborted: map[uint64]bool{}, contradicted: map[uint64]bool{},
+		listed: map[uint64]bool{}, blind: blindTensors{}, bottom: newBottom(), late: notes{},
+	}
+}
+
+// settles takes in that runs are one program each, which was told otherwise.
+func (k *knowledge) settles(firsts []uint64) {
+	k.late.add(noteWorkloadLate, int64(firsts[0]), "")
+	for _, first := range firsts {
+		if len(k.settled) < maxTensors {
+			k.settled[first] = true
+		}
+	}
+}
+
+// blindTensors are tensors whose memory_config cannot be read: by address, 0 if that cannot be read either,
+// the ids that they name.
+type blindTensors map[uint64]map[device.ID]bool
+
+// mayDescribe reports whether a buffer, which no other tensor describes, may belong to a blind tensor.
+func (k *knowledge) mayDescribe(named device.ID, address uint64) bool {
+	for _, at := range []uint64{0, address} {
+		for range sharing(k.members, k.blind[at], named) {
+			return true
+		}
+	}
+	return false
+}
