@@ -1,10 +1,7 @@
 package capture
 
 import (
-	"container/heap"
-
 	"github.com/cbl1/cbl1/device"
-	"github.com/cbl1/cbl1/fit"
 )
 
 // A database has a graph for each operation, and no graph of the time between two operations.
@@ -13,164 +10,120 @@ import (
 // operation 2, whose graph frees nothing, so buffer 7 was freed before operation 2 began. A
 // buffer that only the second list has, and no graph allocates, came before operation 2 began.
 
-// slice makes a walk ready for the slices of a database.
-func (w *walk) slice() {
-	w.buffers.sliced, w.crossed.ids = true, map[device.ID]bool{}
-	w.reader.ended = w.endSlice
-	if w.past != nil {
-		w.past.sliced = true
+// slice makes a reading ready for the slices of a database.
+func (r *reading) slice() {
+	r.places.memory.live.sliced, r.places.memory.borders.ids = true, map[device.ID]bool{}
+	r.reader.ended = r.endSlice
+	if r.past != nil {
+		r.past.sliced = true
 	}
 }
 
 // endSlice takes in that the nodes from start to before next are all of an operation.
-func (w *walk) endSlice(start, next uint64) error {
+func (r *reading) endSlice(start, next uint64) error {
 	if next == start {
 		return nil
 	}
-	if err := w.endGraph(next); err != nil {
+	if err := r.endGraph(next); err != nil {
 		return err
 	}
-	w.crossed.began, w.crossed.border = start, next
-	if w.past != nil {
-		w.past.spans = append(w.past.spans, span{start, next - 1})
+	r.places.memory.borders.began, r.places.memory.borders.next = start, next
+	if r.past != nil {
+		r.past.spans = append(r.past.spans, span{start, next - 1})
 	}
 	return nil
 }
 
 // endGraph ends a graph of several: functions that did not end end with it, and nothing in it
 // leads out of it.
-func (w *walk) endGraph(next uint64) error {
-	w.tellEarlier(&node{})
-	for w.functions.depth() > 0 {
-		w.out.notes.add(noteUnfinished, wholeFile, w.functions.inner().name)
-		if err := w.leave(next - 1); err != nil {
+func (r *reading) endGraph(next uint64) error {
+	r.stand()
+	r.places.memory.tellEarlier(&node{})
+	for len(r.operations.stack) > 0 {
+		r.out.notes.add(noteUnfinished, wholeFile, r.operations.inner().name)
+		s := r.operations.unfinished(next-1, r.lost())
+		r.places.stand(s)
+		if err := r.places.end(s); err != nil {
 			return err
 		}
 	}
-	clear(w.buffers.tensors)
-	if w.past != nil {
-		clear(w.past.tensors)
+	clear(r.places.memory.live.tensors)
+	if r.past != nil {
+		clear(r.past.tensors)
 	}
 	return nil
 }
 
-// window makes a walk ready for windows.
-func (w *walk) window() {
-	w.buffers.joined = true
-	w.reader.ended = w.endWindow
-	if w.past != nil {
-		w.past.windows = []uint64{0}
+// window makes a reading ready for windows.
+func (r *reading) window() {
+	r.places.memory.live.joined = true
+	r.reader.ended = r.endWindow
+	if r.past != nil {
+		r.past.windows = []uint64{0}
 	}
 }
 
 // endWindow ends a window: its nodes are those from start to before next.
-func (w *walk) endWindow(start, next uint64) error {
+func (r *reading) endWindow(start, next uint64) error {
 	if next == start {
 		return nil
 	}
-	for range w.functions.depth() {
-		w.past.leaves(next - 1)
+	for range r.operations.stack {
+		r.past.leaves(next - 1)
 	}
-	if err := w.endGraph(next); err != nil {
+	if err := r.endGraph(next); err != nil {
 		return err
 	}
-	if err := w.complete(next-1, w.open.all()); err != nil {
+	p := r.places
+	if err := p.complete(next-1, p.programs.open.all()); err != nil {
 		return err
 	}
-	if w.farthest >= next {
-		w.out.notes.add(noteDanglingConnection, wholeFile, "")
+	if p.farthest >= next {
+		r.out.notes.add(noteDanglingConnection, wholeFile, "")
 	}
-	w.farthest = 0
-	all := w.reader.windows
-	if start > 0 && (w.placeless || w.shows.plan() || !w.known.listed[start]) {
-		w.out.hidden.add(hiddenGap, int64(start), "")
+	p.farthest = 0
+	all := r.reader.windows
+	if start > 0 && (p.memory.borders.placeless || p.shows.plan() || !r.known.listed[start]) {
+		r.out.hidden.add(hiddenGap, int64(start), "")
 	}
 	if len(all.starts) < len(all.inputs) {
-		w.cut(next)
+		p.memory.cut(next)
 	}
 	return nil
 }
 
-// cut begins another window. No window can show a buffer without an address.
-func (w *walk) cut(next uint64) {
-	w.buffers.began = next
-	if w.past != nil {
-		w.past.windows = append(w.past.windows, next)
-	}
-	for _, named := range w.buffers.live {
-		for _, b := range named {
-			if b.kind.InL1() && b.recorded == 0 {
-				w.placeless = true
-				heap.Push(&w.leaving, guest{b, next - 1})
-			}
-		}
-	}
-}
-
-// leaves takes in a new buffer, which may be gone when an operation ends.
-func (w *walk) leaves(b *buffer) {
-	until, ok := w.known.ends[b.at]
-	if !ok {
-		return
-	}
-	heap.Push(&w.leaving, guest{b, until})
-}
-
-// crossings are the ids with L1 buffers that lived when an operation of a database ended.
-type crossings struct {
-	ids           map[device.ID]bool // nil: it is no database
-	began, border uint64             // first nodes of the last slice, and of the next one
-}
-
-// add takes in a buffer that lived up to the slice that starts at a node, or longer. If an
-// operation ended before that, the database has to say that it lived then.
-func (c *crossings) add(b *buffer, start uint64) {
-	if c.ids != nil && b.at < start && (b.kind == fit.KindL1 || b.kind == fit.KindL1Small) {
-		c.ids[b.named] = true
-	}
-}
-
-// end takes in that the last operation ends with all buffers that still live.
-func (c *crossings) end(l *buffers) {
-	for _, named := range l.live {
-		for _, b := range named {
-			c.add(b, c.began)
-		}
-	}
-}
-
 // lookBetween finds the ends of buffers that no node frees, for another reading, and the ids
 // of which the database does not say what lived when operations ended.
-func (w *walk) lookBetween() {
-	if len(w.past.windows) > 1 {
-		if ends := w.past.gone(w.known.members); len(ends) > 0 {
-			w.known.ends = ends
-			w.known.tooLate(noteNone)
+func (r *reading) lookBetween() {
+	if len(r.past.windows) > 1 {
+		if ends := r.past.gone(r.known.members); len(ends) > 0 {
+			r.known.ends = ends
+			r.known.tooLate(noteNone)
 		}
 	}
-	if !w.buffers.sliced {
+	if r.reader.part == nil {
 		return
 	}
-	w.crossed.end(w.buffers)
-	w.known.mute = map[device.ID]bool{}
-	for id := range w.crossed.ids {
-		w.known.mute[id] = !w.past.speaks(w.known.members, id)
+	r.places.memory.borders.end(r.places.memory.live)
+	r.known.mute = map[device.ID]bool{}
+	for id := range r.places.memory.borders.ids {
+		r.known.mute[id] = !r.past.speaks(r.known.members, id)
 	}
-	if ends := w.past.absences(w.known.members); len(ends) > 0 {
-		w.known.ends = ends
-		w.known.tooLate(noteNone)
+	if ends := r.past.absences(r.known.members); len(ends) > 0 {
+		r.known.ends = ends
+		r.known.tooLate(noteNone)
 	}
 }
 
 // tellBetween tells what a database does not say.
-func (w *walk) tellBetween() {
-	w.crossed.end(w.buffers)
-	for id := range w.crossed.ids {
-		if w.known.mute[id] {
-			w.out.hidden.add(hiddenBetween, wholeFile, "")
+func (r *reading) tellBetween() {
+	r.places.memory.borders.end(r.places.memory.live)
+	for id := range r.places.memory.borders.ids {
+		if r.known.mute[id] {
+			r.out.hidden.add(hiddenBetween, wholeFile, "")
 		}
 	}
-	if info := w.reader.info; info.Lost > 0 {
-		w.out.hidden[hiddenOperation] = &note{count: info.Lost, first: wholeFile, detail: info.LostName}
+	if info := r.reader.info; info.Lost > 0 {
+		r.out.hidden[hiddenOperation] = &note{count: info.Lost, first: wholeFile, detail: info.LostName}
 	}
 }

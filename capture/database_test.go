@@ -16,10 +16,10 @@ import (
 	"github.com/cbl1/cbl1/event"
 )
 
-// memory is a database without a driver: tables of rows, whose first cells name the columns.
-type memory map[string][][]any
+// tablesOf is a database without a driver: tables of rows, whose first cells name the columns.
+type tablesOf map[string][][]any
 
-func (m memory) Schema() (map[string][]string, error) {
+func (m tablesOf) Schema() (map[string][]string, error) {
 	out := map[string][]string{}
 	for name, rows := range m {
 		out[name] = []string{}
@@ -30,7 +30,7 @@ func (m memory) Schema() (map[string][]string, error) {
 	return out, nil
 }
 
-func (m memory) cell(table, column string, row int64) any {
+func (m tablesOf) cell(table, column string, row int64) any {
 	for i, name := range m[table][0] {
 		if name == column {
 			return m[table][row][i]
@@ -41,7 +41,7 @@ func (m memory) cell(table, column string, row int64) any {
 
 var errTorn = errors.New("torn page")
 
-func (m memory) Rows(table string, columns ...string) iter.Seq2[Row, error] {
+func (m tablesOf) Rows(table string, columns ...string) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		values := make([]any, len(columns))
 		for i := range m[table][1:] {
@@ -60,7 +60,7 @@ func (m memory) Rows(table string, columns ...string) iter.Seq2[Row, error] {
 	}
 }
 
-func (m memory) Text(table, column string, row int64) (io.Reader, error) {
+func (m tablesOf) Text(table, column string, row int64) (io.Reader, error) {
 	text, ok := m.cell(table, column, row).(string)
 	if !ok {
 		return nil, errTorn
@@ -74,9 +74,9 @@ type op struct {
 	lives []int
 }
 
-// operations returns a database. With listed, buffers has what lives.
-func operations(listed bool, ops ...op) memory {
-	m := memory{
+// databaseOf returns a database. With listed, buffers has what lives.
+func databaseOf(listed bool, ops ...op) tablesOf {
+	m := tablesOf{
 		graphTable: {{"operation_id", graphTable}},
 		"devices":  {{"device_id", "worker_l1_size", "address_at_first_l1_cb_buffer", "num_x_compute_cores", "num_y_compute_cores"}, {int64(0), int64(16384), int64(4096), int64(2), int64(2)}},
 	}
@@ -108,7 +108,7 @@ func bufferAt8192(kind string) string {
 }
 
 // toldIn returns what a database tells.
-func toldIn(t *testing.T, m memory) string {
+func toldIn(t *testing.T, m tablesOf) string {
 	t.Helper()
 	inputs, err := Databases(m, "db.sqlite")
 	require.NoError(t, err)
@@ -157,15 +157,15 @@ func TestDatabaseBetweenOperations(t *testing.T) {
 		"a number of another slice":    {[]op{made, {[]string{strings.Replace(bufferAt8192("deallocate"), "[0]", "[1]", 1)}, nil}}, "2 free 1 cb on [0]"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := toldIn(t, operations(true, append(c.ops, op{lives: []int{12288}, nodes: []string{opStart, opEnd}})...))
+			got := toldIn(t, databaseOf(true, append(c.ops, op{lives: []int{12288}, nodes: []string{opStart, opEnd}})...))
 			require.Contains(t, got, c.want)
 			require.NotContains(t, got, "hidden")
 			t.Log(got)
 		})
 	}
-	require.Contains(t, toldIn(t, operations(false, made, placed)), "hidden between-operations")
-	require.NotContains(t, toldIn(t, operations(false, placed, made)), "hidden", "nothing comes after it")
-	other := operations(true, made, still)
+	require.Contains(t, toldIn(t, databaseOf(false, made, placed)), "hidden between-operations")
+	require.NotContains(t, toldIn(t, databaseOf(false, placed, made)), "hidden", "nothing comes after it")
+	other := databaseOf(true, made, still)
 	for _, row := range other[buffersTable][1:] {
 		row[1] = int64(3)
 	}
@@ -176,8 +176,8 @@ func TestDatabaseBetweenOperations(t *testing.T) {
 func TestDatabaseLosesOperations(t *testing.T) {
 	failed := op{nodes: []string{`"node_type":"error","params":{"error_type":"x","error_message":"m","error_operation":"f"}`}}
 	placed := op{nodes: []string{placeOn(0)}}
-	with := func(table string, columns string, ids ...int64) memory {
-		m := operations(true, placed, failed)
+	with := func(table string, columns string, ids ...int64) tablesOf {
+		m := databaseOf(true, placed, failed)
 		row := []any{}
 		for column := range strings.SplitSeq(columns, " ") {
 			row = append(row, column)
@@ -189,7 +189,7 @@ func TestDatabaseLosesOperations(t *testing.T) {
 		return m
 	}
 	for name, c := range map[string]struct {
-		m    memory
+		m    tablesOf
 		want bool
 	}{
 		"all are there":          {with("operations", "operation_id name", 1, 2), false},
@@ -205,7 +205,7 @@ func TestDatabaseLosesOperations(t *testing.T) {
 
 // TestDatabaseErrors: an error of the driver gets its place, wherever it happens.
 func TestDatabaseErrors(t *testing.T) {
-	read := func(m memory) (err error) {
+	read := func(m tablesOf) (err error) {
 		inputs, err := Databases(m, "db.sqlite")
 		for _, in := range inputs {
 			for _, err = range in.Events(Options{}) {
@@ -214,7 +214,7 @@ func TestDatabaseErrors(t *testing.T) {
 		return err
 	}
 	for _, table := range []string{graphTable, buffersTable, "devices", "operations", "errors", "report_metadata"} {
-		m := operations(true, op{[]string{placeOn(0)}, []int{8192}}, op{[]string{placeOn(0)}, nil})
+		m := databaseOf(true, op{[]string{placeOn(0)}, []int{8192}}, op{[]string{placeOn(0)}, nil})
 		columns := map[string][]any{
 			"operations": {"operation_id", "name"}, "errors": {"operation_id", "operation_name"}, "report_metadata": {"key", "value"},
 		}
@@ -229,17 +229,17 @@ func TestDatabaseErrors(t *testing.T) {
 		require.Equal(t, []any{"db.sqlite", table, int64(1)}, []any{e.File, e.Table, e.Row})
 		require.Contains(t, err.Error(), "table "+table+": row 1: torn page")
 	}
-	m := operations(true, op{[]string{placeOn(0)}, []int{8192}})
+	m := databaseOf(true, op{[]string{placeOn(0)}, []int{8192}})
 	m[graphTable][1][0] = 1.5
 	require.ErrorContains(t, read(m), "1.5 is not a whole number")
-	m = operations(true, op{[]string{placeOn(0)}, nil})
+	m = databaseOf(true, op{[]string{placeOn(0)}, nil})
 	m[graphTable][1][1] = nil
 	require.ErrorContains(t, read(m), "table captured_graph: row 1: column captured_graph: torn page")
 }
 
 // TestDatabaseSlicesAreEmpty: an empty graph stands for nothing.
 func TestDatabaseSlicesAreEmpty(t *testing.T) {
-	m := operations(true, op{nil, []int{8192}}, op{[]string{placeOn(0)}, []int{8192}}, op{nil, nil}, op{[]string{placeOn(0)}, []int{8192}})
+	m := databaseOf(true, op{nil, []int{8192}}, op{[]string{placeOn(0)}, []int{8192}}, op{nil, nil}, op{[]string{placeOn(0)}, []int{8192}})
 	require.Contains(t, toldIn(t, m), "0 allocate 1 l1 on [0] [8192,8256)")
 	require.NotContains(t, toldIn(t, m), "free")
 }
@@ -251,7 +251,7 @@ func TestDatabaseSlicesShareTheirReader(t *testing.T) {
 	for i := range few {
 		few[i].nodes = []string{freeOf(0), placeOn(0)}
 	}
-	m := operations(true, few...)
+	m := databaseOf(true, few...)
 	inputs, err := Databases(m, "db.sqlite")
 	require.NoError(t, err)
 	var before, after runtime.MemStats
@@ -266,7 +266,7 @@ func TestDatabaseSlicesShareTheirReader(t *testing.T) {
 // TestDatabaseOfManyOperations: operation 10,001 begins another file only where the ids leap.
 func TestDatabaseOfManyOperations(t *testing.T) {
 	of := func(ids ...int64) (names []string) {
-		m := memory{graphTable: {{"operation_id", graphTable}}, "report_metadata": {{"key", "value"}, {"schema_version", "2.1"}}}
+		m := tablesOf{graphTable: {{"operation_id", graphTable}}, "report_metadata": {{"key", "value"}, {"schema_version", "2.1"}}}
 		for _, id := range ids {
 			m[graphTable] = append(m[graphTable], []any{id, "[]"})
 		}
@@ -296,7 +296,7 @@ func TestDatabaseRowsUnreadable(t *testing.T) {
 		{buffersTable, 2, 1.5, "table buffers: row 1: column "},
 		{"operations", 0, int64(-1), "table operations: row 1: column operation_id: -1 is not from 0 to"},
 	} {
-		m := operations(true, op{[]string{placeOn(0)}, []int{8192}}, op{[]string{placeOn(0)}, nil})
+		m := databaseOf(true, op{[]string{placeOn(0)}, []int{8192}}, op{[]string{placeOn(0)}, nil})
 		if c.table == "operations" {
 			m[c.table] = [][]any{{"operation_id", "name"}, {int64(1), "f"}}
 		}

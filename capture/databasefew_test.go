@@ -32,19 +32,19 @@ func manyRows(n int) [][]any {
 // TestDatabaseRefusals: a database that is none, or a later one, with the whole message.
 func TestDatabaseRefusals(t *testing.T) {
 	const graphs = "operation_id captured_graph"
-	version := func(text any) memory {
-		return memory{graphTable: rowsOf(graphs, []any{int64(1), "[]"}), "report_metadata": rowsOf("key value", []any{"x", "9"}, []any{"schema_version", text})}
+	version := func(text any) tablesOf {
+		return tablesOf{graphTable: rowsOf(graphs, []any{int64(1), "[]"}), "report_metadata": rowsOf("key value", []any{"x", "9"}, []any{"schema_version", text})}
 	}
-	nine := memory{}
+	nine := tablesOf{}
 	for i := range 9 {
 		nine[fmt.Sprintf("t%d", i)] = rowsOf("a")
 	}
-	eight := memory{}
+	eight := tablesOf{}
 	for i := range 8 {
 		eight[fmt.Sprintf("t%d", i)] = rowsOf("a")
 	}
-	ranks := func(n int) memory {
-		m := memory{graphTable: rowsOf(graphs + " rank")}
+	ranks := func(n int) tablesOf {
+		m := tablesOf{graphTable: rowsOf(graphs + " rank")}
 		for i := range n {
 			m[graphTable] = append(m[graphTable], []any{int64(1), "[]", int64(i)})
 		}
@@ -52,21 +52,21 @@ func TestDatabaseRefusals(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name string
-		m    memory
+		m    tablesOf
 		want string // "" is taken
 		is   error
 	}{
-		{"nothing", memory{}, "db: is an empty database: it has no tables", event.ErrNotCapture},
-		{"no operation_id", memory{graphTable: rowsOf(graphTable)}, "db: table captured_graph: column operation_id: there is no such column", event.ErrNotCapture},
-		{"no graph", memory{graphTable: rowsOf("operation_id")}, "db: table captured_graph: column captured_graph: there is no such column", event.ErrNotCapture},
-		{"no rows", memory{graphTable: rowsOf(graphs)}, "db: table captured_graph: has no rows: the report was recorded without graphs", event.ErrNotCapture},
-		{"old", memory{"operations": rowsOf("a"), "devices": rowsOf("a")}, "db: table captured_graph: there is no such table: the report was written before September 2024, and says nothing of circular buffers", event.ErrNotCapture},
-		{"operations alone", memory{"operations": rowsOf("a")}, "db: is no report database: it has the tables operations", event.ErrNotCapture},
-		{"devices alone", memory{"devices": rowsOf("a")}, "db: is no report database: it has the tables devices", event.ErrNotCapture},
+		{"nothing", tablesOf{}, "db: is an empty database: it has no tables", event.ErrNotCapture},
+		{"no operation_id", tablesOf{graphTable: rowsOf(graphTable)}, "db: table captured_graph: column operation_id: there is no such column", event.ErrNotCapture},
+		{"no graph", tablesOf{graphTable: rowsOf("operation_id")}, "db: table captured_graph: column captured_graph: there is no such column", event.ErrNotCapture},
+		{"no rows", tablesOf{graphTable: rowsOf(graphs)}, "db: table captured_graph: has no rows: the report was recorded without graphs", event.ErrNotCapture},
+		{"old", tablesOf{"operations": rowsOf("a"), "devices": rowsOf("a")}, "db: table captured_graph: there is no such table: the report was written before September 2024, and says nothing of circular buffers", event.ErrNotCapture},
+		{"operations alone", tablesOf{"operations": rowsOf("a")}, "db: is no report database: it has the tables operations", event.ErrNotCapture},
+		{"devices alone", tablesOf{"devices": rowsOf("a")}, "db: is no report database: it has the tables devices", event.ErrNotCapture},
 		{"eight tables", eight, "db: is no report database: it has the tables t0, t1, t2, t3, t4, t5, t6, t7", event.ErrNotCapture},
 		{"nine tables", nine, "db: is no report database: it has the tables t0, t1, t2, t3, t4, t5, t6, t7, ...", event.ErrNotCapture},
-		{"tt-triage", memory{"dump_b": manyRows(2), "check_a": manyRows(0), "other": manyRows(1)}, "db: is a database of tt-triage, which is not read yet; it holds check_a (0 rows), dump_b (2 rows)", event.ErrNotCapture},
-		{"a long table of tt-triage", memory{"dump_b": manyRows(1005)}, "db: is a database of tt-triage, which is not read yet; it holds dump_b (1001 rows)", event.ErrNotCapture},
+		{"tt-triage", tablesOf{"dump_b": manyRows(2), "check_a": manyRows(0), "other": manyRows(1)}, "db: is a database of tt-triage, which is not read yet; it holds check_a (0 rows), dump_b (2 rows)", event.ErrNotCapture},
+		{"a long table of tt-triage", tablesOf{"dump_b": manyRows(1005)}, "db: is a database of tt-triage, which is not read yet; it holds dump_b (1001 rows)", event.ErrNotCapture},
 		{"3.1", version("3.1"), "", nil},
 		{"3.1.9", version("3.1.9"), "", nil},
 		{"3", version("3"), "", nil},
@@ -126,7 +126,7 @@ func TestDatabaseNumbers(t *testing.T) {
 // TestDatabaseOfRanks: each host process is a capture, and each leap of ids begins another file of it.
 func TestDatabaseOfRanks(t *testing.T) {
 	rank := func(n int64) any { return n }
-	m := memory{
+	m := tablesOf{
 		graphTable: rowsOf("operation_id captured_graph rank", []any{int64(2), graph(placeOn(1)), rank(1)}, []any{int64(1), graph(freeOf(1), placeOn(1)), rank(1)},
 			[]any{int64(2), graph(freeOf(0)), rank(0)}, []any{int64(1), graph(placeOn(0)), rank(0)}, []any{int64(10_001), graph(placeOn(3)), rank(1)}),
 		"report_metadata": rowsOf("key value", []any{"schema_version", "3.1"}, []any{"rank", "7"}),
@@ -202,7 +202,7 @@ func TestDatabaseSaysItsRank(t *testing.T) {
 	for _, c := range []struct {
 		version, rank, want string
 	}{{"1.9", "7", "7"}, {"1.9", "0", "0"}, {"1.9", "x", "none"}, {"2.0", "7", "7 7"}} {
-		m := memory{
+		m := tablesOf{
 			graphTable:        rowsOf("operation_id captured_graph", []any{int64(1), graph(placeOn(0))}, []any{int64(10_001), graph(placeOn(0))}),
 			"report_metadata": rowsOf("key value", []any{"schema_version", c.version}, []any{"rank", c.rank}),
 		}

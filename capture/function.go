@@ -3,7 +3,6 @@ package capture
 import (
 	"hash/maphash"
 
-	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/shown"
 )
@@ -13,12 +12,11 @@ type function struct {
 	name      string // to shown.MaxName bytes
 	whole     uint64 // hash of a longer name, 0 of others
 	around    around // the functions that it runs in
-	path      string // names of all functions that run, outermost first, joined by " > "; "" = to be joined
+	call      call   // inside it; without a path until somebody asks
 	start     uint64 // counter
 	arguments uint64
 	cacheHit  event.Opt[bool]
 	placed    bool   // something was placed in it, or inferred
-	decided   bool   // something of it was told that is otherwise if an exception ends it
 	aborted   bool   // an exception ended a function in it
 	unread    bool   // its start cannot be read
 	hidden    uint64 // 1 more than the start of the outermost function around it that cannot be read, or 0
@@ -43,16 +41,6 @@ type operation struct {
 	hidden    uint64 // as of the function: an operation in one that cannot be read is like no other
 }
 
-// functions are the calls that run, the innermost one last.
-type functions struct {
-	stack   []function
-	freeing *freeing          // nil if something followed it
-	texts   map[string]string // names and paths: a capture repeats its operations
-	bytes   int               // of them
-	text    []byte
-	seed    maphash.Seed
-}
-
 // maxTextBytes bounds the names and paths that are remembered. Beyond it all are forgotten
 // and found anew.
 const maxTextBytes = 16 << 20
@@ -60,175 +48,120 @@ const maxTextBytes = 16 << 20
 // between stands between the names of a path.
 const between = " > "
 
-func newFunctions() *functions {
-	return &functions{texts: map[string]string{}, seed: maphash.MakeSeed()}
-}
-
-func (f *functions) depth() int { return len(f.stack) }
-
 // inner returns the innermost function, nil if none runs.
-func (f *functions) inner() *function {
-	if len(f.stack) == 0 {
+func (o *operations) inner() *function {
+	if len(o.stack) == 0 {
 		return nil
 	}
-	return &f.stack[len(f.stack)-1]
+	return &o.stack[len(o.stack)-1]
 }
 
-func (f *functions) enter(n *node) {
-	f.text = append(f.text[:0], shown.Clip(n.Name, shown.MaxName)...)
-	in := function{name: f.intern(), start: n.Counter, arguments: n.Arguments, cacheHit: n.CacheHit}
+func (o *operations) enter(n *node) {
+	o.text = append(o.text[:0], shown.Clip(n.Name, shown.MaxName)...)
+	in := function{name: o.intern(), start: n.Counter, arguments: n.Arguments, cacheHit: n.CacheHit}
 	if len(n.Name) > shown.MaxName {
-		in.whole = f.hash(0, n.Name)
+		in.whole = o.hash(0, n.Name)
 	}
-	if outer := f.inner(); outer != nil {
+	if outer := o.inner(); outer != nil {
 		in.hidden = outer.hidden
 	}
 	if in.unread = n.Unreadable != nil; in.unread && in.hidden == 0 {
 		in.hidden = n.Counter + 1
 	}
-	f.stack = append(f.stack, in)
+	o.stack = append(o.stack, in)
 }
 
 // leave ends the innermost function. What was placed in it was placed in the one around
 // it too.
-func (f *functions) leave() {
-	placed, aborted := f.inner().placed, f.inner().aborted
-	f.stack = f.stack[:len(f.stack)-1]
-	if outer := f.inner(); outer != nil {
+func (o *operations) leave() {
+	placed, aborted := o.inner().placed, o.inner().aborted
+	o.stack = o.stack[:len(o.stack)-1]
+	if outer := o.inner(); outer != nil {
 		outer.placed, outer.aborted = outer.placed || placed, outer.aborted || aborted
 	}
 }
 
-// place notes that something was placed in the innermost function.
-func (f *functions) place() {
-	f.freeing = nil
-	if inner := f.inner(); inner != nil {
-		inner.placed = true
-	}
+// A call is where a node stands among the functions that run. The zero call is outside of all.
+type call struct {
+	operation
+	name  string // of the innermost function
+	start uint64 // its counter
+	depth int    // how many functions run
 }
 
-// A freeing is a circular_buffer_deallocate_all that nothing followed yet.
-type freeing struct {
-	counter  uint64
-	last     uint64 // of several back to back
-	device   device.ID
-	name     string // of the innermost function
-	start    uint64 // its counter
-	depth    int    // of functions
-	cacheHit event.Opt[bool]
-	inOp     bool // it belongs to an operation, and is not the end of a program
-	settled  bool // what it stands for is known
-}
-
-// repeats reports whether a free repeats the node before it.
-func (f *freeing) repeats(n *node, id device.ID) bool {
-	return f != nil && f.device == id && f.last+1 == n.Counter
-}
-
-// free takes in a free of circular buffers. inOp says that it is of an operation, and not the end
-// of a program; unread that it is not known which functions run.
-func (f *functions) free(at uint64, id device.ID, inOp, unread bool) {
-	f.freeing = &freeing{counter: at, last: at, device: id, depth: f.depth()}
-	if inner := f.inner(); inner != nil {
-		f.freeing.cacheHit, f.freeing.name, f.freeing.start = inner.cacheHit, inner.name, inner.start
-		f.freeing.inOp, f.freeing.settled = inOp, inner.unread || unread
-	}
-}
-
-// ownFree returns the free that nothing followed yet, if it is of the innermost
-// function and not settled.
-func (f *functions) ownFree() *freeing {
-	last, inner := f.freeing, f.inner()
-	if last == nil || inner == nil || last.depth != f.depth() || last.settled || last.counter < inner.start {
-		return nil
-	}
-	return last
-}
-
-// decide takes in that something was told of the function with a start, if it runs still.
-func (f *functions) decide(start uint64) {
-	for i := range f.stack {
-		f.stack[i].decided = f.stack[i].decided || f.stack[i].start == start
-	}
-}
-
-// operation returns what runs now.
-func (f *functions) operation() operation {
-	inner := f.inner()
+// call returns what runs now.
+func (o *operations) call() call {
+	inner := o.inner()
 	if inner == nil {
-		return operation{}
+		return call{}
 	}
-	out := operation{path: f.path(), arguments: inner.arguments, hidden: inner.hidden}
-	if inner.whole != 0 || inner.around.length > shown.MaxOutput {
-		out.cut = f.hash(inner.around.hash^inner.whole, inner.name)
+	if inner.call.path == "" {
+		inner.call = call{operation{o.path(), 0, inner.arguments, inner.hidden}, inner.name, inner.start, len(o.stack)}
+		if inner.whole != 0 || inner.around.length > shown.MaxOutput {
+			inner.call.cut = o.hash(inner.around.hash^inner.whole, inner.name)
+		}
 	}
-	return out
+	return inner.call
 }
 
 // path returns the names of the functions that run, outermost first. Those around the
 // innermost one take shown.MaxOutput bytes at most.
-func (f *functions) path() string {
-	inner := f.inner()
-	if inner == nil {
-		return ""
+func (o *operations) path() string {
+	o.join()
+	inner := o.inner()
+	o.text = o.text[:0]
+	if out := inner.around; len(o.stack) > 1 {
+		o.text = append(o.text, shown.ClipStart(out.start, out.length, shown.MaxOutput)...)
+		o.text = append(o.text, between...)
 	}
-	if inner.path == "" {
-		f.join()
-		f.text = f.text[:0]
-		if out := inner.around; len(f.stack) > 1 {
-			f.text = append(f.text, shown.ClipStart(out.start, out.length, shown.MaxOutput)...)
-			f.text = append(f.text, between...)
-		}
-		f.text = append(f.text, inner.name...)
-		inner.path = f.intern()
-	}
-	return inner.path
+	o.text = append(o.text, inner.name...)
+	return o.intern()
 }
 
 // join joins the names around each function where nobody has. A function costs that once.
-func (f *functions) join() {
-	i := len(f.stack) - 1
-	for i > 0 && !f.stack[i].around.known {
+func (o *operations) join() {
+	i := len(o.stack) - 1
+	for i > 0 && !o.stack[i].around.known {
 		i--
 	}
-	for i++; i < len(f.stack); i++ {
-		outer := &f.stack[i-1]
+	for i++; i < len(o.stack); i++ {
+		outer := &o.stack[i-1]
 		to := around{start: outer.around.start, length: outer.around.length, known: true}
-		f.text = append(f.text[:0], to.start...)
+		o.text = append(o.text[:0], to.start...)
 		if i > 1 {
-			f.text = append(f.text, between...)
+			o.text = append(o.text, between...)
 			to.length += len(between)
 		}
-		f.text = append(f.text, outer.name...)
+		o.text = append(o.text, outer.name...)
 		to.length += len(outer.name)
 		if len(to.start) < shown.MaxOutput {
-			f.text = f.text[:min(len(f.text), shown.MaxOutput)]
-			to.start = f.intern()
+			o.text = o.text[:min(len(o.text), shown.MaxOutput)]
+			to.start = o.intern()
 		}
-		to.hash = f.hash(outer.around.hash^outer.whole, outer.name)
-		f.stack[i].around = to
+		to.hash = o.hash(outer.around.hash^outer.whole, outer.name)
+		o.stack[i].around = to
 	}
 }
 
 // hash goes on with a hash.
-func (f *functions) hash(before uint64, name string) uint64 {
+func (o *operations) hash(before uint64, name string) uint64 {
 	var h maphash.Hash
-	h.SetSeed(f.seed)
+	h.SetSeed(o.seed)
 	maphash.WriteComparable(&h, before)
 	h.WriteString(name)
 	return max(h.Sum64(), 1)
 }
 
 // intern returns the text at hand, the same memory for equal texts.
-func (f *functions) intern() string {
-	known, ok := f.texts[string(f.text)]
+func (o *operations) intern() string {
+	known, ok := o.texts[string(o.text)]
 	if !ok {
-		if f.bytes += len(f.text); f.bytes > maxTextBytes {
-			clear(f.texts)
-			f.bytes = len(f.text)
+		if o.bytes += len(o.text); o.bytes > maxTextBytes {
+			clear(o.texts)
+			o.bytes = len(o.text)
 		}
-		known = string(f.text)
-		f.texts[known] = known
+		known = string(o.text)
+		o.texts[known] = known
 	}
 	return known
 }

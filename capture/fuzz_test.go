@@ -21,8 +21,8 @@ import (
 // not care how the input is cut into pieces.
 func FuzzReader(f *testing.F) {
 	seeds := []string{
-		``, `[]`, `{}`, two, `{"graph":` + two + `}`, `{"captured_graph":"[{\"counter\":0,\"name\":\"tensor[2]\"}]","devices":` + devices + `}`,
-		`{"version":1,"metadata":{"rank":1,"world_size":2},"devices":` + devices + `,"graph":[]}`, "\xef\xbb\xbf" + two,
+		``, `[]`, `{}`, two, `{"graph":` + two + `}`, `{"captured_graph":"[{\"counter\":0,\"name\":\"tensor[2]\"}]","devices":` + rows + `}`,
+		`{"version":1,"metadata":{"rank":1,"world_size":2},"devices":` + rows + `,"graph":[]}`, "\xef\xbb\xbf" + two,
 		cb(address + `,` + size + `,` + cores + `,"globally_allocated":"1","device_id":0`),
 		cb(address + `,"size":4096.0,"size":4.096e3,` + cores),
 		`[{"counter":0,"node_type":"tensor","connections":["1",2],"params":{"device_tensors":"[{\"device_id\":1,\"mesh_device_id\":\"2\"}]"}}]`,

@@ -10,6 +10,7 @@ import (
 type knowledge struct {
 	members *members
 
+	once    bool       // the capture can be read once: what it says of its beginning at its end comes too late
 	badRows unreadRows // rows of lists of buffers that cannot be read
 
 	devices      []deviceInfo      // of a report that lists them after its graph
@@ -54,6 +55,11 @@ func newKnowledge() *knowledge {
 		settled: map[uint64]bool{}, aborted: map[uint64]bool{}, contradicted: map[uint64]bool{},
 		listed: map[uint64]bool{}, blind: blindTensors{}, bottom: newBottom(), late: notes{},
 	}
+}
+
+// aborts reports whether it is known, or can be remembered, that an exception ended the function with a start.
+func (k *knowledge) aborts(start uint64) bool {
+	return k.aborted[start] || len(k.aborted) < maxTensors
 }
 
 // settles takes in that runs are one program each, which was told otherwise.

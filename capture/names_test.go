@@ -104,22 +104,22 @@ func TestMemoryFollowsNames(t *testing.T) {
 // The path of functions is what joining all names makes, clipped.
 func TestPathIsClipped(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		f := newFunctions()
+		o := newOperations(newKnowledge())
 		var stack []string
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			switch draw := rapid.IntRange(0, 5).Draw(t, "step"); {
 			case draw == 0 && len(stack) > 0:
-				f.leave()
+				o.leave()
 				stack = stack[:len(stack)-1]
 			case draw <= 3:
 				length := rapid.SampledFrom([]int{0, 1, 20, 300, 1000, shown.MaxName, shown.MaxName + 1, 70_000}).Draw(t, "length")
 				name := strings.Repeat(rapid.SampledFrom([]string{"n", "ö", "🙂"}).Draw(t, "letter"), length)
 				stack = append(stack, name)
-				f.enter(&node{Name: name})
+				o.enter(&node{Name: name})
 			}
 			if rapid.Bool().Draw(t, "look") {
-				require.Equal(t, naivePath(stack), f.path())
-				require.LessOrEqual(t, len(f.path()), shown.MaxPath)
+				require.Equal(t, naivePath(stack), o.call().path)
+				require.LessOrEqual(t, len(o.call().path), shown.MaxPath)
 			}
 		}
 	})

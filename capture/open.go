@@ -46,12 +46,9 @@ func placedBy(n *node) program.CB {
 }
 
 // add takes in a node that places something.
-func (r *run) add(n *node, cb program.CB, f *functions) {
+func (r *run) add(n *node, cb program.CB, c call) {
 	if !r.alive() {
-		r.first, r.depth, r.key = n.Counter, f.depth(), f.operation()
-		if inner := f.inner(); inner != nil {
-			r.start, r.inOp = inner.start, true
-		}
+		r.first, r.depth, r.key, r.start, r.inOp = n.Counter, c.depth, c.operation, c.start, c.depth > 0
 	}
 	r.last = n.Counter
 	r.cbs = append(r.cbs, cb)
@@ -59,7 +56,7 @@ func (r *run) add(n *node, cb program.CB, f *functions) {
 		return
 	}
 	if r.circular++; r.circular == 1 {
-		r.cbFirst, r.cbPath = n.Counter, f.path()
+		r.cbFirst, r.cbPath = n.Counter, c.path
 	}
 	r.cbLast = n.Counter
 }

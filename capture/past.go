@@ -100,6 +100,13 @@ func (p *past) allocated(b *buffer) *life {
 	return p.lives[b.recorded].begin(b, p.origin(b.at), p.listable)
 }
 
+// seesReport takes in whether the capture is a report, which may list buffers.
+func (p *past) seesReport(is bool) {
+	if p != nil {
+		p.listable = is
+	}
+}
+
 // ended takes in the free of a buffer of the capture.
 func (p *past) ended(b *buffer, at uint64) {
 	if b.life != nil {
@@ -269,8 +276,8 @@ type absentees struct {
 	byName map[device.ID][]absentee // those that were dropped too
 }
 
-func newAbsentees() absentees {
-	return absentees{map[uint64]absentee{}, map[device.ID][]absentee{}}
+func newAbsentees() *absentees {
+	return &absentees{map[uint64]absentee{}, map[device.ID][]absentee{}}
 }
 
 func (l *absentees) add(a absentee) {

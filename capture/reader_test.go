@@ -229,7 +229,7 @@ const (
 	startNode = `{"counter":0,"node_type":"capture_start","params":{}}`
 	endNode   = `{"counter":1,"node_type":"capture_end","params":{}}`
 	two       = "[" + startNode + "," + endNode + "]"
-	devices   = `[{"device_id":4,"arch":"blackhole","num_x_compute_cores":11,"num_y_compute_cores":10,"worker_l1_size":1572864,` +
+	rows      = `[{"device_id":4,"arch":"blackhole","num_x_compute_cores":11,"num_y_compute_cores":10,"worker_l1_size":1572864,` +
 		`"address_at_first_l1_cb_buffer":111616,"cb_limit":-1},{"device_id":5,"arch":2}]`
 )
 
@@ -252,8 +252,8 @@ func TestReport(t *testing.T) {
 		report string
 		want   reportInfo
 	}{
-		{`{"version":1,"graph":` + two + `,"devices":` + devices + `,"metadata":` + metadata + `}`, info},
-		{`{"version":1,"devices":` + devices + `,"metadata":` + metadata + `,"graph":` + two + `,"buffer_pages":[{"graph":1}]}`, early},
+		{`{"version":1,"graph":` + two + `,"devices":` + rows + `,"metadata":` + metadata + `}`, info},
+		{`{"version":1,"devices":` + rows + `,"metadata":` + metadata + `,"graph":` + two + `,"buffer_pages":[{"graph":1}]}`, early},
 		{`{"schema_version":"2","raw_graph":` + two + `}`, reportInfo{}},
 		{`{"captured_graph":` + two + `,"version":"2.1","devices":null,"metadata":null}`, reportInfo{}},
 		{`{"captured_graph":` + text(two) + `,"operation_id":17}`, reportInfo{}},
@@ -268,7 +268,7 @@ func TestReport(t *testing.T) {
 	}
 
 	// The same section twice.
-	_, got, err := read(`{"devices":` + devices + `,"devices": ` + devices + `,"graph":[]}`)
+	_, got, err := read(`{"devices":` + rows + `,"devices": ` + rows + `,"graph":[]}`)
 	require.NoError(t, err)
 	require.Equal(t, event.AnomalyDuplicateKey, got.Anomaly)
 }

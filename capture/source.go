@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
@@ -32,18 +31,19 @@ func (in Input) events(opt Options, yield func(*event.Event, error) bool) error 
 	if err != nil {
 		return err
 	}
-	first := newWalk(r, opt, newKnowledge(), in.Rank)
-	if !r.rereads() {
+	first := newReading(r, opt, newKnowledge(), in.Rank)
+	if first.known.once = !r.rereads(); first.known.once {
 		return first.run(yield)
 	}
 	first.past, first.out.mute = newPast(), first.known.stale
+	first.places.memory.past = first.past
 	if opt.Ahead {
 		first.out.mute = always
 	}
 	if err := first.run(yield); err != nil || first.isLog || !opt.Ahead && !first.known.stale() {
 		return err
 	}
-	if !opt.Ahead && !yield(&event.Event{Kind: event.KindAgain, Pos: first.out.pos, Node: first.counter}, nil) {
+	if !opt.Ahead && !yield(&event.Event{Kind: event.KindAgain, Pos: first.out.pos, Node: first.places.at}, nil) {
 		return errStop
 	}
 	known := newKnowledge()
@@ -52,11 +52,11 @@ func (in Input) events(opt Options, yield func(*event.Event, error) bool) error 
 		known = first.known
 		clear(known.late)
 	}
-	if known == first.known && (first.heralds.several() || first.mixes()) {
+	if known == first.known && first.places.programs.mayDiffer(first.places.shows.recorded) {
 		// Which programs are settled depends on what else was learnt, and where each starts.
 		clear(known.settled)
 		known.bottom = newBottom()
-		middle, err := in.walkAgain(r, opt, known)
+		middle, err := in.readAgain(r, opt, known)
 		if err != nil {
 			return err
 		}
@@ -66,7 +66,7 @@ func (in Input) events(opt Options, yield func(*event.Event, error) bool) error 
 		}
 		clear(known.late)
 	}
-	last, err := in.walkAgain(r, opt, known)
+	last, err := in.readAgain(r, opt, known)
 	if err != nil {
 		return err
 	}
@@ -76,13 +76,8 @@ func (in Input) events(opt Options, yield func(*event.Event, error) bool) error 
 // always silences a reading that is made for its knowledge alone.
 func always() bool { return true }
 
-// mixes reports whether persistent pages may show: some programs have addresses, some have none.
-func (w *walk) mixes() bool {
-	return w.layouts.synthesised && w.shows.recorded && len(w.known.bottom.ends) > 0
-}
-
-// walkAgain opens what was read already for another reading.
-func (in Input) walkAgain(r *Reader, opt Options, known *knowledge) (*walk, error) {
+// readAgain opens what was read already for another reading.
+func (in Input) readAgain(r *Reader, opt Options, known *knowledge) (*reading, error) {
 	again, err := in.open()
 	if err != nil {
 		return nil, err
@@ -90,9 +85,7 @@ func (in Input) walkAgain(r *Reader, opt Options, known *knowledge) (*walk, erro
 	if err := again.sameAs(r); err != nil {
 		return nil, err
 	}
-	w := newWalk(again, opt, known, in.Rank)
-	w.again = true
-	return w, nil
+	return newReading(again, opt, known, in.Rank), nil
 }
 
 // Events returns what happens in the capture, as far as it shows that: the header
@@ -108,17 +101,39 @@ func (in Input) walkAgain(r *Reader, opt Options, known *knowledge) (*walk, erro
 // is told as it stands.
 func (r *Reader) Events(opt Options) iter.Seq2[*event.Event, error] {
 	return func(yield func(*event.Event, error) bool) {
-		err := newWalk(r, opt, newKnowledge(), event.Opt[uint64]{}).run(yield)
+		known := newKnowledge()
+		known.once = true
+		err := newReading(r, opt, known, event.Opt[uint64]{}).run(yield)
 		if err != nil && !errors.Is(err, errStop) {
 			yield(nil, err)
 		}
 	}
 }
 
+// A reading is a capture read once, from its first node to its last: each node passes through the
+// operations and the places, and what these tell is yielded.
+type reading struct {
+	opt        Options
+	reader     *Reader
+	rank       event.Opt[uint64] // if the capture does not say it
+	known      *knowledge
+	operations *operations
+	places     *places
+	past       *past // nil unless another reading could use it
+	out        *events
+	nodes      int64
+	isLog      bool // it is an event log, which speaks for itself
+}
+
+func newReading(r *Reader, opt Options, known *knowledge, rank event.Opt[uint64]) *reading {
+	p := newPlaces(known, opt, r)
+	return &reading{opt: opt, reader: r, rank: rank, known: known, operations: newOperations(known), places: p, out: p.out}
+}
+
 // run reads all nodes and yields what they tell.
-func (w *walk) run(yield func(*event.Event, error) bool) error {
-	w.reader.log = func(events iter.Seq2[*event.Event, error]) error {
-		w.isLog = true
+func (r *reading) run(yield func(*event.Event, error) bool) error {
+	r.reader.log = func(events iter.Seq2[*event.Event, error]) error {
+		r.isLog = true
 		for e, err := range events {
 			if err != nil {
 				return err
@@ -129,282 +144,160 @@ func (w *walk) run(yield func(*event.Event, error) bool) error {
 		}
 		return nil
 	}
-	w.reader.listed = w.lists()
-	if w.reader.part != nil {
-		w.slice()
+	r.reader.listed = r.lists()
+	if r.reader.part != nil {
+		r.slice()
 	}
-	if w.reader.windows != nil {
-		w.window()
+	if r.reader.windows != nil {
+		r.window()
 	}
-	for n, err := range w.reader.nodes() {
+	for n, err := range r.reader.nodes() {
 		if err != nil {
 			return err
 		}
-		if w.nodes == 0 {
-			w.begin()
+		if r.nodes == 0 {
+			r.begin()
 		}
-		if err := w.ask(n.Counter); err != nil {
+		if err := r.ask(n.Counter); err != nil {
 			return err
 		}
-		w.out.pos, w.counter = n.Pos, n.Counter
-		if err := w.node(n); err != nil {
+		r.out.pos = n.Pos
+		r.past.seesReport(r.reader.object)
+		if err := r.places.next(r.operations.next(n, r.lost())); err != nil {
 			return err
 		}
-		w.nodes++
-		if err := w.out.flush(yield); err != nil {
+		r.nodes++
+		if err := r.out.flush(yield); err != nil {
 			return err
 		}
 	}
-	if w.isLog {
+	if r.isLog {
 		return nil
 	}
-	if w.nodes == 0 {
-		w.begin()
+	if r.nodes == 0 {
+		r.begin()
 	}
-	if err := w.finish(); err != nil {
+	if err := r.finish(); err != nil {
 		return err
 	}
-	return w.out.flush(yield)
+	return r.out.flush(yield)
 }
 
 // begin tells the header, and the units that an earlier reading has met, so that none
 // comes late.
-func (w *walk) begin() {
+func (r *reading) begin() {
 	source := "capture"
-	if w.buffers.sliced {
+	if r.reader.part != nil {
 		source = "database"
 	}
-	w.out.tell(&event.Event{Kind: event.KindHeader, Source: source})
-	for _, id := range slices.SortedFunc(maps.Keys(w.known.members.met), byID) {
-		w.meet(id)
-	}
-}
-
-// node takes in one node. Each type that decoder.decodes knows has its case here.
-func (w *walk) node(n *node) error {
-	w.note(n)
-	if w.past != nil {
-		w.past.listable = w.reader.object
-	}
-	if err := w.attend(n.Counter); err != nil {
-		return err
-	}
-	w.tellEarlier(n)
-	if n.Unreadable != nil {
-		return w.unreadable(n)
-	}
-	switch n.Type {
-	case typeCircularBufferAllocate, typeDataflowBufferAllocate, typeScratchpadAllocate:
-		return w.place(n)
-	case typeCircularBufferDeallocateAll:
-		w.upstream.free()
-		return w.freeAll(n)
-	case typeBuffer:
-		w.buffers.node(n)
-		w.past.names(n)
-	case typeBufferAllocate, typeBufferDeallocate:
-		return w.bufferEvent(n)
-	case typeTensor:
-		w.members(n)
-		if n.Mode == fit.PerCore {
-			w.perCore(idOf(n.DeviceID))
-		}
-		w.past.tensor(n)
-		w.tensor(n)
-	case typeProgramExecution:
-		if n.DeviceID.OK && n.PhysicalDeviceID.OK {
-			w.learn(device.ID(n.DeviceID.V), device.ID(n.PhysicalDeviceID.V))
-		}
-		return w.execute(n)
-	case typeFunctionStart:
-		w.enter(n)
-	case typeFunctionEnd:
-		return w.functionEnd(n)
-	case typeError:
-		w.known.banks.read(n.ErrorMessage)
-		w.operationFailed(n)
-	case typeCaptureStart, typeCaptureEnd, typeSubDeviceManager: // say nothing of memory
-	default:
-		w.out.notes.add(noteUnknownType, int64(n.Counter), string(n.Type))
-	}
-	return nil
-}
-
-// note counts what is odd about a node.
-func (w *walk) note(n *node) {
-	at := int64(n.Counter)
-	if n.Anomaly.Has(event.AnomalyDuplicateKey) {
-		w.out.notes.add(noteDuplicateKey, at, "")
-	}
-	if n.Anomaly.Has(event.AnomalyDeviceTensors) {
-		w.out.notes.add(noteBadDeviceTensors, at, "")
-	}
-	if w.buffers.sliced {
-		return // a connection may lead out of its slice
-	}
-	for _, c := range n.Connections {
-		w.farthest = max(w.farthest, c)
+	r.out.tell(&event.Event{Kind: event.KindHeader, Source: source})
+	for _, id := range slices.SortedFunc(maps.Keys(r.known.members.met), byID) {
+		r.places.meet(id)
 	}
 }
 
 // ask tells what is open if the node before next was the one that Options.At names.
-func (w *walk) ask(next uint64) error {
-	if !w.opt.At.OK || next <= w.opt.At.V {
+func (r *reading) ask(next uint64) error {
+	if !r.opt.At.OK || next <= r.opt.At.V {
 		return nil
 	}
-	w.opt.At.OK = false
-	w.settle()
-	if err := w.complete(next, w.open.all()); err != nil {
+	r.opt.At.OK = false
+	r.stand()
+	r.places.settle()
+	if err := r.places.complete(next, r.places.programs.open.all()); err != nil {
 		return err
 	}
-	w.declareAgain()
+	r.places.devices.declareAgain(r.places.at)
 	return nil
 }
 
+// stand says to the third stage where the reading stands behind the node at hand.
+func (r *reading) stand() { r.places.stand(r.operations.now(r.places.at)) }
+
+// lost reports whether it is not known which functions run.
+func (r *reading) lost() bool { return r.places.programs.hidden.calls }
+
 // finish tells what is still open, and what is known at the end alone.
-func (w *walk) finish() error {
-	end := uint64(w.nodes)
-	if err := w.close(w.counter); err != nil {
+func (r *reading) finish() error {
+	end := uint64(r.nodes)
+	if err := r.places.finish(r.operations.finish(r.places.at, r.lost()), r.operations.hits()); err != nil {
 		return err
 	}
-	w.tellEarlier(&node{})
-	if err := w.attend(forever); err != nil {
+	if err := r.ask(math.MaxUint64); err != nil {
 		return err
 	}
-	if w.units.ran == 0 {
-		for _, a := range slices.SortedFunc(maps.Values(w.absent.byNode), absentee.compare) {
-			w.out.tell(a.told)
-		}
-	}
-	if err := w.ask(math.MaxUint64); err != nil {
-		return err
-	}
-	w.compareEnd()
-	w.tellBetween()
-	w.declareAgain()
-	w.out.tell(&event.Event{Kind: event.KindUpstream, Node: end, Upstream: w.upstream.figures()})
-	if apart := w.units.apart(); len(apart) > 0 {
-		w.out.tell(&event.Event{
-			Kind: event.KindHidden, Code: hiddenApart, Node: end, Count: int64(len(apart)), Devices: event.Some(apart),
-		})
-	}
-	w.hideRows()
-	w.out.tellNotes(w.shows.plan())
-	rank := w.reader.info.Rank
+	r.compareEnd()
+	r.tellBetween()
+	r.hideRows()
+	rank := r.reader.info.Rank
 	if !rank.OK {
-		rank = w.rank
+		rank = r.rank
 	}
-	last := event.Event{Kind: event.KindEnd, Node: end, Nodes: w.nodes, Rank: rank, Windows: w.reader.windows.list()}
-	last.Spec, last.From = w.specs.of(event.NoDevice)
-	if all := w.units.order; len(all) > 0 {
-		first := w.declaration(all[0].id)
-		last.Spec.L1Small, last.From.Small = first.Spec.L1Small, first.From.Small
-	}
-	w.out.tell(&last)
+	r.places.tellEnd(event.Event{Kind: event.KindEnd, Node: end, Nodes: r.nodes, Rank: rank, Windows: r.reader.windows.list()})
 	return nil
 }
 
 // compareEnd notes what the end of the capture shows of its beginning.
-func (w *walk) compareEnd() {
-	w.lookBack()
-	if !w.again {
-		w.known.badRows = w.reader.info.Listed // another reading does not read these again
+func (r *reading) compareEnd() {
+	r.lookBack()
+	if r.past != nil || r.known.once {
+		r.known.badRows = r.reader.info.Listed // another reading does not read these again
 	}
-	w.heralds.countAimless(w.out.notes)
-	info := w.reader.info
-	first := w.known.devices == nil && !info.Early
-	if w.specs.end() {
-		w.known.late.add(noteLayoutLate, wholeFile, "")
-	} else if first && slices.ContainsFunc(info.Devices, w.grids.exceed) {
-		w.known.late.add(noteLayoutLate, wholeFile, "the compute grid")
-	} else if first && w.grids.anyUsed() && slices.ContainsFunc(info.Devices, legalGrid) {
-		w.known.tooLate(noteNone)
+	r.places.compareEnd(r.reader.info, uint64(r.nodes))
+	for range r.operations.stack {
+		r.out.notes.add(noteUnfinished, wholeFile, r.operations.inner().name)
 	}
-	if w.specs.compareSmall(w.units, w.out.notes) {
-		code := noteSmallLate
-		if w.places.made { // buffers would lie elsewhere
-			code = noteLayoutLate
-		}
-		w.known.late.add(code, wholeFile, "the size of L1_SMALL")
-	}
-	if w.layouts.synthesised && w.known.findLifted() { // programs were placed without that knowledge
-		w.known.late.add(noteLayoutLate, wholeFile, "persistent L1")
-	}
-	w.grids.forget()
-	if w.farthest > 0 && w.farthest >= uint64(w.nodes) {
-		w.out.notes.add(noteDanglingConnection, wholeFile, "")
-	}
-	for id := range w.known.members.chips {
-		if w.known.members.isChip[id] {
-			w.out.notes.add(noteIDCollision, wholeFile, "")
-		}
-	}
-	for range w.functions.stack {
-		w.out.notes.add(noteUnfinished, wholeFile, w.functions.inner().name)
-	}
-	if w.reader.info.Anomaly.Has(event.AnomalyDuplicateKey) {
-		w.out.notes.add(noteDuplicateKey, wholeFile, "")
-	}
-	for range w.specs.differ() {
-		w.out.notes.add(noteSpecsDiffer, wholeFile, "")
-	}
-	late := maps.Clone(w.known.late)
+	late := maps.Clone(r.known.late)
 	delete(late, noteNone)
-	w.out.notes.addAll(late)
+	r.out.notes.addAll(late)
 }
 
 // lists returns who takes the rows of per_operation_buffers, nil if nobody does. Of what
 // can be read only once nobody can tell whether a listed buffer was in the way.
-func (w *walk) lists() func(listedBuffer) {
+func (r *reading) lists() func(listedBuffer) {
 	switch {
-	case w.past != nil:
+	case r.past != nil:
 		return func(row listedBuffer) {
 			if row.begins {
-				w.known.listed[row.window] = true
+				r.known.listed[row.window] = true
 			}
-			w.past.lists.add(row)
+			r.past.lists.add(row)
 		}
-	case w.again:
+	case !r.known.once:
 		return nil
 	}
 	return func(row listedBuffer) {
 		if row.kind == fit.KindL1 || row.kind == fit.KindL1Small {
-			w.out.hidden[hiddenListed] = &note{count: 1, first: wholeFile}
+			r.out.hidden[hiddenListed] = &note{count: 1, first: wholeFile}
 		}
 	}
 }
 
 // lookBack finds the buffers from before the capture, for another reading.
-func (w *walk) lookBack() {
-	if w.past == nil {
+func (r *reading) lookBack() {
+	if r.past == nil {
 		return
 	}
-	w.lookBetween()
-	found, seen := w.past.residents(w.known)
-	for node := range w.past.later {
+	r.lookBetween()
+	found, seen := r.past.residents(r.known)
+	for node := range r.past.later {
 		seen[node] = true
 	}
-	for _, r := range found {
-		smallAt(r.kind, r.address, w.units.reached(r.named))
-		w.known.bottom.buffer(r.named, r.kind, l1.Range{Start: r.address, End: r.address + r.perCore.V})
+	for _, one := range found {
+		smallAt(one.kind, one.address, r.places.units.reached(one.named))
+		r.known.bottom.buffer(one.named, one.kind, l1.Range{Start: one.address, End: one.address + one.perCore.V})
 	}
 	if len(found)+len(seen) > 0 {
-		w.known.residents, w.known.harmless = found, seen
-		w.known.tooLate(noteNone)
+		r.known.residents, r.known.harmless = found, seen
+		r.known.tooLate(noteNone)
 	}
 }
 
-// close ends what no node has ended, at the last one.
-func (w *walk) close(end uint64) error {
-	w.settle()
-	if n := w.functions.depth(); n > 0 {
-		w.hit(end)
-		for _, c := range w.functions.stack[:n-1] {
-			if c.cacheHit.V && !c.placed {
-				w.out.hidden.add(hiddenCacheHit, int64(c.start), c.name)
-			}
+// hideRows counts the sections of a report and the rows that cannot be read.
+func (r *reading) hideRows() {
+	for _, rows := range []unreadRows{r.reader.info.Unread, r.known.badRows} {
+		for range rows.count {
+			r.out.hidden.add(hiddenUnreadable, wholeFile, rows.why)
 		}
 	}
-	w.closeFree()
-	return w.complete(end, w.open.all())
 }

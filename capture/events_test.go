@@ -13,26 +13,26 @@ import (
 func TestTeller(t *testing.T) {
 	late := false
 	for name, c := range map[string]struct {
-		writer writer
+		events *events
 		want   []uint64 // nodes
 	}{
-		"all":                       {newWriter(), []uint64{0, 1, 2}},
-		"silent":                    {writer{mute: always}, nil},
-		"until another reading":     {writer{mute: func() bool { late = !late; return late }}, []uint64{1}},
-		"another reading is of use": {writer{mute: func() bool { return false }}, []uint64{0, 1, 2}},
+		"all":                       {newEvents(), []uint64{0, 1, 2}},
+		"silent":                    {&events{mute: always}, nil},
+		"until another reading":     {&events{mute: func() bool { late = !late; return late }}, []uint64{1}},
+		"another reading is of use": {&events{mute: func() bool { return false }}, []uint64{0, 1, 2}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for n := range uint64(3) {
-				c.writer.tell(&event.Event{Kind: event.KindFree, Node: n})
+				c.events.tell(&event.Event{Kind: event.KindFree, Node: n})
 			}
-			require.Equal(t, c.want, flushed(t, &c.writer))
-			require.Empty(t, flushed(t, &c.writer), "comes out once")
+			require.Equal(t, c.want, flushed(t, c.events))
+			require.Empty(t, flushed(t, c.events), "comes out once")
 		})
 	}
 }
 
 func TestTellerBlocks(t *testing.T) {
-	one := newWriter()
+	one := newEvents()
 	one.pos = event.Pos{Node: 7, Line: 3}
 	var want []uint64
 	for n := range uint64(2*maxOut + 1) {
@@ -40,7 +40,7 @@ func TestTellerBlocks(t *testing.T) {
 		want = append(want, n)
 	}
 	require.Equal(t, event.Pos{Node: 7, Line: 3}, one.out[2][0].Pos, "an event without a place has that of the reading")
-	require.Equal(t, want, flushed(t, &one))
+	require.Equal(t, want, flushed(t, one))
 	require.Len(t, one.out, 1, "one block is used again")
 	one.tell(&event.Event{})
 	require.ErrorIs(t, one.flush(func(*event.Event, error) bool { return false }), errStop)
@@ -49,7 +49,7 @@ func TestTellerBlocks(t *testing.T) {
 // TestTellerNotes counts what is hidden only in a run, and tells hidden facts before anomalies.
 func TestTellerNotes(t *testing.T) {
 	for _, plan := range []bool{false, true} {
-		one := newWriter()
+		one := newEvents()
 		one.notes.add(noteAborted, 1, "f")
 		one.unlessPlan.add(hiddenNotShown, 2, "g")
 		one.tellNotes(plan)
@@ -66,7 +66,7 @@ func TestTellerNotes(t *testing.T) {
 	}
 }
 
-func flushed(t *testing.T, one *writer) (nodes []uint64) {
+func flushed(t *testing.T, one *events) (nodes []uint64) {
 	t.Helper()
 	require.NoError(t, one.flush(func(e *event.Event, _ error) bool {
 		nodes = append(nodes, e.Node)

@@ -14,21 +14,21 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// places are the ranges of the L1 buffers that live. Buffers without an address go from
+// heights are the ranges of the L1 buffers that live. Buffers without an address go from
 // the top down, as tt-metal's allocator does it.
-type places struct {
+type heights struct {
 	known *knowledge
 	high  map[device.ID]*btree.BTreeG[*buffer] // by the id that they name, the highest first
 	made  bool                                 // a buffer without an address got one
 }
 
-func newPlaces(known *knowledge) places {
-	return places{known: known, high: map[device.ID]*btree.BTreeG[*buffer]{}}
+func newHeights(known *knowledge) heights {
+	return heights{known: known, high: map[device.ID]*btree.BTreeG[*buffer]{}}
 }
 
 // locate finds the range of a new buffer in L1, whose units are known. One without an
 // address goes to the highest gap that is free on all its units.
-func (p *places) locate(b *buffer, spec l1.Spec) {
+func (p *heights) locate(b *buffer, spec l1.Spec) {
 	size := b.perCore
 	if !size.OK {
 		if b.unsized = b.address.OK && b.address.V <= jsonobject.MaxL1; b.unsized {
@@ -61,7 +61,7 @@ func (p *places) locate(b *buffer, spec l1.Spec) {
 }
 
 // align returns the alignment of L1 buffers on some units.
-func (p *places) align(on []*unit, spec l1.Spec) uint64 {
+func (p *heights) align(on []*unit, spec l1.Spec) uint64 {
 	hybrid := slices.ContainsFunc(on, func(u *unit) bool { return p.known.members.isHybrid(u.id) })
 	return fit.Place{Spec: spec, Hybrid: hybrid}.Alignment()
 }
@@ -83,7 +83,7 @@ func (b *buffer) unplaced() string {
 }
 
 // taken yields the ranges of the buffers on some units, the highest first.
-func (p *places) taken(on []*unit) iter.Seq[l1.Range] {
+func (p *heights) taken(on []*unit) iter.Seq[l1.Range] {
 	among := make(map[*unit]bool, len(on))
 	for _, u := range on {
 		among[u] = true
@@ -98,7 +98,7 @@ func (p *places) taken(on []*unit) iter.Seq[l1.Range] {
 }
 
 // beside yields the buffers that may lie on some units, the highest first.
-func (p *places) beside(on []*unit) iter.Seq[*buffer] {
+func (p *heights) beside(on []*unit) iter.Seq[*buffer] {
 	seen := map[device.ID]bool{}
 	var all []*btree.BTreeG[*buffer]
 	for _, u := range on {
@@ -123,17 +123,17 @@ func (p *places) beside(on []*unit) iter.Seq[*buffer] {
 	return slices.Values(merged)
 }
 
-func (p *places) add(b *buffer) {
+func (p *heights) add(b *buffer) {
 	if b.r.IsEmpty() {
 		return
 	}
 	if p.high[b.named] == nil {
-		p.high[b.named] = newHeights()
+		p.high[b.named] = newTree()
 	}
 	p.high[b.named].ReplaceOrInsert(b)
 }
 
-func (p *places) remove(b *buffer) {
+func (p *heights) remove(b *buffer) {
 	list := p.high[b.named]
 	if list == nil {
 		return
@@ -143,9 +143,9 @@ func (p *places) remove(b *buffer) {
 	}
 }
 
-// newHeights orders buffers by where they end, the highest first. A sorted slice took half
+// newTree orders buffers by where they end, the highest first. A sorted slice took half
 // of the time of a database with 100,000 buffers at the end of an operation.
-func newHeights() *btree.BTreeG[*buffer] {
+func newTree() *btree.BTreeG[*buffer] {
 	return btree.NewG(16, func(a, b *buffer) bool { return byHeight(a, b) < 0 })
 }
 

@@ -3,7 +3,6 @@ package capture
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
@@ -121,119 +120,22 @@ func otherThan(one workloadRan, workloads []workloadRan) (all [][]program.ID, un
 	return all, unsettled
 }
 
-// enter begins a function.
-func (w *walk) enter(n *node) {
-	w.functions.enter(n)
-	w.past.enters(n.Counter)
-	w.tellOperation(event.KindOpStart, n.Counter, w.functions.inner().name)
-}
-
-func (w *walk) operationFailed(n *node) {
-	w.out.notes.add(noteOperationFailed, int64(n.Counter), strings.Trim(n.ErrorOperation+": "+n.ErrorMessage, ": "))
-}
-
-// functionEnd takes in that the innermost function ends.
-func (w *walk) functionEnd(n *node) error {
-	w.past.leaves(n.Counter)
-	if w.functions.depth() == 0 {
-		w.out.notes.add(noteEndWithoutStart, int64(n.Counter), n.Name)
-		return nil
-	}
-	if n.Aborted {
-		w.abort(n)
-	}
-	return w.leave(n.Counter)
-}
-
-// leave ends the innermost function, and with it the runs that began in it.
-func (w *walk) leave(at uint64) error {
-	w.hit(at)
-	if err := w.complete(at, w.open.from(w.functions.depth())); err != nil {
-		return err
-	}
-	w.functions.leave()
-	w.tellOperation(event.KindOpEnd, at, "")
-	return nil
-}
-
-// tellOperation tells that a function starts or ends, if somebody wants to know.
-func (w *walk) tellOperation(kind event.Kind, at uint64, name string) {
-	if w.opt.Operations {
-		w.out.tell(&event.Event{Kind: kind, Node: at, Name: name})
-	}
-}
-
-// abort takes in that an exception ends the innermost function, once for all functions
-// that it ends.
-func (w *walk) abort(n *node) {
-	f := w.functions.inner()
-	if !w.known.aborted[f.start] && len(w.known.aborted) < maxTensors {
-		w.known.aborted[f.start] = true
-		if f.decided {
-			w.known.late.add(noteAbortedLate, int64(f.start), f.name)
-		}
-	}
-	if !f.aborted && n.Unreadable == nil {
-		w.out.notes.add(noteAborted, int64(n.Counter), strings.Trim(f.name+": "+n.AbortReason, ": "))
-	}
-	f.aborted = true
-}
-
-// hit looks at the innermost function, which ends or goes on to its next program: if it
-// freed and placed nothing since, or says so, its program came from the cache. What an
-// exception ends found nothing there.
-func (w *walk) hit(at uint64) {
-	c, f := w.functions.inner(), w.functions.ownFree()
-	if w.known.aborted[c.start] || c.unread || w.unread.calls {
-		return
-	}
-	says := c.cacheHit.OK && c.cacheHit.V
-	switch {
-	case f != nil && (says || !c.cacheHit.OK && f.inOp):
-	case f == nil && says && !c.placed:
-	default:
-		return
-	}
-	start := c.start
-	if f != nil {
-		if f.settled = true; !says {
-			start = f.counter
-		}
-	}
-	c.decided = true
-	known := w.infer(w.functions.operation(), f, start, at)
-	c.placed = true
-	switch {
-	case known:
-		w.out.notes.add(noteInferred, int64(start), c.name)
-	case says:
-		w.out.hidden.add(hiddenCacheHit, int64(c.start), c.name)
-	default:
-		f.settled = false // closeFree counts it
-	}
-}
-
-// infer tells that an operation runs its last program again, or another one of its
-// programs, on the units that its free reaches. It reports whether any is known.
-func (w *walk) infer(key operation, f *freeing, first, at uint64) bool {
-	if w.opt.NoInfer {
-		return false
-	}
-	reached := event.NoDevice // all
+// again returns what runs where an operation found its programs in the cache: its last workload, or another one of
+// its workloads, on the units that its free reaches, one program after the other. first is the node that shows it.
+func (p *programs) again(f *freeing, first uint64) (rounds [][]start) {
+	key, reached := p.call.operation, event.NoDevice // all
 	if f != nil && f.device != event.NoDevice {
-		if w.known.members.isChip[f.device] || w.known.members.isMesh(f.device) {
+		if p.known.members.isChip[f.device] || p.known.members.isMesh(f.device) {
 			reached = f.device
 		} else {
-			w.heralds.guessed.reach[f.device] = true
+			p.heralds.guessed.reach[f.device] = true
 		}
 	}
-	rounds := [][]start{nil}
-	for _, on := range w.ranBy(key, reached) {
-		workloads := w.hits[key][on.id].ended(on)
-		if len(workloads) == 0 || w.unread.covers(key, on.id) {
+	for _, on := range p.ranBy(key, reached) {
+		workloads := p.hits[key][on.id].ended(on)
+		if len(workloads) == 0 || p.hidden.covers(key, on.id) {
 			continue
 		}
-		w.settle()
 		last := workloads[len(workloads)-1]
 		others, unsettled := otherThan(last, workloads)
 		for i, r := range last.programs {
@@ -248,17 +150,14 @@ func (w *walk) infer(key operation, f *freeing, first, at uint64) bool {
 			rounds[i] = append(rounds[i], one)
 		}
 	}
-	for _, starts := range rounds {
-		w.start(starts, at)
-	}
-	return len(rounds[0]) > 0
+	return rounds
 }
 
 // ranBy returns the units that an id reaches on which an operation is known to have run.
-func (w *walk) ranBy(key operation, id device.ID) (on []*unit) {
-	known := w.hits[key]
-	if id != event.NoDevice && len(w.known.members.chips[id]) < len(known) {
-		for _, u := range w.units.reached(id) {
+func (p *programs) ranBy(key operation, id device.ID) (on []*unit) {
+	known := p.hits[key]
+	if id != event.NoDevice && len(p.known.members.chips[id]) < len(known) {
+		for _, u := range p.units.reached(id) {
 			if known[u.id] != nil {
 				on = append(on, u)
 			}
@@ -266,25 +165,9 @@ func (w *walk) ranBy(key operation, id device.ID) (on []*unit) {
 		return on
 	}
 	for of := range known {
-		if w.known.members.reaches(id, of) {
-			on = append(on, w.units.byID[of])
+		if p.known.members.reaches(id, of) {
+			on = append(on, p.units.byID[of])
 		}
 	}
 	return on // in no order: start orders them
-}
-
-// closeFree looks at a free that nothing followed. An operation that is not known to have
-// hit the program cache, or was aborted, ran something hidden. In a plan nothing is.
-func (w *walk) closeFree() {
-	f := w.functions.freeing
-	w.functions.freeing = nil
-	if f == nil || !f.inOp || f.settled {
-		return
-	}
-	aborted := w.known.aborted[f.start]
-	w.functions.decide(f.start)
-	if f.cacheHit.V && !aborted {
-		return
-	}
-	w.notShown(w.out.unlessPlan, f.name, f.start)
 }

@@ -1,0 +1,58 @@
+package capture
+
+import (
+	"container/heap"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
+)
+
+// borders are the ends of operations of a database, or of windows of a run: what lived across them.
+type borders struct {
+	leaving     guests             // buffers that are gone when an operation ends, by their end
+	ids         map[device.ID]bool // with L1 buffers that lived when an operation of a database ended; nil: it is no database
+	began, next uint64             // first nodes of the last operation, and of the next one
+	placeless   bool               // a buffer without an address may live on behind a window
+}
+
+// cross takes in a buffer that lived up to the operation that starts at a node, or longer. If an
+// operation ended before that, the database has to say that it lived then.
+func (b *borders) cross(one *buffer, start uint64) {
+	if b.ids != nil && one.at < start && (one.kind == fit.KindL1 || one.kind == fit.KindL1Small) {
+		b.ids[one.named] = true
+	}
+}
+
+// end takes in that the last operation ends with all buffers that still live.
+func (b *borders) end(l *buffers) {
+	for _, named := range l.live {
+		for _, one := range named {
+			b.cross(one, b.began)
+		}
+	}
+}
+
+// leaves takes in a new buffer, which may be gone when an operation ends.
+func (m *memory) leaves(b *buffer) {
+	until, ok := m.known.ends[b.at]
+	if !ok {
+		return
+	}
+	heap.Push(&m.borders.leaving, guest{b, until})
+}
+
+// cut begins another windom. No window can show a buffer without an address.
+func (m *memory) cut(next uint64) {
+	m.live.began = next
+	if m.past != nil {
+		m.past.windows = append(m.past.windows, next)
+	}
+	for _, named := range m.live.live {
+		for _, b := range named {
+			if b.kind.InL1() && b.recorded == 0 {
+				m.borders.placeless = true
+				heap.Push(&m.borders.leaving, guest{b, next - 1})
+			}
+		}
+	}
+}

@@ -1,0 +1,395 @@
+package capture
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/internal/shown"
+)
+
+// places is the third stage of a reading: what happens on which device. Each of its parts knows one thing.
+type places struct {
+	known    *knowledge
+	opt      Options
+	specs    *specs
+	grids    *grids
+	units    *units
+	devices  devices
+	programs *programs
+	memory   *memory
+	upstream upstreamSums
+	shows    shows
+	out      *events
+	at       uint64 // counter of the node at hand
+	farthest uint64 // largest counter that a connection names
+}
+
+func newPlaces(known *knowledge, opt Options, r *Reader) *places {
+	s, u, out := &specs{opt: opt, known: known, info: &r.info}, newUnits(known.members), newEvents()
+	g, a := &grids{specs: s, known: known, byID: map[device.ID]*grid{}}, newAbsentees()
+	return &places{
+		known: known, opt: opt, specs: s, grids: g, units: u, devices: devices{known, s, g, u, out},
+		programs: newPrograms(known, s, g, u, a, r.file, out), memory: newMemory(known, s, g, u, a, out), out: out,
+	}
+}
+
+// stand takes in where the stage stands: at a node, and in which functions.
+func (p *places) stand(s *step) {
+	p.at, p.programs.call, p.memory.path = s.at, s.call, s.call.path
+}
+
+// next takes in a node. Each type that decoder.decodes knows has its case here.
+func (p *places) next(s *step) error {
+	n := s.node
+	p.stand(s)
+	p.note(n)
+	if err := p.attend(s.at); err != nil {
+		return err
+	}
+	p.memory.tellEarlier(n)
+	if n.Unreadable != nil {
+		return p.unreadable(s)
+	}
+	switch n.Type {
+	case typeCircularBufferAllocate, typeDataflowBufferAllocate, typeScratchpadAllocate:
+		return p.place(n)
+	case typeCircularBufferDeallocateAll:
+		p.upstream.free()
+		return p.free(s)
+	case typeBuffer:
+		p.memory.live.node(n)
+		p.memory.past.names(n)
+	case typeBufferAllocate, typeBufferDeallocate:
+		return p.bufferEvent(n)
+	case typeTensor:
+		p.members(n)
+		if n.Mode == fit.PerCore {
+			p.perCore(idOf(n.DeviceID))
+		}
+		p.memory.past.tensor(n)
+		p.tensor(n)
+	case typeProgramExecution:
+		if n.DeviceID.OK && n.PhysicalDeviceID.OK {
+			p.learn(device.ID(n.DeviceID.V), device.ID(n.PhysicalDeviceID.V))
+		}
+		return p.execute(s)
+	case typeFunctionStart:
+		p.enter(s)
+	case typeFunctionEnd:
+		return p.end(s)
+	case typeError:
+		p.known.banks.read(n.ErrorMessage)
+		p.failed(n)
+	case typeCaptureStart, typeCaptureEnd, typeSubDeviceManager: // say nothing of memory
+	default:
+		p.out.notes.add(noteUnknownType, int64(s.at), string(n.Type))
+	}
+	return nil
+}
+
+// note counts what is odd about a node.
+func (p *places) note(n *node) {
+	at := int64(n.Counter)
+	if n.Anomaly.Has(event.AnomalyDuplicateKey) {
+		p.out.notes.add(noteDuplicateKey, at, "")
+	}
+	if n.Anomaly.Has(event.AnomalyDeviceTensors) {
+		p.out.notes.add(noteBadDeviceTensors, at, "")
+	}
+	if p.memory.live.sliced {
+		return // a connection may lead out of its slice
+	}
+	for _, c := range n.Connections {
+		p.farthest = max(p.farthest, c)
+	}
+}
+
+// failed notes that a node records an error.
+func (p *places) failed(n *node) {
+	p.out.notes.add(noteOperationFailed, int64(n.Counter), strings.Trim(n.ErrorOperation+": "+n.ErrorMessage, ": "))
+}
+
+// attend brings the residents up to date with the node that comes. Those that ended
+// before it go, and those that are there by then come.
+func (p *places) attend(next uint64) error {
+	for b := p.memory.departing(next); b != nil; b = p.memory.departing(next) {
+		if err := p.cross(b.buffer, next); err != nil {
+			return err
+		}
+		p.memory.depart(*b)
+	}
+	for b := p.memory.arriving(next); b != nil; b = p.memory.arriving(next) {
+		if err := p.cross(b.buffer, next); err != nil {
+			return err
+		}
+		p.memory.arrive(*b)
+	}
+	return nil
+}
+
+// cross completes what came before a buffer comes or goes.
+func (p *places) cross(b *buffer, at uint64) error {
+	p.settle()
+	return p.complete(at, p.programs.open.of(b.on...))
+}
+
+// complete tells some open runs. A buffer that waits for its tensor comes before them.
+func (p *places) complete(at uint64, some []*run) error {
+	if len(some) == 0 {
+		return nil
+	}
+	p.settle()
+	return p.programs.complete(at, some)
+}
+
+// settle lays the buffer that waits for its tensor, because something to come depends on it.
+func (p *places) settle() {
+	if b := p.memory.waits(); b != nil {
+		p.lay(b)
+	}
+}
+
+// lay finds the place of a new buffer and tells it.
+func (p *places) lay(b *buffer) {
+	p.meet(b.named)
+	p.memory.lay(b)
+}
+
+// place takes in a node that places a CB, dataflow buffer or scratchpad.
+func (p *places) place(n *node) error {
+	p.shows.placed, p.shows.recorded = true, p.shows.recorded || n.Address.V != 0
+	p.grids.see(n.Cores)
+	p.upstream.place(n)
+	u := p.meet(idOf(n.DeviceID))
+	if n.Address.V == 0 && !n.Global && p.specs.hidesBase() {
+		return p.programs.hidePrograms(n.Counter, u.id)
+	}
+	p.programs.place(n, u)
+	return nil
+}
+
+// free ends the runs of the unit that a node names, and of the chips of the mesh
+// with that id; without an id, of all.
+func (p *places) free(s *step) error {
+	id := idOf(s.DeviceID)
+	if s.hides {
+		return p.hideFree(s.at, id)
+	}
+	if s.again && p.programs.heralds.again(id) {
+		return nil
+	}
+	p.hit(s)
+	p.close(s.closed)
+	if err := p.complete(s.at, p.programs.open.on(id)); err != nil {
+		return err
+	}
+	p.programs.free(s.at, id)
+	if p.known.members.onlyChip(id) {
+		return nil
+	}
+	p.programs.lift(s.at, id)
+	if !p.known.members.unread || id == event.NoDevice {
+		return nil
+	}
+	others := p.programs.doubted(id)
+	if err := p.complete(s.at, p.programs.open.of(others...)); err != nil {
+		return err
+	}
+	return p.programs.hideDoubted(s.at, id, others)
+}
+
+// close looks at a free that nothing followed. An operation that is not known to have
+// hit the program cache, or was aborted, ran something hidden. In a plan nothing is.
+func (p *places) close(f *freeing) {
+	if f == nil || !f.inOp || f.settled {
+		return
+	}
+	p.programs.running.decide(f.start)
+	if !f.cacheHit.V || p.known.aborted[f.start] {
+		p.shows.not(p.out.unlessPlan, f.name, f.start)
+	}
+}
+
+// hit tells what ran where the innermost function found its program in the cache, if that is known.
+func (p *places) hit(s *step) {
+	if !s.hit {
+		return
+	}
+	first, f := s.call.start, s.behind
+	if f != nil && !s.says {
+		first = f.counter
+	}
+	p.programs.running.decide(s.call.start)
+	var rounds [][]start
+	if !p.opt.NoInfer {
+		rounds = p.programs.again(f, first)
+	}
+	if len(rounds) > 0 {
+		p.settle()
+	}
+	for _, starts := range rounds {
+		p.programs.start(starts, s.at)
+	}
+	known := len(rounds) > 0
+	if known {
+		p.out.notes.add(noteInferred, int64(first), s.call.name)
+	} else if s.says {
+		p.out.hidden.add(hiddenCacheHit, int64(s.call.start), s.call.name)
+	}
+	if f != nil {
+		f.settled = known || s.says
+	}
+}
+
+// enter takes in that a function begins.
+func (p *places) enter(s *step) {
+	p.programs.running = append(p.programs.running, calling{start: s.at})
+	p.memory.past.enters(s.at)
+	if p.opt.Operations {
+		p.out.tell(&event.Event{Kind: event.KindOpStart, Node: s.at, Name: shown.Clip(s.Name, shown.MaxName)})
+	}
+}
+
+// end takes in that the innermost function ends, and with it the runs that began in it.
+func (p *places) end(s *step) error {
+	if s.node != nil {
+		p.memory.past.leaves(s.at)
+	}
+	if !s.ends {
+		p.out.notes.add(noteEndWithoutStart, int64(s.at), s.Name)
+		return nil
+	}
+	if s.aborts {
+		p.programs.abort(s)
+	}
+	p.hit(s)
+	if err := p.complete(s.at, p.programs.open.from(s.call.depth)); err != nil {
+		return err
+	}
+	p.programs.running = p.programs.running[:s.call.depth-1]
+	if p.opt.Operations {
+		p.out.tell(&event.Event{Kind: event.KindOpEnd, Node: s.at})
+	}
+	return nil
+}
+
+// execute takes in an execution: that of a program which its chip began to run.
+func (p *places) execute(s *step) error {
+	p.shows.executed = true
+	if !s.PhysicalDeviceID.OK {
+		return nil
+	}
+	chip := device.ID(s.PhysicalDeviceID.V)
+	p.hit(s)
+	if err := p.complete(s.at, p.programs.open.of(p.units.byID[chip])); err != nil {
+		return err
+	}
+	e := &event.Event{
+		Kind: event.KindExecuted, Node: s.at, Op: event.Some(s.call.path), Devices: event.Some([]device.ID{chip}),
+	}
+	u := p.units.byID[chip]
+	if u != nil {
+		e.Program, e.Known = u.since.next(max(u.met, u.since.at), s.at)
+	}
+	if !e.Known {
+		onMesh, err := p.shownOnMesh(chip)
+		if err != nil {
+			return err
+		}
+		if u := p.units.byID[chip]; !onMesh && !(u != nil && u.blind) {
+			p.programs.heralds.guessed.alone[chip] = true
+			start := s.call.start
+			if s.call.depth == 0 {
+				start = s.at
+			}
+			p.shows.not(p.out.hidden, s.call.name, start)
+		}
+	}
+	p.out.tell(e)
+	return nil
+}
+
+// shownOnMesh reports whether what a chip executes is shown under the id of its mesh.
+func (p *places) shownOnMesh(chip device.ID) (bool, error) {
+	for _, mesh := range p.known.members.meshesOf(chip) {
+		if err := p.complete(p.at, p.programs.open.of(p.units.byID[mesh])); err != nil {
+			return false, err
+		}
+		if u := p.units.byID[mesh]; u != nil && len(u.since.programs) > 0 {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// bufferEvent takes in an allocation or free of a buffer. Runs on its units are
+// complete by then.
+func (p *places) bufferEvent(n *node) error {
+	p.settle()
+	delete(p.memory.live.tensors, n.Counter) // a buffer named it, and it is no tensor
+	id := idOf(n.DeviceID)
+	if err := p.complete(n.Counter, p.programs.open.on(id)); err != nil {
+		return err
+	}
+	p.upstream.buffer(n)
+	if n.Type == typeBufferAllocate {
+		p.upstream.pair(n, true)
+		p.allocate(n, id)
+		return nil
+	}
+	p.upstream.pair(n, p.memory.free(n, id))
+	return nil
+}
+
+// allocate takes in an allocation.
+func (p *places) allocate(n *node, id device.ID) {
+	b := p.memory.allocate(n, id)
+	if b == nil {
+		return
+	}
+	if of := p.memory.live.backed(b); of != nil {
+		if !of.hidden {
+			p.meet(id)
+		}
+		p.memory.back(of, b)
+		return
+	}
+	if p.memory.add(b, n) {
+		p.lay(b)
+	}
+}
+
+// tensor takes in a tensor, which tells the cores of a sharded buffer.
+func (p *places) tensor(n *node) {
+	if b := p.memory.tensor(n); b != nil {
+		p.lay(b)
+	}
+}
+
+// finish takes in the last step, with the functions around it that found their programs in the cache.
+func (p *places) finish(s *step, hits []function) error {
+	p.stand(s)
+	p.settle()
+	p.hit(s)
+	for _, f := range hits {
+		p.out.hidden.add(hiddenCacheHit, int64(f.start), f.name)
+	}
+	p.close(s.closed)
+	if err := p.complete(s.at, p.programs.open.all()); err != nil {
+		return err
+	}
+	p.memory.tellEarlier(&node{})
+	if err := p.attend(forever); err != nil {
+		return err
+	}
+	if p.units.ran == 0 {
+		for _, a := range slices.SortedFunc(maps.Values(p.memory.absent.byNode), absentee.compare) {
+			p.out.tell(a.told)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,274 @@
+package capture
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/program"
+)
+
+// programs know which program runs on each unit.
+type programs struct {
+	known    *knowledge
+	specs    *specs
+	grids    *grids
+	units    *units
+	layouts  *layouts
+	hits     hits
+	open     openRuns
+	heralds  heralds
+	hidden   hiddenPrograms
+	running  running
+	absent   *absentees
+	file     string // of errors
+	out      *events
+	call     call          // where the node at hand stands
+	starting []event.Event // room for those of start
+}
+
+func newPrograms(known *knowledge, s *specs, g *grids, u *units, a *absentees, file string, out *events) *programs {
+	return &programs{
+		known: known, specs: s, grids: g, units: u, layouts: newLayouts(), hits: hits{}, open: openRuns{units: u},
+		heralds: newHeralds(u), hidden: newHiddenPrograms(), absent: a, file: file, out: out,
+	}
+}
+
+// mayDiffer reports whether other knowledge may change which programs are settled, or whether persistent
+// pages show: several programs were announced at once, or some programs have addresses and some have none.
+func (p *programs) mayDiffer(recorded bool) bool {
+	return p.heralds.several() || p.layouts.synthesised && recorded && len(p.known.bottom.ends) > 0
+}
+
+// running are the functions that run: which of them told something that is otherwise if an exception
+// ends them.
+type running []calling
+
+// A calling is a function that runs, by its start.
+type calling struct {
+	start   uint64
+	decided bool
+}
+
+// decide takes in that something was told of the function with a start, if it runs still.
+func (r running) decide(start uint64) {
+	for i := range r {
+		r[i].decided = r[i].decided || r[i].start == start
+	}
+}
+
+// place takes in a node that places a CB, dataflow buffer or scratchpad on a unit.
+func (p *programs) place(n *node, u *unit) {
+	if u.blind {
+		p.hidden.hide(hiddenRun{operation: p.call.operation, on: u.id})
+		u.since.shown = true
+		return
+	}
+	if u.run == nil {
+		u.run = &run{on: u}
+	}
+	cb := placedBy(n)
+	if p.heralds.wake(u).divides(u.run.cbs, cb) {
+		p.divide(u, n.Counter)
+	}
+	u.since.shown = true
+	p.heralds.live(u, n.Counter)
+	u.run.add(n, cb, p.call)
+	if u.run.opened == 0 {
+		p.open.add(u.run)
+	}
+	if !n.Global && n.Cores.Len() == 0 {
+		p.out.notes.add(noteUnattributed, int64(n.Counter), "")
+	}
+}
+
+// free takes in a free with an id: the runs that it reaches end, and others are announced.
+func (p *programs) free(at uint64, id device.ID) {
+	p.heralds.announce(id, at, p.call.depth > 0)
+	var ended []device.ID
+	for _, u := range p.units.among(&p.heralds.alive, id) {
+		ended = append(ended, u.id)
+		p.heralds.end(u, at)
+	}
+	p.tellFreed(ended, at)
+	p.heralds.miss(id, at)
+}
+
+// abort takes in that an exception ends the innermost function, once for all functions
+// that it ends.
+func (p *programs) abort(s *step) {
+	f := p.running[len(p.running)-1]
+	if !p.known.aborted[f.start] && p.known.aborts(f.start) {
+		p.known.aborted[f.start] = true
+		if f.decided {
+			p.known.late.add(noteAbortedLate, int64(f.start), s.call.name)
+		}
+	}
+	if !s.noted && s.Unreadable == nil {
+		p.out.notes.add(noteAborted, int64(s.at), strings.Trim(s.call.name+": "+s.AbortReason, ": "))
+	}
+}
+
+// A start is what one unit began to run.
+type start struct {
+	what startKey
+	unit *unit
+	on   event.RunOn
+
+	first  uint64         // counter of the first node that the capture shows of it
+	others [][]program.ID // workloads that may have begun instead of the one that this is the first program of
+}
+
+// A startKey is what starts have in common that are told as one event.
+type startKey struct {
+	program             program.ID
+	op                  string
+	inferred, continues bool
+	unsettled           bool   // it may be several programs
+	aborted             bool   // an exception ended its operation
+	outside             bool   // the grid
+	persistent          bool   // its unit has persistent pages
+	others              string // workloads that may have begun instead, in words
+	othersUnsettled     bool   // some of them may be more programs
+}
+
+// complete tells some open runs, and before each the programs of its workload that ended
+// where the next began.
+func (p *programs) complete(at uint64, some []*run) error {
+	var all [][]*run
+	most := 0
+	for _, r := range some {
+		parts := r.parts()
+		all, most = append(all, parts), max(most, len(parts))
+	}
+	for i := range most {
+		if err := p.completeParts(all, i, at); err != nil {
+			return err
+		}
+	}
+	p.open.removeAll(some)
+	return nil
+}
+
+// completeParts tells the programs with one number of some workloads. A program ends
+// where another one of its workload follows.
+func (p *programs) completeParts(all [][]*run, i int, at uint64) error {
+	var starts []start
+	var ended []device.ID
+	for _, parts := range all {
+		if i >= len(parts) {
+			continue
+		}
+		r := parts[i]
+		what := startKey{op: r.key.path, continues: r.told > 0, unsettled: p.unsettles(r)}
+		if r.inOp {
+			what.aborted = p.known.aborted[r.start]
+			p.running.decide(r.start)
+		}
+		var err error
+		if what.program, err = p.define(r); err != nil {
+			return err
+		}
+		p.known.bottom.program(r)
+		r.told, r.program = len(r.cbs), what.program
+		on := r.where()
+		starts = append(starts, start{what, r.on, on, r.first, nil})
+		if !what.aborted && !p.hidden.covers(r.key, r.on.id) {
+			p.hits.remember(r, remembered{what.program, r.first, on.CBFirst, on.CBLast, what.unsettled})
+		}
+		if i+1 < len(parts) {
+			ended = append(ended, r.on.id)
+		}
+	}
+	p.start(starts, at)
+	p.tellFreed(ended, at)
+	return nil
+}
+
+// tellFreed tells that what is alive on some units ends.
+func (p *programs) tellFreed(ended []device.ID, at uint64) {
+	if len(ended) > 0 {
+		slices.SortFunc(ended, byID)
+		p.out.tell(&event.Event{Kind: event.KindCBsFreed, Node: at, Op: event.Some(p.call.path), Devices: event.Some(ended)})
+	}
+}
+
+// define returns the program of a run, and tells it if it is a new one.
+func (p *programs) define(r *run) (program.ID, error) {
+	id, cbs, err := p.layouts.of(r.cbs, p.specs.spec)
+	if err != nil {
+		return 0, &event.InputError{File: p.file, Node: int64(r.first), Reason: err.Error(), Err: err}
+	}
+	if cbs != nil {
+		p.out.tell(&event.Event{Kind: event.KindProgram, Node: r.first, Program: id, CBs: cbs, AsWritten: true})
+	}
+	return id, nil
+}
+
+// start tells what began to run at one moment: one event for units with the same
+// program and operation.
+func (p *programs) start(all []start, node uint64) {
+	slices.SortStableFunc(all, func(a, b start) int { return byID(a.unit.id, b.unit.id) })
+	at, first, events := map[startKey]int{}, []*unit(nil), p.starting[:0]
+	for _, s := range all {
+		if !s.unit.ran {
+			first, s.unit.ran = append(first, s.unit), true
+			p.units.ran++
+		}
+		s.what.persistent = p.known.lifts(s.unit.id)
+		if s.what.outside = !p.layouts.inside(s.what.program, p.grids.of(s.unit.id)); !s.what.outside {
+			p.heralds.wake(s.unit).begin(began{s.what.program, s.first}, s.what.inferred)
+		}
+		i, ok := at[s.what]
+		if !ok {
+			i, at[s.what] = len(events), len(events)
+			events = append(events, event.Event{
+				Kind: event.KindRun, Node: node, Op: event.Some(s.what.op), Program: s.what.program,
+				Inferred: s.what.inferred, Continues: s.what.continues, Unsettled: s.what.unsettled,
+				Candidates: s.others, CandidatesUnsettled: s.what.othersUnsettled, Aborted: s.what.aborted,
+				Persistent: s.what.persistent,
+			})
+		}
+		events[i].On = append(events[i].On, s.on)
+	}
+	for i := range events {
+		p.out.tell(&events[i])
+	}
+	if clear(events); cap(events) <= maxOut {
+		p.starting = events
+	}
+	for _, a := range p.absent.shown(p.known.members, first) {
+		p.out.tell(a.told)
+	}
+}
+
+// divide ends the run of a unit before a node that begins another program. The run is told
+// with those that follow, unless it was told already.
+func (p *programs) divide(u *unit, at uint64) {
+	a, old := p.heralds.wake(u), u.run
+	if a.found++; a.found == a.most && len(a.unsettled) > 0 {
+		p.known.settles(a.unsettled)
+	}
+	u.run = &run{on: u, divided: true}
+	if old.open() {
+		u.run.before = append(old.before, old)
+		old.before = nil
+		p.open.remove(old)
+		return
+	}
+	p.tellFreed([]device.ID{u.id}, at)
+}
+
+// unsettles reports whether a run that is told now may be several programs. It comes too
+// late for this reading if the capture shows afterwards that it is one.
+func (p *programs) unsettles(r *run) bool {
+	a := p.heralds.wake(r.on)
+	if a.over || a.found >= a.most || p.known.settled[r.first] {
+		return false
+	}
+	if n := len(a.unsettled); n < maxAnnounced && (n == 0 || a.unsettled[n-1] != r.first) {
+		a.unsettled = append(a.unsettled, r.first)
+	}
+	return true
+}
