@@ -24,34 +24,29 @@ func (r *reading) endSlice(start, next uint64) error {
 	if next == start {
 		return nil
 	}
-	if err := r.endGraph(next); err != nil {
-		return err
-	}
+	r.endGraph(next)
 	r.places.memory.borders.began, r.places.memory.borders.next = start, next
 	if r.past != nil {
 		r.past.spans = append(r.past.spans, span{start, next - 1})
 	}
-	return nil
+	return r.failed()
 }
 
 // endGraph ends a graph of several: functions that did not end end with it, and nothing in it
 // leads out of it.
-func (r *reading) endGraph(next uint64) error {
+func (r *reading) endGraph(next uint64) {
 	r.stand()
 	r.places.memory.tellEarlier(&node{})
 	for len(r.operations.stack) > 0 {
 		r.out.notes.add(noteUnfinished, wholeFile, r.operations.inner().name)
 		s := r.operations.unfinished(next-1, r.lost())
 		r.places.stand(s)
-		if err := r.places.end(s); err != nil {
-			return err
-		}
+		r.places.end(s)
 	}
 	clear(r.places.memory.live.tensors)
 	if r.past != nil {
 		clear(r.past.tensors)
 	}
-	return nil
 }
 
 // window makes a reading ready for windows.
@@ -71,13 +66,9 @@ func (r *reading) endWindow(start, next uint64) error {
 	for range r.operations.stack {
 		r.past.leaves(next - 1)
 	}
-	if err := r.endGraph(next); err != nil {
-		return err
-	}
+	r.endGraph(next)
 	p := r.places
-	if err := p.complete(next-1, p.programs.open.all()); err != nil {
-		return err
-	}
+	p.complete(next-1, p.programs.open.all())
 	if p.farthest >= next {
 		r.out.notes.add(noteDanglingConnection, wholeFile, "")
 	}
@@ -89,7 +80,7 @@ func (r *reading) endWindow(start, next uint64) error {
 	if len(all.starts) < len(all.inputs) {
 		p.memory.cut(next)
 	}
-	return nil
+	return r.failed()
 }
 
 // lookBetween finds the ends of buffers that no node frees, for another reading, and the ids

@@ -60,41 +60,36 @@ func (h *hiddenPrograms) from(m *members, id device.ID) bool {
 
 // hidePrograms hides the programs that the units of an id show now, up to the next free. The unit with
 // the id is met.
-func (p *programs) hidePrograms(at uint64, id device.ID) error {
+func (p *programs) hidePrograms(at uint64, id device.ID) {
 	if id != event.NoDevice {
 		p.hidden.hide(hiddenRun{operation: p.call.operation, on: id})
-		return p.hideProgram(at, p.units.byID[id])
+		p.hideProgram(at, p.units.byID[id])
+		return
 	}
 	p.hidden.everywhere(at)
 	p.hidden.hide(hiddenRun{operation: p.call.operation, any: true})
 	if p.hidden.blind == len(p.units.order) {
-		return nil
+		return
 	}
 	for _, u := range p.units.order {
-		if err := p.hideProgram(at, u); err != nil {
-			return err
-		}
+		p.hideProgram(at, u)
 	}
-	return nil
 }
 
 // hideFree ends all runs that a hidden free may have reached, and hides the programs up to
 // the next free.
-func (p *programs) hideFree(at uint64, id device.ID) error {
+func (p *programs) hideFree(at uint64, id device.ID) {
 	if len(p.heralds.alive.all) > 0 || p.hidden.blind < len(p.units.order) {
-		if err := p.hideUnits(at, slices.Clone(p.units.reached(id))); err != nil {
-			return err
-		}
+		p.hideUnits(at, slices.Clone(p.units.reached(id)))
 	}
 	if id == event.NoDevice {
 		p.hidden.everywhere(at)
 	}
-	return nil
 }
 
 // hideProgram hides the program of one unit. The part of it that was told stays, and so do
 // the programs of its workload before it.
-func (p *programs) hideProgram(at uint64, u *unit) error {
+func (p *programs) hideProgram(at uint64, u *unit) {
 	since := p.heralds.wake(u)
 	since.shown = true
 	if r := u.run; isOpen(u) {
@@ -104,9 +99,7 @@ func (p *programs) hideProgram(at uint64, u *unit) error {
 		if before := r.before; len(before) > 0 {
 			r.before = nil
 			for i := range before {
-				if err := p.completeParts([][]*run{before}, i, at); err != nil {
-					return err
-				}
+				p.completeParts([][]*run{before}, i, at)
 			}
 			p.tellFreed([]device.ID{u.id}, at)
 		}
@@ -119,23 +112,19 @@ func (p *programs) hideProgram(at uint64, u *unit) error {
 		u.blind = true
 		p.hidden.blind++
 	}
-	return nil
 }
 
 // hideUnits ends the runs of some units and hides their next programs.
-func (p *programs) hideUnits(at uint64, some []*unit) error {
+func (p *programs) hideUnits(at uint64, some []*unit) {
 	var ended []device.ID
 	for _, u := range some {
 		if p.heralds.alive.has(u) {
 			ended = append(ended, u.id)
 			p.heralds.end(u, at)
 		}
-		if err := p.hideProgram(at, u); err != nil {
-			return err
-		}
+		p.hideProgram(at, u)
 	}
 	p.tellFreed(ended, at)
-	return nil
 }
 
 // hideExecution forgets which program the next execution on a chip runs.
@@ -173,10 +162,10 @@ func (p *programs) doubted(id device.ID) (others []*unit) {
 }
 
 // hideDoubted hides the programs of units that a free may have reached.
-func (p *programs) hideDoubted(at uint64, id device.ID, others []*unit) error {
+func (p *programs) hideDoubted(at uint64, id device.ID, others []*unit) {
 	p.hidden.all = event.Some(at)
 	p.hidden.lifted[id] = at
-	return p.hideUnits(at, others)
+	p.hideUnits(at, others)
 }
 
 // hideMembers takes in that the chips of a mesh may be hidden. That matters to all frees.

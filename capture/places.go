@@ -33,7 +33,7 @@ func newPlaces(known *knowledge, opt Options, r *Reader) *places {
 	g, a := &grids{specs: s, known: known, byID: map[device.ID]*grid{}}, newAbsentees()
 	return &places{
 		known: known, opt: opt, specs: s, grids: g, units: u, devices: devices{known, s, g, u, out},
-		programs: newPrograms(known, s, g, u, a, r.file, out), memory: newMemory(known, s, g, u, a, out), out: out,
+		programs: newPrograms(known, s, g, u, a, out), memory: newMemory(known, s, g, u, a, out), out: out,
 	}
 }
 
@@ -43,28 +43,27 @@ func (p *places) stand(s *step) {
 }
 
 // next takes in a node. Each type that decoder.decodes knows has its case here.
-func (p *places) next(s *step) error {
+func (p *places) next(s *step) {
 	n := s.node
 	p.stand(s)
 	p.note(n)
-	if err := p.attend(s.at); err != nil {
-		return err
-	}
+	p.attend(s.at)
 	p.memory.tellEarlier(n)
 	if n.Unreadable != nil {
-		return p.unreadable(s)
+		p.unreadable(s)
+		return
 	}
 	switch n.Type {
 	case typeCircularBufferAllocate, typeDataflowBufferAllocate, typeScratchpadAllocate:
-		return p.place(n)
+		p.place(n)
 	case typeCircularBufferDeallocateAll:
 		p.upstream.free()
-		return p.free(s)
+		p.free(s)
 	case typeBuffer:
 		p.memory.live.node(n)
 		p.memory.past.names(n)
 	case typeBufferAllocate, typeBufferDeallocate:
-		return p.bufferEvent(n)
+		p.bufferEvent(n)
 	case typeTensor:
 		p.members(n)
 		if n.Mode == fit.PerCore {
@@ -76,11 +75,11 @@ func (p *places) next(s *step) error {
 		if n.DeviceID.OK && n.PhysicalDeviceID.OK {
 			p.learn(device.ID(n.DeviceID.V), device.ID(n.PhysicalDeviceID.V))
 		}
-		return p.execute(s)
+		p.execute(s)
 	case typeFunctionStart:
 		p.enter(s)
 	case typeFunctionEnd:
-		return p.end(s)
+		p.end(s)
 	case typeError:
 		p.known.banks.read(n.ErrorMessage)
 		p.failed(n)
@@ -88,7 +87,6 @@ func (p *places) next(s *step) error {
 	default:
 		p.out.notes.add(noteUnknownType, int64(s.at), string(n.Type))
 	}
-	return nil
 }
 
 // note counts what is odd about a node.
@@ -115,36 +113,33 @@ func (p *places) failed(n *node) {
 
 // attend brings the residents up to date with the node that comes. Those that ended
 // before it go, and those that are there by then come.
-func (p *places) attend(next uint64) error {
+func (p *places) attend(next uint64) {
 	for b := p.memory.departing(next); b != nil; b = p.memory.departing(next) {
-		if err := p.cross(b.buffer, next); err != nil {
-			return err
-		}
+		p.cross(b.buffer, next)
 		p.memory.depart(*b)
 	}
 	for b := p.memory.arriving(next); b != nil; b = p.memory.arriving(next) {
-		if err := p.cross(b.buffer, next); err != nil {
-			return err
-		}
+		p.cross(b.buffer, next)
 		p.memory.arrive(*b)
 	}
-	return nil
 }
 
 // cross completes what came before a buffer comes or goes.
-func (p *places) cross(b *buffer, at uint64) error {
+func (p *places) cross(b *buffer, at uint64) {
 	p.settle()
-	return p.complete(at, p.programs.open.of(b.on...))
+	p.complete(at, p.programs.open.of(b.on...))
 }
 
 // complete tells some open runs. A buffer that waits for its tensor comes before them.
-func (p *places) complete(at uint64, some []*run) error {
-	if len(some) == 0 {
-		return nil
+func (p *places) complete(at uint64, some []*run) {
+	if len(some) > 0 {
+		p.settle()
+		p.programs.complete(at, some)
 	}
-	p.settle()
-	return p.programs.complete(at, some)
 }
+
+// completeOn tells the open runs of the units that an id reaches.
+func (p *places) completeOn(id device.ID) { p.complete(p.at, p.programs.open.on(id)) }
 
 // settle lays the buffer that waits for its tensor, because something to come depends on it.
 func (p *places) settle() {
@@ -160,46 +155,44 @@ func (p *places) lay(b *buffer) {
 }
 
 // place takes in a node that places a CB, dataflow buffer or scratchpad.
-func (p *places) place(n *node) error {
+func (p *places) place(n *node) {
 	p.shows.placed, p.shows.recorded = true, p.shows.recorded || n.Address.V != 0
 	p.grids.see(n.Cores)
 	p.upstream.place(n)
 	u := p.meet(idOf(n.DeviceID))
 	if n.Address.V == 0 && !n.Global && p.specs.hidesBase() {
-		return p.programs.hidePrograms(n.Counter, u.id)
+		p.programs.hidePrograms(n.Counter, u.id)
+		return
 	}
 	p.programs.place(n, u)
-	return nil
 }
 
 // free ends the runs of the unit that a node names, and of the chips of the mesh
 // with that id; without an id, of all.
-func (p *places) free(s *step) error {
+func (p *places) free(s *step) {
 	id := idOf(s.DeviceID)
 	if s.hides {
-		return p.hideFree(s.at, id)
+		p.completeOn(id)
+		p.programs.hideFree(s.at, id)
+		return
 	}
 	if s.again && p.programs.heralds.again(id) {
-		return nil
+		return
 	}
 	p.hit(s)
 	p.close(s.closed)
-	if err := p.complete(s.at, p.programs.open.on(id)); err != nil {
-		return err
-	}
+	p.completeOn(id)
 	p.programs.free(s.at, id)
 	if p.known.members.onlyChip(id) {
-		return nil
+		return
 	}
 	p.programs.lift(s.at, id)
 	if !p.known.members.unread || id == event.NoDevice {
-		return nil
+		return
 	}
 	others := p.programs.doubted(id)
-	if err := p.complete(s.at, p.programs.open.of(others...)); err != nil {
-		return err
-	}
-	return p.programs.hideDoubted(s.at, id, others)
+	p.complete(s.at, p.programs.open.of(others...))
+	p.programs.hideDoubted(s.at, id, others)
 }
 
 // close looks at a free that nothing followed. An operation that is not known to have
@@ -255,94 +248,78 @@ func (p *places) enter(s *step) {
 }
 
 // end takes in that the innermost function ends, and with it the runs that began in it.
-func (p *places) end(s *step) error {
+func (p *places) end(s *step) {
 	if s.node != nil {
 		p.memory.past.leaves(s.at)
 	}
 	if !s.ends {
 		p.out.notes.add(noteEndWithoutStart, int64(s.at), s.Name)
-		return nil
+		return
 	}
 	if s.aborts {
 		p.programs.abort(s)
 	}
 	p.hit(s)
-	if err := p.complete(s.at, p.programs.open.from(s.call.depth)); err != nil {
-		return err
-	}
+	p.complete(s.at, p.programs.open.from(s.call.depth))
 	p.programs.running = p.programs.running[:s.call.depth-1]
 	if p.opt.Operations {
 		p.out.tell(&event.Event{Kind: event.KindOpEnd, Node: s.at})
 	}
-	return nil
 }
 
 // execute takes in an execution: that of a program which its chip began to run.
-func (p *places) execute(s *step) error {
+func (p *places) execute(s *step) {
 	p.shows.executed = true
 	if !s.PhysicalDeviceID.OK {
-		return nil
+		return
 	}
 	chip := device.ID(s.PhysicalDeviceID.V)
 	p.hit(s)
-	if err := p.complete(s.at, p.programs.open.of(p.units.byID[chip])); err != nil {
-		return err
-	}
+	p.complete(s.at, p.programs.open.of(p.units.byID[chip]))
 	e := &event.Event{
 		Kind: event.KindExecuted, Node: s.at, Op: event.Some(s.call.path), Devices: event.Some([]device.ID{chip}),
 	}
-	u := p.units.byID[chip]
-	if u != nil {
+	if u := p.units.byID[chip]; u != nil {
 		e.Program, e.Known = u.since.next(max(u.met, u.since.at), s.at)
 	}
-	if !e.Known {
-		onMesh, err := p.shownOnMesh(chip)
-		if err != nil {
-			return err
+	blind := func(u *unit) bool { return u != nil && u.blind }
+	if !e.Known && !p.shownOnMesh(chip) && !blind(p.units.byID[chip]) {
+		p.programs.heralds.guessed.alone[chip] = true
+		first := s.call.start
+		if s.call.depth == 0 {
+			first = s.at
 		}
-		if u := p.units.byID[chip]; !onMesh && !(u != nil && u.blind) {
-			p.programs.heralds.guessed.alone[chip] = true
-			start := s.call.start
-			if s.call.depth == 0 {
-				start = s.at
-			}
-			p.shows.not(p.out.hidden, s.call.name, start)
-		}
+		p.shows.not(p.out.hidden, s.call.name, first)
 	}
 	p.out.tell(e)
-	return nil
 }
 
 // shownOnMesh reports whether what a chip executes is shown under the id of its mesh.
-func (p *places) shownOnMesh(chip device.ID) (bool, error) {
+func (p *places) shownOnMesh(chip device.ID) bool {
 	for _, mesh := range p.known.members.meshesOf(chip) {
-		if err := p.complete(p.at, p.programs.open.of(p.units.byID[mesh])); err != nil {
-			return false, err
-		}
-		if u := p.units.byID[mesh]; u != nil && len(u.since.programs) > 0 {
-			return true, nil
+		u := p.units.byID[mesh]
+		p.complete(p.at, p.programs.open.of(u))
+		if u != nil && len(u.since.programs) > 0 {
+			return true
 		}
 	}
-	return false, nil
+	return false
 }
 
 // bufferEvent takes in an allocation or free of a buffer. Runs on its units are
 // complete by then.
-func (p *places) bufferEvent(n *node) error {
+func (p *places) bufferEvent(n *node) {
 	p.settle()
 	delete(p.memory.live.tensors, n.Counter) // a buffer named it, and it is no tensor
 	id := idOf(n.DeviceID)
-	if err := p.complete(n.Counter, p.programs.open.on(id)); err != nil {
-		return err
-	}
+	p.completeOn(id)
 	p.upstream.buffer(n)
 	if n.Type == typeBufferAllocate {
 		p.upstream.pair(n, true)
 		p.allocate(n, id)
-		return nil
+		return
 	}
 	p.upstream.pair(n, p.memory.free(n, id))
-	return nil
 }
 
 // allocate takes in an allocation.
@@ -371,7 +348,7 @@ func (p *places) tensor(n *node) {
 }
 
 // finish takes in the last step, with the functions around it that found their programs in the cache.
-func (p *places) finish(s *step, hits []function) error {
+func (p *places) finish(s *step, hits []function) {
 	p.stand(s)
 	p.settle()
 	p.hit(s)
@@ -379,17 +356,12 @@ func (p *places) finish(s *step, hits []function) error {
 		p.out.hidden.add(hiddenCacheHit, int64(f.start), f.name)
 	}
 	p.close(s.closed)
-	if err := p.complete(s.at, p.programs.open.all()); err != nil {
-		return err
-	}
+	p.complete(s.at, p.programs.open.all())
 	p.memory.tellEarlier(&node{})
-	if err := p.attend(forever); err != nil {
-		return err
-	}
+	p.attend(forever)
 	if p.units.ran == 0 {
 		for _, a := range slices.SortedFunc(maps.Values(p.memory.absent.byNode), absentee.compare) {
 			p.out.tell(a.told)
 		}
 	}
-	return nil
 }

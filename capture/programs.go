@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -22,16 +23,16 @@ type programs struct {
 	hidden   hiddenPrograms
 	running  running
 	absent   *absentees
-	file     string // of errors
+	err      *event.InputError // a program has no layout: the reading ends
 	out      *events
 	call     call          // where the node at hand stands
 	starting []event.Event // room for those of start
 }
 
-func newPrograms(known *knowledge, s *specs, g *grids, u *units, a *absentees, file string, out *events) *programs {
+func newPrograms(known *knowledge, s *specs, g *grids, u *units, a *absentees, out *events) *programs {
 	return &programs{
 		known: known, specs: s, grids: g, units: u, layouts: newLayouts(), hits: hits{}, open: openRuns{units: u},
-		heralds: newHeralds(u), hidden: newHiddenPrograms(), absent: a, file: file, out: out,
+		heralds: newHeralds(u), hidden: newHiddenPrograms(), absent: a, out: out,
 	}
 }
 
@@ -135,7 +136,7 @@ type startKey struct {
 
 // complete tells some open runs, and before each the programs of its workload that ended
 // where the next began.
-func (p *programs) complete(at uint64, some []*run) error {
+func (p *programs) complete(at uint64, some []*run) {
 	var all [][]*run
 	most := 0
 	for _, r := range some {
@@ -143,17 +144,14 @@ func (p *programs) complete(at uint64, some []*run) error {
 		all, most = append(all, parts), max(most, len(parts))
 	}
 	for i := range most {
-		if err := p.completeParts(all, i, at); err != nil {
-			return err
-		}
+		p.completeParts(all, i, at)
 	}
 	p.open.removeAll(some)
-	return nil
 }
 
 // completeParts tells the programs with one number of some workloads. A program ends
 // where another one of its workload follows.
-func (p *programs) completeParts(all [][]*run, i int, at uint64) error {
+func (p *programs) completeParts(all [][]*run, i int, at uint64) {
 	var starts []start
 	var ended []device.ID
 	for _, parts := range all {
@@ -166,9 +164,8 @@ func (p *programs) completeParts(all [][]*run, i int, at uint64) error {
 			what.aborted = p.known.aborted[r.start]
 			p.running.decide(r.start)
 		}
-		var err error
-		if what.program, err = p.define(r); err != nil {
-			return err
+		if what.program = p.define(r); p.err != nil {
+			return
 		}
 		p.known.bottom.program(r)
 		r.told, r.program = len(r.cbs), what.program
@@ -183,7 +180,6 @@ func (p *programs) completeParts(all [][]*run, i int, at uint64) error {
 	}
 	p.start(starts, at)
 	p.tellFreed(ended, at)
-	return nil
 }
 
 // tellFreed tells that what is alive on some units ends.
@@ -195,15 +191,15 @@ func (p *programs) tellFreed(ended []device.ID, at uint64) {
 }
 
 // define returns the program of a run, and tells it if it is a new one.
-func (p *programs) define(r *run) (program.ID, error) {
+func (p *programs) define(r *run) program.ID {
 	id, cbs, err := p.layouts.of(r.cbs, p.specs.spec)
 	if err != nil {
-		return 0, &event.InputError{File: p.file, Node: int64(r.first), Reason: err.Error(), Err: err}
+		p.err = cmp.Or(p.err, &event.InputError{Node: int64(r.first), Reason: err.Error(), Err: err})
 	}
 	if cbs != nil {
 		p.out.tell(&event.Event{Kind: event.KindProgram, Node: r.first, Program: id, CBs: cbs, AsWritten: true})
 	}
-	return id, nil
+	return id
 }
 
 // start tells what began to run at one moment: one event for units with the same

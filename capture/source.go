@@ -158,12 +158,11 @@ func (r *reading) run(yield func(*event.Event, error) bool) error {
 		if r.nodes == 0 {
 			r.begin()
 		}
-		if err := r.ask(n.Counter); err != nil {
-			return err
-		}
+		r.ask(n.Counter)
 		r.out.pos = n.Pos
 		r.past.seesReport(r.reader.object)
-		if err := r.places.next(r.operations.next(n, r.lost())); err != nil {
+		r.places.next(r.operations.next(n, r.lost()))
+		if err := r.failed(); err != nil {
 			return err
 		}
 		r.nodes++
@@ -177,7 +176,8 @@ func (r *reading) run(yield func(*event.Event, error) bool) error {
 	if r.nodes == 0 {
 		r.begin()
 	}
-	if err := r.finish(); err != nil {
+	r.finish()
+	if err := r.failed(); err != nil {
 		return err
 	}
 	return r.out.flush(yield)
@@ -197,35 +197,38 @@ func (r *reading) begin() {
 }
 
 // ask tells what is open if the node before next was the one that Options.At names.
-func (r *reading) ask(next uint64) error {
+func (r *reading) ask(next uint64) {
 	if !r.opt.At.OK || next <= r.opt.At.V {
-		return nil
+		return
 	}
 	r.opt.At.OK = false
 	r.stand()
 	r.places.settle()
-	if err := r.places.complete(next, r.places.programs.open.all()); err != nil {
-		return err
-	}
+	r.places.complete(next, r.places.programs.open.all())
 	r.places.devices.declareAgain(r.places.at)
-	return nil
 }
 
 // stand says to the third stage where the reading stands behind the node at hand.
 func (r *reading) stand() { r.places.stand(r.operations.now(r.places.at)) }
 
+// failed returns an error if the node at hand cannot be told. Nothing of the node is yielded then.
+func (r *reading) failed() error {
+	e := r.places.programs.err
+	if e == nil {
+		return nil
+	}
+	e.File = r.reader.file
+	return e
+}
+
 // lost reports whether it is not known which functions run.
 func (r *reading) lost() bool { return r.places.programs.hidden.calls }
 
 // finish tells what is still open, and what is known at the end alone.
-func (r *reading) finish() error {
+func (r *reading) finish() {
 	end := uint64(r.nodes)
-	if err := r.places.finish(r.operations.finish(r.places.at, r.lost()), r.operations.hits()); err != nil {
-		return err
-	}
-	if err := r.ask(math.MaxUint64); err != nil {
-		return err
-	}
+	r.places.finish(r.operations.finish(r.places.at, r.lost()), r.operations.hits())
+	r.ask(math.MaxUint64)
 	r.compareEnd()
 	r.tellBetween()
 	r.hideRows()
@@ -234,7 +237,6 @@ func (r *reading) finish() error {
 		rank = r.rank
 	}
 	r.places.tellEnd(event.Event{Kind: event.KindEnd, Node: end, Nodes: r.nodes, Rank: rank, Windows: r.reader.windows.list()})
-	return nil
 }
 
 // compareEnd notes what the end of the capture shows of its beginning.

@@ -1,9 +1,6 @@
 package capture
 
-import (
-	"github.com/cbl1/cbl1/device"
-	"github.com/cbl1/cbl1/event"
-)
+import "github.com/cbl1/cbl1/event"
 
 // An unreadable field hides its node, and everything that depends on the node:
 //
@@ -23,31 +20,33 @@ import (
 // Everything else stays. So the rest is certain: hidden things could only add to it.
 
 // unreadable hides a node and what depends on it.
-func (p *places) unreadable(s *step) error {
-	n := s.node
-	p.out.hidden.add(hiddenUnreadable, int64(n.Counter), reasonOf(n.Unreadable))
+func (p *places) unreadable(s *step) {
+	n, id := s.node, idOf(s.node.DeviceID)
+	p.out.hidden.add(hiddenUnreadable, int64(s.at), reasonOf(n.Unreadable))
 	if n.Type != typeTensor && n.Type != "" { // the next tensor describes the buffer that waits
 		p.settle()
 	}
-	id := idOf(n.DeviceID)
 	switch n.Type {
 	case typeCircularBufferAllocate, typeDataflowBufferAllocate, typeScratchpadAllocate:
 		p.upstream.hidden = true
 		if id != event.NoDevice {
 			p.meet(id)
 		}
-		return p.programs.hidePrograms(n.Counter, id)
+		p.programs.hidePrograms(s.at, id)
 	case typeCircularBufferDeallocateAll:
 		p.upstream.hidden = true
-		return p.hideFree(n.Counter, id)
+		p.completeOn(id)
+		p.programs.hideFree(s.at, id)
 	case typeBufferAllocate:
 		p.upstream.hidden = true
-		return p.hideAllocation(n, id)
+		p.completeOn(id)
+		p.memory.hideAllocation(n, id)
 	case typeBufferDeallocate:
 		p.upstream.hidden = true
-		return p.hideBuffers(n.Counter, id)
+		p.completeOn(id)
+		p.memory.hideBuffers(s.at, id)
 	case typeBuffer:
-		p.memory.hidden.lost.add(n.Counter)
+		p.memory.hidden.lost.add(s.at)
 	case typeTensor:
 		p.members(n)
 		if !n.HidesMode {
@@ -58,63 +57,30 @@ func (p *places) unreadable(s *step) error {
 		p.shows.executed = true
 		p.programs.hideMembers()
 		chip := idOf(n.PhysicalDeviceID)
-		if err := p.complete(n.Counter, p.programs.open.on(chip)); err != nil {
-			return err
-		}
+		p.completeOn(chip)
 		p.programs.hideExecution(chip)
 	case typeFunctionStart:
 		p.enter(s)
 	case typeFunctionEnd:
-		return p.end(s)
+		p.end(s)
 	case typeError:
 		p.failed(n)
 	case "":
-		return p.hideAll(n)
+		p.hideAll(n)
 	}
-	return nil
 }
 
 // hideAll hides everything: a node without a type may be any.
-func (p *places) hideAll(n *node) error {
+func (p *places) hideAll(n *node) {
 	p.upstream.hidden = true
 	p.programs.hidden.calls = true
 	p.memory.hidden.lost.add(n.Counter)
 	p.tensor(n)
 	p.settle()
 	p.programs.hideMembers()
-	if err := p.hideAllocation(n, event.NoDevice); err != nil {
-		return err
-	}
-	if err := p.hideBuffers(n.Counter, event.NoDevice); err != nil {
-		return err
-	}
+	p.completeOn(event.NoDevice)
+	p.memory.hideAllocation(n, event.NoDevice)
+	p.memory.hideBuffers(n.Counter, event.NoDevice)
 	p.programs.hideExecution(event.NoDevice)
-	return p.hideFree(n.Counter, event.NoDevice)
-}
-
-// hideFree ends all runs that a hidden free may have reached, and hides the programs up to
-// the next free.
-func (p *places) hideFree(at uint64, id device.ID) error {
-	if err := p.complete(at, p.programs.open.on(id)); err != nil {
-		return err
-	}
-	return p.programs.hideFree(at, id)
-}
-
-// hideAllocation keeps a buffer of an unreadable allocation out of L1.
-func (p *places) hideAllocation(n *node, id device.ID) error {
-	if err := p.complete(n.Counter, p.programs.open.on(id)); err != nil {
-		return err
-	}
-	p.memory.hideAllocation(n, id)
-	return nil
-}
-
-// hideBuffers takes all buffers out of the devices that a hidden free may have reached.
-func (p *places) hideBuffers(at uint64, id device.ID) error {
-	if err := p.complete(at, p.programs.open.on(id)); err != nil {
-		return err
-	}
-	p.memory.hideBuffers(at, id)
-	return nil
+	p.programs.hideFree(n.Counter, event.NoDevice)
 }
