@@ -60,10 +60,13 @@ func (d *devices) declareAgain(at uint64) {
 }
 
 // perCore takes in that a tensor was allocated core by core, which shows the mode of its
-// device: HYBRID, from the start and for all its buffers.
-func (d *devices) perCore(id device.ID, at uint64) {
+// device: HYBRID, from the start and for all its buffers. That is late if the stage has made addresses.
+func (d *devices) perCore(id device.ID, at uint64, made bool) {
 	if d.known.members.hybrid[id] {
 		return
+	}
+	if made {
+		d.known.tooLate(noteMeshLate) // at addresses of another alignment
 	}
 	d.known.members.hybrid[id] = true
 	for _, u := range d.units.reached(id) {

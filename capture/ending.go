@@ -1,13 +1,69 @@
 package capture
 
 import (
+	"maps"
+	"math"
 	"slices"
 
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/l1"
 )
 
-// compareEnd notes what the end of a capture with some nodes shows of its beginning.
-func (p *places) compareEnd(info reportInfo, nodes uint64) {
+// close ends what no node has ended, at the last one.
+func (r *reading) close() {
+	p, s := r.places, r.operations.finish(r.places.at, r.lost())
+	p.stand(s)
+	p.settle()
+	p.hit(s)
+	for _, f := range r.operations.hits() {
+		p.out.hidden.add(hiddenCacheHit, int64(f.start), f.name)
+	}
+	p.close(s.closed)
+	p.complete(s.at, p.programs.open.all())
+	p.memory.tellEarlier(&node{})
+	p.attend(forever)
+	if p.units.ran == 0 {
+		for _, a := range slices.SortedFunc(maps.Values(p.memory.absent.byNode), absentee.compare) {
+			p.out.tell(a.told)
+		}
+	}
+}
+
+// finish tells what is still open, and what is known at the end alone.
+func (r *reading) finish() {
+	r.close()
+	r.ask(math.MaxUint64)
+	r.compareEnd()
+	r.tellBetween()
+	p, end := r.places, uint64(r.nodes)
+	p.devices.declareAgain(p.at)
+	p.out.tell(&event.Event{Kind: event.KindUpstream, Node: end, Upstream: p.upstream.figures()})
+	if apart := p.units.apart(); len(apart) > 0 {
+		p.out.tell(&event.Event{
+			Kind: event.KindHidden, Code: hiddenApart, Node: end, Count: int64(len(apart)), Devices: event.Some(apart),
+		})
+	}
+	r.hideRows()
+	p.out.tellNotes(p.shows.plan())
+	last := event.Event{Kind: event.KindEnd, Node: end, Nodes: r.nodes, Rank: r.reader.info.Rank, Windows: r.reader.windows.list()}
+	if !last.Rank.OK {
+		last.Rank = r.rank
+	}
+	last.Spec, last.From = p.specs.of(event.NoDevice)
+	if all := p.units.order; len(all) > 0 {
+		first := p.devices.declaration(all[0].id, p.at)
+		last.Spec.L1Small, last.From.Small = first.Spec.L1Small, first.From.Small
+	}
+	p.out.tell(&last)
+}
+
+// compareEnd notes what the end of the capture shows of its beginning.
+func (r *reading) compareEnd() {
+	r.lookBack()
+	p, info := r.places, r.reader.info
+	if r.past != nil || r.known.once {
+		r.known.badRows = info.Listed // another reading does not read these again
+	}
 	p.programs.heralds.countAimless(p.out.notes)
 	first := p.known.devices == nil && !info.Early
 	if p.specs.end() {
@@ -28,7 +84,7 @@ func (p *places) compareEnd(info reportInfo, nodes uint64) {
 		p.known.late.add(noteLayoutLate, wholeFile, "persistent L1")
 	}
 	p.grids.forget()
-	if p.farthest > 0 && p.farthest >= nodes {
+	if p.farthest > 0 && p.farthest >= uint64(r.nodes) {
 		p.out.notes.add(noteDanglingConnection, wholeFile, "")
 	}
 	for id := range p.known.members.chips {
@@ -42,22 +98,39 @@ func (p *places) compareEnd(info reportInfo, nodes uint64) {
 	for range p.specs.differ() {
 		p.out.notes.add(noteSpecsDiffer, wholeFile, "")
 	}
+	for range r.operations.stack {
+		p.out.notes.add(noteUnfinished, wholeFile, r.operations.inner().name)
+	}
+	late := maps.Clone(r.known.late)
+	delete(late, noteNone)
+	p.out.notes.addAll(late)
 }
 
-// tellEnd tells what is known at the end alone. The last event says how far the reading has come.
-func (p *places) tellEnd(last event.Event) {
-	p.devices.declareAgain(p.at)
-	p.out.tell(&event.Event{Kind: event.KindUpstream, Node: last.Node, Upstream: p.upstream.figures()})
-	if apart := p.units.apart(); len(apart) > 0 {
-		p.out.tell(&event.Event{
-			Kind: event.KindHidden, Code: hiddenApart, Node: last.Node, Count: int64(len(apart)), Devices: event.Some(apart),
-		})
+// lookBack finds the buffers from before the capture, for another reading.
+func (r *reading) lookBack() {
+	if r.past == nil {
+		return
 	}
-	p.out.tellNotes(p.shows.plan())
-	last.Spec, last.From = p.specs.of(event.NoDevice)
-	if all := p.units.order; len(all) > 0 {
-		first := p.devices.declaration(all[0].id, p.at)
-		last.Spec.L1Small, last.From.Small = first.Spec.L1Small, first.From.Small
+	r.lookBetween()
+	found, seen := r.past.residents(r.known)
+	for node := range r.past.later {
+		seen[node] = true
 	}
-	p.out.tell(&last)
+	for _, one := range found {
+		smallAt(one.kind, one.address, r.places.units.reached(one.named))
+		r.known.bottom.buffer(one.named, one.kind, l1.Range{Start: one.address, End: one.address + one.perCore.V})
+	}
+	if len(found)+len(seen) > 0 {
+		r.known.residents, r.known.harmless = found, seen
+		r.known.tooLate(noteNone)
+	}
+}
+
+// hideRows counts the sections of a report and the rows that cannot be read.
+func (r *reading) hideRows() {
+	for _, rows := range []unreadRows{r.reader.info.Unread, r.known.badRows} {
+		for range rows.count {
+			r.out.hidden.add(hiddenUnreadable, wholeFile, rows.why)
+		}
+	}
 }

@@ -79,11 +79,3 @@ func (p *places) meet(id device.ID) *unit {
 	p.memory.join(u, p.known.members.above(id))
 	return u
 }
-
-// perCore takes in that a tensor was allocated core by core.
-func (p *places) perCore(id device.ID) {
-	if p.memory.heights.made && !p.known.members.hybrid[id] {
-		p.known.tooLate(noteMeshLate) // at addresses of another alignment
-	}
-	p.devices.perCore(id, p.at)
-}

@@ -3,6 +3,7 @@ package capture
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/shown"
@@ -68,6 +69,11 @@ func (n notes) add(code string, first int64, detail string) {
 		n[code] = &note{first: first, detail: shown.Clip(detail, shown.MaxName)}
 	}
 	n[code].count++
+}
+
+// failed notes that a node records an error.
+func (n notes) failed(e *node) {
+	n.add(noteOperationFailed, int64(e.Counter), strings.Trim(e.ErrorOperation+": "+e.ErrorMessage, ": "))
 }
 
 // addAll takes in what was counted apart.

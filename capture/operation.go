@@ -28,7 +28,7 @@ func newOperations(known *knowledge) *operations {
 // A step is a node, or the end of a function or of the capture where no node says it, and where it
 // stands among the functions.
 type step struct {
-	*node
+	node *node
 	at   uint64 // counter of the node, or of the last one before the end
 	call call   // before the step
 
@@ -123,8 +123,8 @@ func (o *operations) place() {
 
 // free takes in a free of circular buffers.
 func (o *operations) free(s *step, lost bool) {
-	id := idOf(s.DeviceID)
-	if s.Unreadable != nil || o.hidden.OK && o.hidden.V+1 == s.at {
+	id := idOf(s.node.DeviceID)
+	if s.node.Unreadable != nil || o.hidden.OK && o.hidden.V+1 == s.at {
 		o.hidden, s.hides = event.Some(s.at), true
 		o.place()
 		return

@@ -1,10 +1,6 @@
 package capture
 
 import (
-	"maps"
-	"slices"
-	"strings"
-
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
@@ -67,7 +63,7 @@ func (p *places) next(s *step) {
 	case typeTensor:
 		p.members(n)
 		if n.Mode == fit.PerCore {
-			p.perCore(idOf(n.DeviceID))
+			p.devices.perCore(idOf(n.DeviceID), s.at, p.memory.heights.made)
 		}
 		p.memory.past.tensor(n)
 		p.tensor(n)
@@ -82,7 +78,7 @@ func (p *places) next(s *step) {
 		p.end(s)
 	case typeError:
 		p.known.banks.read(n.ErrorMessage)
-		p.failed(n)
+		p.out.notes.failed(n)
 	case typeCaptureStart, typeCaptureEnd, typeSubDeviceManager: // say nothing of memory
 	default:
 		p.out.notes.add(noteUnknownType, int64(s.at), string(n.Type))
@@ -104,11 +100,6 @@ func (p *places) note(n *node) {
 	for _, c := range n.Connections {
 		p.farthest = max(p.farthest, c)
 	}
-}
-
-// failed notes that a node records an error.
-func (p *places) failed(n *node) {
-	p.out.notes.add(noteOperationFailed, int64(n.Counter), strings.Trim(n.ErrorOperation+": "+n.ErrorMessage, ": "))
 }
 
 // attend brings the residents up to date with the node that comes. Those that ended
@@ -170,7 +161,7 @@ func (p *places) place(n *node) {
 // free ends the runs of the unit that a node names, and of the chips of the mesh
 // with that id; without an id, of all.
 func (p *places) free(s *step) {
-	id := idOf(s.DeviceID)
+	id := idOf(s.node.DeviceID)
 	if s.hides {
 		p.completeOn(id)
 		p.programs.hideFree(s.at, id)
@@ -243,7 +234,7 @@ func (p *places) enter(s *step) {
 	p.programs.running = append(p.programs.running, calling{start: s.at})
 	p.memory.past.enters(s.at)
 	if p.opt.Operations {
-		p.out.tell(&event.Event{Kind: event.KindOpStart, Node: s.at, Name: shown.Clip(s.Name, shown.MaxName)})
+		p.out.tell(&event.Event{Kind: event.KindOpStart, Node: s.at, Name: shown.Clip(s.node.Name, shown.MaxName)})
 	}
 }
 
@@ -253,7 +244,7 @@ func (p *places) end(s *step) {
 		p.memory.past.leaves(s.at)
 	}
 	if !s.ends {
-		p.out.notes.add(noteEndWithoutStart, int64(s.at), s.Name)
+		p.out.notes.add(noteEndWithoutStart, int64(s.at), s.node.Name)
 		return
 	}
 	if s.aborts {
@@ -270,10 +261,10 @@ func (p *places) end(s *step) {
 // execute takes in an execution: that of a program which its chip began to run.
 func (p *places) execute(s *step) {
 	p.shows.executed = true
-	if !s.PhysicalDeviceID.OK {
+	if !s.node.PhysicalDeviceID.OK {
 		return
 	}
-	chip := device.ID(s.PhysicalDeviceID.V)
+	chip := device.ID(s.node.PhysicalDeviceID.V)
 	p.hit(s)
 	p.complete(s.at, p.programs.open.of(p.units.byID[chip]))
 	e := &event.Event{
@@ -344,24 +335,5 @@ func (p *places) allocate(n *node, id device.ID) {
 func (p *places) tensor(n *node) {
 	if b := p.memory.tensor(n); b != nil {
 		p.lay(b)
-	}
-}
-
-// finish takes in the last step, with the functions around it that found their programs in the cache.
-func (p *places) finish(s *step, hits []function) {
-	p.stand(s)
-	p.settle()
-	p.hit(s)
-	for _, f := range hits {
-		p.out.hidden.add(hiddenCacheHit, int64(f.start), f.name)
-	}
-	p.close(s.closed)
-	p.complete(s.at, p.programs.open.all())
-	p.memory.tellEarlier(&node{})
-	p.attend(forever)
-	if p.units.ran == 0 {
-		for _, a := range slices.SortedFunc(maps.Values(p.memory.absent.byNode), absentee.compare) {
-			p.out.tell(a.told)
-		}
 	}
 }

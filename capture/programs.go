@@ -106,8 +106,8 @@ func (p *programs) abort(s *step) {
 			p.known.late.add(noteAbortedLate, int64(f.start), s.call.name)
 		}
 	}
-	if !s.noted && s.Unreadable == nil {
-		p.out.notes.add(noteAborted, int64(s.at), strings.Trim(s.call.name+": "+s.AbortReason, ": "))
+	if !s.noted && s.node.Unreadable == nil {
+		p.out.notes.add(noteAborted, int64(s.at), strings.Trim(s.call.name+": "+s.node.AbortReason, ": "))
 	}
 }
 

@@ -4,12 +4,10 @@ import (
 	"errors"
 	"iter"
 	"maps"
-	"math"
 	"slices"
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
-	"github.com/cbl1/cbl1/l1"
 )
 
 // Events opens the capture and returns its events; see Reader.Events. Those of an event
@@ -224,36 +222,6 @@ func (r *reading) failed() error {
 // lost reports whether it is not known which functions run.
 func (r *reading) lost() bool { return r.places.programs.hidden.calls }
 
-// finish tells what is still open, and what is known at the end alone.
-func (r *reading) finish() {
-	end := uint64(r.nodes)
-	r.places.finish(r.operations.finish(r.places.at, r.lost()), r.operations.hits())
-	r.ask(math.MaxUint64)
-	r.compareEnd()
-	r.tellBetween()
-	r.hideRows()
-	rank := r.reader.info.Rank
-	if !rank.OK {
-		rank = r.rank
-	}
-	r.places.tellEnd(event.Event{Kind: event.KindEnd, Node: end, Nodes: r.nodes, Rank: rank, Windows: r.reader.windows.list()})
-}
-
-// compareEnd notes what the end of the capture shows of its beginning.
-func (r *reading) compareEnd() {
-	r.lookBack()
-	if r.past != nil || r.known.once {
-		r.known.badRows = r.reader.info.Listed // another reading does not read these again
-	}
-	r.places.compareEnd(r.reader.info, uint64(r.nodes))
-	for range r.operations.stack {
-		r.out.notes.add(noteUnfinished, wholeFile, r.operations.inner().name)
-	}
-	late := maps.Clone(r.known.late)
-	delete(late, noteNone)
-	r.out.notes.addAll(late)
-}
-
 // lists returns who takes the rows of per_operation_buffers, nil if nobody does. Of what
 // can be read only once nobody can tell whether a listed buffer was in the way.
 func (r *reading) lists() func(listedBuffer) {
@@ -271,35 +239,6 @@ func (r *reading) lists() func(listedBuffer) {
 	return func(row listedBuffer) {
 		if row.kind == fit.KindL1 || row.kind == fit.KindL1Small {
 			r.out.hidden[hiddenListed] = &note{count: 1, first: wholeFile}
-		}
-	}
-}
-
-// lookBack finds the buffers from before the capture, for another reading.
-func (r *reading) lookBack() {
-	if r.past == nil {
-		return
-	}
-	r.lookBetween()
-	found, seen := r.past.residents(r.known)
-	for node := range r.past.later {
-		seen[node] = true
-	}
-	for _, one := range found {
-		smallAt(one.kind, one.address, r.places.units.reached(one.named))
-		r.known.bottom.buffer(one.named, one.kind, l1.Range{Start: one.address, End: one.address + one.perCore.V})
-	}
-	if len(found)+len(seen) > 0 {
-		r.known.residents, r.known.harmless = found, seen
-		r.known.tooLate(noteNone)
-	}
-}
-
-// hideRows counts the sections of a report and the rows that cannot be read.
-func (r *reading) hideRows() {
-	for _, rows := range []unreadRows{r.reader.info.Unread, r.known.badRows} {
-		for range rows.count {
-			r.out.hidden.add(hiddenUnreadable, wholeFile, rows.why)
 		}
 	}
 }

@@ -64,7 +64,7 @@ func (p *places) unreadable(s *step) {
 	case typeFunctionEnd:
 		p.end(s)
 	case typeError:
-		p.failed(n)
+		p.out.notes.failed(n)
 	case "":
 		p.hideAll(n)
 	}
