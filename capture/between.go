@@ -1,8 +1,6 @@
 package capture
 
-import (
-	"github.com/cbl1/cbl1/device"
-)
+import "github.com/cbl1/cbl1/device"
 
 // A database has a graph for each operation, and no graph of the time between two operations.
 // It lists the L1 buffers that lived at the end of each operation. Two lists tell what
@@ -15,7 +13,7 @@ func (r *reading) slice() {
 	r.places.memory.live.sliced, r.places.memory.borders.ids = true, map[device.ID]bool{}
 	r.reader.ended = r.endSlice
 	if r.past != nil {
-		r.past.sliced = true
+		r.past.time.sliced = true
 	}
 }
 
@@ -27,7 +25,7 @@ func (r *reading) endSlice(start, next uint64) error {
 	r.endGraph(next)
 	r.places.memory.borders.began, r.places.memory.borders.next = start, next
 	if r.past != nil {
-		r.past.spans = append(r.past.spans, span{start, next - 1})
+		r.past.time.spans = append(r.past.time.spans, span{start, next - 1})
 	}
 	return r.failed()
 }
@@ -45,7 +43,7 @@ func (r *reading) endGraph(next uint64) {
 	}
 	clear(r.places.memory.live.tensors)
 	if r.past != nil {
-		clear(r.past.tensors)
+		clear(r.past.clues.tensors)
 	}
 }
 
@@ -54,7 +52,7 @@ func (r *reading) window() {
 	r.places.memory.live.joined = true
 	r.reader.ended = r.endWindow
 	if r.past != nil {
-		r.past.windows = []uint64{0}
+		r.past.time.windows = []uint64{0}
 	}
 }
 
@@ -63,8 +61,10 @@ func (r *reading) endWindow(start, next uint64) error {
 	if next == start {
 		return nil
 	}
-	for range r.operations.stack {
-		r.past.leaves(next - 1)
+	if r.past != nil {
+		for range r.operations.stack {
+			r.past.time.leaves(next - 1)
+		}
 	}
 	r.endGraph(next)
 	p := r.places
@@ -86,8 +86,8 @@ func (r *reading) endWindow(start, next uint64) error {
 // lookBetween finds the ends of buffers that no node frees, for another reading, and the ids
 // of which the database does not say what lived when operations ended.
 func (r *reading) lookBetween() {
-	if len(r.past.windows) > 1 {
-		if ends := r.past.gone(r.known.members); len(ends) > 0 {
+	if len(r.past.time.windows) > 1 {
+		if ends := r.past.gone(); len(ends) > 0 {
 			r.known.ends = ends
 			r.known.tooLate(noteNone)
 		}
@@ -98,9 +98,9 @@ func (r *reading) lookBetween() {
 	r.places.memory.borders.end(r.places.memory.live)
 	r.known.mute = map[device.ID]bool{}
 	for id := range r.places.memory.borders.ids {
-		r.known.mute[id] = !r.past.speaks(r.known.members, id)
+		r.known.mute[id] = !r.past.speaks(id)
 	}
-	if ends := r.past.absences(r.known.members); len(ends) > 0 {
+	if ends := r.past.absences(); len(ends) > 0 {
 		r.known.ends = ends
 		r.known.tooLate(noteNone)
 	}

@@ -1,8 +1,6 @@
 package capture
 
 import (
-	"container/heap"
-
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/fit"
 )
@@ -28,31 +26,6 @@ func (b *borders) end(l *buffers) {
 	for _, named := range l.live {
 		for _, one := range named {
 			b.cross(one, b.began)
-		}
-	}
-}
-
-// leaves takes in a new buffer, which may be gone when an operation ends.
-func (m *memory) leaves(b *buffer) {
-	until, ok := m.known.ends[b.at]
-	if !ok {
-		return
-	}
-	heap.Push(&m.borders.leaving, guest{b, until})
-}
-
-// cut begins another windom. No window can show a buffer without an address.
-func (m *memory) cut(next uint64) {
-	m.live.began = next
-	if m.past != nil {
-		m.past.windows = append(m.past.windows, next)
-	}
-	for _, named := range m.live.live {
-		for _, b := range named {
-			if b.kind.InL1() && b.recorded == 0 {
-				m.borders.placeless = true
-				heap.Push(&m.borders.leaving, guest{b, next - 1})
-			}
 		}
 	}
 }

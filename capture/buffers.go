@@ -12,10 +12,6 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// maxTensors bounds how many tensors to come are remembered with their buffers, and
-// how many cores that came late. Beyond it cores of sharded buffers are not known.
-const maxTensors = 1 << 16
-
 // A buffer is an allocation that was not freed yet.
 type buffer struct {
 	id       fit.BufferID
@@ -45,54 +41,11 @@ type buffer struct {
 	unsized bool  // it has an address, and nobody says how many bytes of a core
 }
 
-// Shards say how a sharded buffer lies, as its tensor does.
-type shards struct {
-	known   bool // cores are
-	unknown bool // how it was allocated: the tensor cannot be read, and the buffer is hidden
-	cores   l1.CoreSet
-	mode    fit.Mode // in lockstep, also if nothing says it
-	first   l1.Core  // of one that was allocated per core: its address is that on this core
-}
-
-// shardsOf returns what a tensor says. ok is false if that is nothing.
-func shardsOf(n *node) (s shards, ok bool) {
-	if n.HidesMode {
-		return shards{unknown: true}, true
-	}
-	s = shards{known: n.ShardGrid.Len() > 0, cores: n.ShardGrid.Cores(), mode: n.Mode}
-	for r := range n.ShardGrid.All() {
-		s.first = r.Start
-		break
-	}
-	return s, s.known || s.mode != fit.Lockstep
-}
-
-// described reports whether a tensor says anything.
-func (s shards) described() bool { return s.known || s.unknown || s.mode != fit.Lockstep }
-
-func (s shards) equal(o shards) bool {
-	return s.known == o.known && s.unknown == o.unknown && s.mode == o.mode && s.first == o.first && s.cores.Equal(o.cores)
-}
-
 // An addressKey is all that pairs the events of a buffer that names no buffer node.
 type addressKey struct {
 	named   device.ID
 	address uint64
 	kind    fit.Kind
-}
-
-// bufferKind returns the kind of a buffer: its buffer_type, or else its type, as which
-// L1_SMALL buffers say L1.
-func bufferKind(n *node) (kind fit.Kind, ok bool) {
-	kinds := []fit.Kind{fit.KindDRAM, fit.KindL1, fit.KindSystem, fit.KindL1Small, fit.KindTrace}
-	if n.BufferType.OK && n.BufferType.V < uint64(len(kinds)) {
-		return kinds[n.BufferType.V], true
-	}
-	i := slices.Index([]string{"DRAM", "L1", "SYSTEM_MEMORY", "L1_SMALL", "TRACE"}, n.TypeName)
-	if i < 0 {
-		return 0, false
-	}
-	return kinds[i], true
 }
 
 func (b *buffer) key() addressKey { return addressKey{b.named, b.recorded, b.kind} }

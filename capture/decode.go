@@ -43,18 +43,46 @@ type decoder struct {
 	err     *event.InputError // about the node as a whole; what else is wrong has json
 }
 
-// The numbers of texts and sets that are kept. When there are more, which no real
-// capture has shown, the decoder forgets all and starts again.
-const (
-	maxTexts    = 4096
-	maxTextSize = 128 // bytes
-	maxCores    = 1024
-)
-
 func newDecoder(file string) *decoder {
 	d := &decoder{file: file, texts: make(map[string]string), cores: make(coreSets), hash: fnv.New64a(), again: newRepeats()}
 	d.byType = d.decodes()
 	return d
+}
+
+// next decodes the next element of a graph, and passes it. The node is valid until the next
+// one is decoded.
+func (d *decoder) next(s *jsonobject.Scanner, pos event.Pos) (*node, error) {
+	if known := d.again.ahead(s, pos.Node); known != nil {
+		return d.repeated(known, pos), nil
+	}
+	raw, err := s.Capture(maxNode)
+	if err != nil {
+		return nil, scanError(d.file, pos.Node, err)
+	}
+	return d.read(raw, pos)
+}
+
+// read decodes a text, or finds that it was decoded before.
+func (d *decoder) read(raw []byte, pos event.Pos) (*node, error) {
+	text := d.again.divide(raw)
+	known, keep := d.again.find(text)
+	if known != nil && isNumber(text.digits, pos.Node) {
+		return d.repeated(known, pos), nil
+	}
+	d.again.follows(nil)
+	n, err := d.node(raw, pos)
+	if err == nil && keep && n.Unreadable == nil && text.counts(d.top.Get("counter")) {
+		d.again.keep(text, *n)
+	}
+	return n, err
+}
+
+// repeated returns a node that was decoded before, in another place.
+func (d *decoder) repeated(known *repeat, pos event.Pos) *node {
+	d.again.follows(known)
+	d.at = known.node
+	d.at.Pos, d.at.Counter = pos, uint64(pos.Node)
+	return &d.at
 }
 
 // node decodes the bytes of one element of a graph, which are valid JSON. It keeps
@@ -241,7 +269,7 @@ func (d *decoder) tensor(n *node, p jsonobject.Object) {
 		p.Fail("memory_config", "is neither a string nor an object", nil)
 	}
 	n.HidesMode = d.json.Fails() > fails
-	n.ShardGrid = d.shardGrid(p)
+	n.ShardGrid = d.cores.shardGrid(p.Get("memory_config"))
 	switch config := p.Get("memory_config"); {
 	case bytes.Contains(config, []byte("per_core_allocation=1")):
 		n.Mode = fit.PerCore
@@ -384,19 +412,6 @@ func corner(o jsonobject.Object, name string) l1.Core {
 	return l1.Core{X: uint8(in.Need("x", math.MaxUint8)), Y: uint8(in.Need("y", math.MaxUint8))}
 }
 
-// coreSets remembers what core range sets were parsed to, by their text.
-type coreSets map[string]l1.CoreRangeSet
-
-func (s coreSets) keep(raw []byte, set l1.CoreRangeSet) {
-	if len(raw) > 8*maxTextSize {
-		return
-	}
-	if len(s) == maxCores {
-		clear(s)
-	}
-	s[string(raw)] = set
-}
-
 // deviceTensors reads an array that stands as JSON text in a string. It is the one
 // field that may be malformed: without it only the mesh is unknown.
 func (d *decoder) deviceTensors(p jsonobject.Object) []deviceTensor {
@@ -450,11 +465,6 @@ func (d *decoder) word(o jsonobject.Object, name string) string {
 		d.texts[string(raw)] = text
 	}
 	return text
-}
-
-// lines returns the number of line ends in b: LF, CRLF or CR.
-func lines(b []byte) int64 {
-	return int64(bytes.Count(b, []byte("\n")) + bytes.Count(b, []byte("\r")) - bytes.Count(b, []byte("\r\n")))
 }
 
 // saysNothing reports whether JSON is absent, null or an empty list.

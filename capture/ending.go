@@ -113,7 +113,7 @@ func (r *reading) lookBack() {
 	}
 	r.lookBetween()
 	found, seen := r.past.residents(r.known)
-	for node := range r.past.later {
+	for node := range r.past.clues.later {
 		seen[node] = true
 	}
 	for _, one := range found {

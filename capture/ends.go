@@ -32,15 +32,12 @@ func (p *past) sightings() map[uint64]seen {
 	}
 	out, first := map[uint64]seen{}, map[likes]uint64{}
 	see := func(c clue) {
-		like := likes{placeOf{c.named, c.address, p.origin(c.tensor)}, c.kind}
+		like := likes{placeOf{c.named, c.address, p.time.origin(c.tensor)}, c.kind}
 		if at, ok := first[like]; c.address != 0 && (!ok || c.tensor < at) {
 			first[like] = c.tensor
 		}
 	}
-	for _, c := range p.clues {
-		see(*c)
-	}
-	for _, c := range p.loose {
+	for c := range p.clues.all() {
 		see(c)
 	}
 	add := func(address uint64, id device.ID, s sighting) {
@@ -52,9 +49,9 @@ func (p *past) sightings() map[uint64]seen {
 	for c, at := range first {
 		add(c.address, c.id, sighting{c.kind, at, 0})
 	}
-	for place, spans := range p.lists.places {
-		at := p.endOf(p.lists.operations(spans)[0]) // a list is of the end of its operation
-		add(place.address, place.named, sighting{place.kind, min(at, p.border(place.window)-1), spans.perCore})
+	for place, spans := range p.census.places {
+		at := p.time.endOf(p.census.operations(spans)[0]) // a list is of the end of its operation
+		add(place.address, place.named, sighting{place.kind, min(at, p.time.border(place.window)-1), spans.perCore})
 	}
 	for _, at := range out {
 		for _, list := range at {
@@ -66,13 +63,13 @@ func (p *past) sightings() map[uint64]seen {
 
 // gone returns when buffers are gone that lived when a window ended, and that the next window
 // does not show: by the counters of their allocations. Their lives end then.
-func (p *past) gone(members *members) map[uint64]uint64 {
+func (p *past) gone() map[uint64]uint64 {
 	ends, seen := map[uint64]uint64{}, p.sightings()
 	for address, lives := range p.lives {
 		for id, h := range lives.named {
 			for _, l := range h.lives {
-				for border := p.border(l.from); border < l.to; border = p.border(border) {
-					if !p.survives(members, id, l, border, seen[address], lives) {
+				for border := p.time.border(l.from); border < l.to; border = p.time.border(border) {
+					if !p.survives(id, l, border, seen[address], lives) {
 						ends[l.from], l.to = border-1, border
 					}
 				}
@@ -83,19 +80,19 @@ func (p *past) gone(members *members) map[uint64]uint64 {
 }
 
 // survives reports whether the window that begins at a node shows that a buffer still lived.
-func (p *past) survives(members *members, id device.ID, l *life, start uint64, seen seen, at *lives) bool {
-	end := p.border(start)
+func (p *past) survives(id device.ID, l *life, start uint64, seen seen, at *lives) bool {
+	end := p.time.border(start)
 	if l.to < end {
 		return true // it is freed there
 	}
 	first := end // that the window allocates there
-	for h := range at.sharing(members, id) {
+	for h := range at.sharing(p.members, id) {
 		i, _ := slices.BinarySearchFunc(h.lives, start, func(l *life, from uint64) int { return cmp.Compare(l.from, from) })
 		if i < len(h.lives) {
 			first = min(first, h.lives[i].from)
 		}
 	}
-	for list := range sharing(members, seen, id) {
+	for list := range sharing(p.members, seen, id) {
 		i, _ := slices.BinarySearchFunc(list, start, func(s sighting, from uint64) int { return cmp.Compare(s.at, from) })
 		for _, s := range list[i:] {
 			if s.at >= first {
@@ -110,14 +107,14 @@ func (p *past) survives(members *members, id device.ID, l *life, start uint64, s
 }
 
 // speaks reports whether a database says of an id what lived when operations ended.
-func (p *past) speaks(members *members, id device.ID) bool {
-	if !p.sliced {
+func (p *past) speaks(id device.ID) bool {
+	if !p.time.sliced {
 		return false
 	}
 	says, ok := p.spoken[id]
 	if !ok {
-		for listed := range p.lists.devices {
-			says = says || members.share(listed, id)
+		for listed := range p.census.devices {
+			says = says || p.members.share(listed, id)
 		}
 		p.spoken[id] = says
 	}
@@ -127,14 +124,14 @@ func (p *past) speaks(members *members, id device.ID) bool {
 // absences returns when the buffers of the capture are gone that lived on by its nodes, and
 // are not listed when an operation ends: by the counters of their allocations. Their lives end
 // then.
-func (p *past) absences(members *members) map[uint64]uint64 {
-	ends, listed := map[uint64]uint64{}, p.listedPlaces()
+func (p *past) absences() map[uint64]uint64 {
+	ends, listed := map[uint64]uint64{}, p.census.byAddress()
 	for address, lives := range p.lives {
 		for id, h := range lives.named {
-			if !p.speaks(members, id) {
+			if !p.speaks(id) {
 				continue
 			}
-			at := p.listedAt(members, id, listed[address]) // slices that list the address
+			at := p.listedAt(id, listed[address]) // slices that list the address
 			for _, l := range h.lives {
 				if until := p.absent(*l, at); until < l.to {
 					ends[l.from], l.to = until, until
@@ -145,21 +142,12 @@ func (p *past) absences(members *members) map[uint64]uint64 {
 	return ends
 }
 
-// listedPlaces returns the places that are listed, by address.
-func (p *past) listedPlaces() map[uint64][]listedPlace {
-	out := map[uint64][]listedPlace{}
-	for place := range p.lists.places {
-		out[place.address] = append(out[place.address], place)
-	}
-	return out
-}
-
 // listedAt returns the first nodes of the slices that list some places for an id, ascending.
-func (p *past) listedAt(members *members, id device.ID, places []listedPlace) []uint64 {
+func (p *past) listedAt(id device.ID, places []listedPlace) []uint64 {
 	out := []uint64{}
 	for _, place := range places {
-		if members.share(place.named, id) {
-			out = append(out, p.lists.operations(p.lists.places[place])...)
+		if p.members.share(place.named, id) {
+			out = append(out, p.census.operations(p.census.places[place])...)
 		}
 	}
 	slices.Sort(out)
@@ -168,7 +156,7 @@ func (p *past) listedAt(members *members, id device.ID, places []listedPlace) []
 
 // absent returns when a life has ended by the first list without it, or forever.
 func (p *past) absent(l life, at []uint64) uint64 {
-	i, ok := slices.BinarySearchFunc(p.spans, l.from, func(s span, from uint64) int {
+	i, ok := slices.BinarySearchFunc(p.time.spans, l.from, func(s span, from uint64) int {
 		switch {
 		case s.end < from:
 			return -1
@@ -181,14 +169,14 @@ func (p *past) absent(l life, at []uint64) uint64 {
 		return forever
 	}
 	own := i
-	next, _ := slices.BinarySearch(at, p.spans[i].start)
-	for ; i < len(p.spans) && l.to > p.spans[i].end; i, next = i+1, next+1 {
+	next, _ := slices.BinarySearch(at, p.time.spans[i].start)
+	for ; i < len(p.time.spans) && l.to > p.time.spans[i].end; i, next = i+1, next+1 {
 		switch {
-		case next < len(at) && at[next] == p.spans[i].start:
+		case next < len(at) && at[next] == p.time.spans[i].start:
 		case i == own:
-			return p.spans[i].end
+			return p.time.spans[i].end
 		default:
-			return p.goneBy(p.spans[i].start)
+			return p.goneBy(p.time.spans[i].start)
 		}
 	}
 	return forever
@@ -197,10 +185,10 @@ func (p *past) absent(l life, at []uint64) uint64 {
 // goneBy returns when a buffer is gone that is not listed any more in the slice that starts
 // at a node: before that, unless the slice frees something that it does not name.
 func (p *past) goneBy(start uint64) uint64 {
-	if !p.sliced {
+	if !p.time.sliced {
 		return start
 	}
-	i, _ := slices.BinarySearch(p.blind, p.endOf(start)+1)
+	i, _ := slices.BinarySearch(p.blind, p.time.endOf(start)+1)
 	if i > 0 && p.blind[i-1] >= start {
 		return p.blind[i-1]
 	}
@@ -209,22 +197,22 @@ func (p *past) goneBy(start uint64) uint64 {
 
 // since returns from when on a buffer lived that is freed: where lists say what lived when
 // operations ended, not before the slice of the free.
-func (p *past) since(members *members, f lostFree) uint64 {
-	if !p.speaks(members, f.named) {
-		return max(f.after, p.origin(f.at))
+func (p *past) since(f lostFree) uint64 {
+	if !p.speaks(f.named) {
+		return max(f.after, p.time.origin(f.at))
 	}
-	i, _ := slices.BinarySearchFunc(p.spans, f.at+1, func(s span, at uint64) int { return cmp.Compare(s.start, at) })
-	return max(f.after, p.spans[max(i-1, 0)].start)
+	i, _ := slices.BinarySearchFunc(p.time.spans, f.at+1, func(s span, at uint64) int { return cmp.Compare(s.start, at) })
+	return max(f.after, p.time.spans[max(i-1, 0)].start)
 }
 
 // listings returns where the buffers of an id are listed, ascending: in a database when each
 // operation ends.
 func (p *past) listings(id device.ID) []uint64 {
-	if !p.sliced {
-		return p.lists.operations(p.lists.devices[id])
+	if !p.time.sliced {
+		return p.census.operations(p.census.devices[id])
 	}
-	for _, s := range p.spans[len(p.starts):] {
-		p.starts = append(p.starts, s.start)
+	for _, s := range p.time.spans[len(p.time.starts):] {
+		p.time.starts = append(p.time.starts, s.start)
 	}
-	return p.starts
+	return p.time.starts
 }

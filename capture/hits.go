@@ -1,17 +1,11 @@
 package capture
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/cbl1/cbl1/device"
-	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/program"
 )
-
-// maxOperations bounds how many operations are remembered. Beyond it all are forgotten
-// and found anew.
-const maxOperations = 1 << 16
 
 // maxWorkloads is how many different workloads of one operation are remembered for a unit,
 // the latest ones: one more than replay judges, so that it sees that there are more.
@@ -118,56 +112,4 @@ func otherThan(one workloadRan, workloads []workloadRan) (all [][]program.ID, un
 	}
 	slices.SortFunc(all, slices.Compare)
 	return all, unsettled
-}
-
-// again returns what runs where an operation found its programs in the cache: its last workload, or another one of
-// its workloads, on the units that its free reaches, one program after the other. first is the node that shows it.
-func (p *programs) again(f *freeing, first uint64) (rounds [][]start) {
-	key, reached := p.call.operation, event.NoDevice // all
-	if f != nil && f.device != event.NoDevice {
-		if p.known.members.isChip[f.device] || p.known.members.isMesh(f.device) {
-			reached = f.device
-		} else {
-			p.heralds.guessed.reach[f.device] = true
-		}
-	}
-	for _, on := range p.ranBy(key, reached) {
-		workloads := p.hits[key][on.id].ended(on)
-		if len(workloads) == 0 || p.hidden.covers(key, on.id) {
-			continue
-		}
-		last := workloads[len(workloads)-1]
-		others, unsettled := otherThan(last, workloads)
-		for i, r := range last.programs {
-			if i == len(rounds) {
-				rounds = append(rounds, nil)
-			}
-			what := startKey{program: r.program, op: key.path, inferred: true, unsettled: r.unsettled}
-			one := start{what, on, event.RunOn{Device: on.id, First: first, Last: first, CBFirst: r.cbFirst, CBLast: r.cbLast}, r.first, nil}
-			if i == 0 && len(others) > 0 {
-				one.what.others, one.what.othersUnsettled, one.others = fmt.Sprint(others), unsettled, others
-			}
-			rounds[i] = append(rounds[i], one)
-		}
-	}
-	return rounds
-}
-
-// ranBy returns the units that an id reaches on which an operation is known to have run.
-func (p *programs) ranBy(key operation, id device.ID) (on []*unit) {
-	known := p.hits[key]
-	if id != event.NoDevice && len(p.known.members.chips[id]) < len(known) {
-		for _, u := range p.units.reached(id) {
-			if known[u.id] != nil {
-				on = append(on, u)
-			}
-		}
-		return on
-	}
-	for of := range known {
-		if p.known.members.reaches(id, of) {
-			on = append(on, p.units.byID[of])
-		}
-	}
-	return on // in no order: start orders them
 }

@@ -2,6 +2,8 @@ package capture
 
 import (
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 )
 
@@ -84,4 +86,43 @@ func (k *knowledge) mayDescribe(named device.ID, address uint64) bool {
 		}
 	}
 	return false
+}
+
+// lifts reports whether persistent pages are known to lie on a unit.
+func (k *knowledge) lifts(id device.ID) bool {
+	if len(k.bottom.lifted) == 0 {
+		return false
+	}
+	for of := range k.members.above(id) {
+		if k.bottom.lifted[of] {
+			return true
+		}
+	}
+	return false
+}
+
+// findLifted finds the devices with persistent pages after the last node, and reports whether any
+// is new.
+func (k *knowledge) findLifted() (late bool) {
+	b := &k.bottom
+	for id, start := range b.starts {
+		for of := range k.members.above(id) {
+			if end, ok := b.ends[of]; ok && end <= start && !b.lifted[of] {
+				b.lifted[of], late = true, true
+			}
+		}
+	}
+	return late
+}
+
+// A resident is a buffer in L1 from before the capture, of which a place is known.
+type resident struct {
+	named   device.ID
+	kind    fit.Kind
+	address uint64
+	perCore event.Opt[uint64]
+	shards         // without known cores: on all
+	told    bool   // a tensor says how it lies
+	since   uint64 // counter of the node before which it is there
+	until   uint64 // counter of its free, or forever
 }

@@ -4,12 +4,16 @@ import (
 	"cmp"
 	"iter"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
 )
+
+// forever is the end of what no node ends.
+const forever = math.MaxUint64
 
 // Lives and frees of one address, by the id that their nodes name. A node without an id may mean any
 // of the devices: there are sums over all ids for it.
@@ -42,18 +46,18 @@ type tally struct {
 }
 
 // begin adds an allocation. If each is false, an allocation is one life with the allocation before it.
-func (l *lives) begin(b *buffer, origin uint64, each bool) *life {
-	h := l.named[b.named]
+func (l *lives) begin(named device.ID, from life, origin uint64, each bool) *life {
+	h := l.named[named]
 	if h == nil {
 		h = &history{}
-		l.named[b.named] = h
+		l.named[named] = h
 	}
 	var one *life
 	if n := len(h.lives); n > 0 && !each && h.lives[n-1].to != forever {
 		one = h.lives[n-1]
 		one.to = forever
 	} else {
-		one = &life{from: b.at, to: forever, kind: b.kind, perCore: b.perCore}
+		one = &from
 		h.lives = append(h.lives, one)
 	}
 	if one.from >= origin {
@@ -64,9 +68,9 @@ func (l *lives) begin(b *buffer, origin uint64, each bool) *life {
 }
 
 // end adds the free of an allocation.
-func (l *lives) end(b *buffer, origin, at uint64) {
-	if b.life.to = at; b.life.from >= origin {
-		l.named[b.named].end(at)
+func (l *lives) end(named device.ID, one *life, origin, at uint64) {
+	if one.to = at; one.from >= origin {
+		l.named[named].end(at)
 		l.all.end(at)
 	}
 }
@@ -180,4 +184,16 @@ func (f *frees) sorted() []lostFree {
 	all := slices.Concat(slices.Collect(maps.Values(f.named))...)
 	slices.SortFunc(all, func(a, b lostFree) int { return cmp.Compare(a.at, b.at) })
 	return all
+}
+
+// A lostFree is the free of a buffer in L1 that the capture did not allocate.
+type lostFree struct {
+	named   device.ID
+	kind    fit.Kind
+	address uint64
+	perCore event.Opt[uint64]
+	node    event.Opt[uint64] // buffer node that it names
+	at      uint64
+	after   uint64 // where the last allocation of the address ended before it
+	doubt   bool   // it may be of a hidden allocation, or of another memory
 }

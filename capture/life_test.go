@@ -18,20 +18,21 @@ import (
 func TestLivesAgreeWithList(t *testing.T) {
 	const address = 4096
 	rapid.Check(t, func(t *rapid.T) {
-		p, known := newPast(), newMembers()
-		known.member(7, 0)
-		known.member(7, 1)
-		p.listable = rapid.Bool().Draw(t, "each life counts")
+		members := newMembers()
+		p := newPast(members)
+		members.member(7, 0)
+		members.member(7, 1)
+		p.time.listable = rapid.Bool().Draw(t, "each life counts")
 		joined := rapid.Bool().Draw(t, "windows")
 		if joined {
-			p.windows = []uint64{0}
+			p.time.windows = []uint64{0}
 		}
 		id := rapid.SampledFrom([]device.ID{event.NoDevice, 0, 1, 2, 7})
 		var alive []*buffer
 		var lives []*life
 		named := map[*life]device.ID{}
 		var lost []lostFree
-		shared := func(named, id device.ID) bool { return known.share(named, id) }
+		shared := func(named, id device.ID) bool { return members.share(named, id) }
 		for at := range rapid.Uint64Range(1, 40).Draw(t, "nodes") {
 			switch n := rapid.IntRange(0, 9).Draw(t, "what"); {
 			case n < 3:
@@ -47,11 +48,11 @@ func TestLivesAgreeWithList(t *testing.T) {
 				p.ended(alive[i], at)
 				require.Equal(t, at, alive[i].life.to)
 				alive = slices.Delete(alive, i, i+1)
-			case n == 6 && joined && at > p.windows[len(p.windows)-1]:
-				p.windows = append(p.windows, at)
+			case n == 6 && joined && at > p.time.windows[len(p.time.windows)-1]:
+				p.time.windows = append(p.time.windows, at)
 			default:
 				by := id.Draw(t, "id")
-				after, origin := uint64(0), p.origin(at)
+				after, origin := uint64(0), p.time.origin(at)
 				for _, l := range lives {
 					if l.from >= origin && shared(named[l], by) {
 						after = max(after, min(l.to, at))
@@ -67,7 +68,7 @@ func TestLivesAgreeWithList(t *testing.T) {
 				if by != event.NoDevice {
 					n.DeviceID = event.Some(uint64(by))
 				}
-				p.lost(&n, known)
+				p.lost(&n)
 				lost = p.frees[address].sorted()
 				require.Equal(t, after, lost[len(lost)-1].after)
 				require.Equal(t, by, lost[len(lost)-1].named)
@@ -90,7 +91,7 @@ func TestLivesAgreeWithList(t *testing.T) {
 						first = min(first, max(l.from, from))
 					}
 				}
-				if freed != p.freed(known, by, address, from) || first != p.firstLife(known, by, address, from) {
+				if freed != p.freed(by, address, from) || first != p.firstLife(by, address, from) {
 					t.Fatalf("from node %d on, id %d", from, by)
 				}
 			}
@@ -101,19 +102,19 @@ func TestLivesAgreeWithList(t *testing.T) {
 // Twice the windows ask for twice the memory, or a bit more: slices grow in steps.
 func TestListsOfManyWindows(t *testing.T) {
 	asked := func(windows uint64) float64 {
-		p := newPast()
+		p := newPast(newMembers())
 		for w := range windows {
 			start := 100 * w
-			p.windows = append(p.windows, start)
+			p.time.windows = append(p.time.windows, start)
 			for id := range uint64(2) { // the lists of a device do not follow each other
 				row := listedBuffer{at: start + 10 + id, window: start, named: device.ID(id), kind: fit.KindL1, address: 4096, perCore: 64}
-				p.lists.add(listedBuffer{begins: true, at: row.at, window: start})
-				p.lists.add(row)
+				p.census.add(listedBuffer{begins: true, at: row.at, window: start})
+				p.census.add(row)
 			}
 		}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		require.Len(t, p.fromLists(newMembers()), 2*int(windows))
+		require.Len(t, p.fromLists(), 2*int(windows))
 		runtime.ReadMemStats(&after)
 		return float64(after.TotalAlloc - before.TotalAlloc)
 	}

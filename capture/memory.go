@@ -167,7 +167,7 @@ func (m *memory) free(n *node, id device.ID) bool {
 // lost takes in the free of a buffer that the capture did not allocate. It reports whether
 // that hides nothing: where it lay is told, or nothing ran beside it.
 func (m *memory) lost(n *node, id device.ID) bool {
-	m.past.lost(n, m.known.members)
+	m.past.lost(n)
 	if _, ok := bufferKind(n); !ok { // it ends what lay there, or something of another memory
 		m.out.notes.add(noteBufferUnplaced, int64(n.Counter), "unknown type "+n.TypeName)
 	}
@@ -420,7 +420,9 @@ func (m *memory) tellEarlier(next *node) {
 		m.out.tell(a.told)
 		return
 	}
-	m.past.used(old, kind)
+	if m.past != nil && !m.past.hidden.OK {
+		m.past.clues.used(old, kind)
+	}
 	switch {
 	case m.known.harmless[old.Counter]:
 	case m.units.ranOn(a.named):
@@ -511,6 +513,31 @@ func (m *memory) blind(n *node) {
 		all[at][id] = true
 		if m.undescribed {
 			m.known.tooLate(noteMeshLate)
+		}
+	}
+}
+
+// leaves takes in a new buffer, which may be gone when an operation ends.
+func (m *memory) leaves(b *buffer) {
+	until, ok := m.known.ends[b.at]
+	if !ok {
+		return
+	}
+	heap.Push(&m.borders.leaving, guest{b, until})
+}
+
+// cut begins another windom. No window can show a buffer without an address.
+func (m *memory) cut(next uint64) {
+	m.live.began = next
+	if m.past != nil {
+		m.past.time.windows = append(m.past.time.windows, next)
+	}
+	for _, named := range m.live.live {
+		for _, b := range named {
+			if b.kind.InL1() && b.recorded == 0 {
+				m.borders.placeless = true
+				heap.Push(&m.borders.leaving, guest{b, next - 1})
+			}
 		}
 	}
 }

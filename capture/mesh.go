@@ -1,7 +1,6 @@
 package capture
 
 import (
-	"cmp"
 	"iter"
 	"slices"
 
@@ -89,22 +88,6 @@ func (m *members) role(id device.ID) event.Role {
 		return event.RoleMesh
 	}
 	return event.RoleChip
-}
-
-// idOf returns the id that a node names.
-func idOf(id event.Opt[uint64]) device.ID {
-	if !id.OK {
-		return event.NoDevice
-	}
-	return device.ID(id.V)
-}
-
-// byID orders ids, the absent one first.
-func byID(a, b device.ID) int {
-	if (a == event.NoDevice) != (b == event.NoDevice) {
-		return cmp.Compare(b, a)
-	}
-	return cmp.Compare(a, b)
 }
 
 // isHybrid reports whether a tensor that lies on an id was allocated core by core.

@@ -1,6 +1,10 @@
 package capture
 
 import (
+	"cmp"
+	"slices"
+
+	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
@@ -94,4 +98,34 @@ type deviceTensor struct {
 	Address      event.Opt[uint64]
 	DeviceID     uint64
 	MeshDeviceID event.Opt[uint64]
+}
+
+// idOf returns the id that a node names.
+func idOf(id event.Opt[uint64]) device.ID {
+	if !id.OK {
+		return event.NoDevice
+	}
+	return device.ID(id.V)
+}
+
+// byID orders ids, the absent one first.
+func byID(a, b device.ID) int {
+	if (a == event.NoDevice) != (b == event.NoDevice) {
+		return cmp.Compare(b, a)
+	}
+	return cmp.Compare(a, b)
+}
+
+// bufferKind returns the kind of a buffer: its buffer_type, or else its type, as which
+// L1_SMALL buffers say L1.
+func bufferKind(n *node) (kind fit.Kind, ok bool) {
+	kinds := []fit.Kind{fit.KindDRAM, fit.KindL1, fit.KindSystem, fit.KindL1Small, fit.KindTrace}
+	if n.BufferType.OK && n.BufferType.V < uint64(len(kinds)) {
+		return kinds[n.BufferType.V], true
+	}
+	i := slices.Index([]string{"DRAM", "L1", "SYSTEM_MEMORY", "L1_SMALL", "TRACE"}, n.TypeName)
+	if i < 0 {
+		return 0, false
+	}
+	return kinds[i], true
 }

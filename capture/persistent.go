@@ -51,30 +51,3 @@ func (b *bottom) program(r *run) {
 		b.starts[r.on.id] = max(b.starts[r.on.id], start)
 	}
 }
-
-// lifts reports whether persistent pages are known to lie on a unit.
-func (k *knowledge) lifts(id device.ID) bool {
-	if len(k.bottom.lifted) == 0 {
-		return false
-	}
-	for of := range k.members.above(id) {
-		if k.bottom.lifted[of] {
-			return true
-		}
-	}
-	return false
-}
-
-// findLifted finds the devices with persistent pages after the last node, and reports whether any
-// is new.
-func (k *knowledge) findLifted() (late bool) {
-	b := &k.bottom
-	for id, start := range b.starts {
-		for of := range k.members.above(id) {
-			if end, ok := b.ends[of]; ok && end <= start && !b.lifted[of] {
-				b.lifted[of], late = true, true
-			}
-		}
-	}
-	return late
-}

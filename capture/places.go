@@ -45,6 +45,9 @@ func (p *places) next(s *step) {
 	p.note(n)
 	p.attend(s.at)
 	p.memory.tellEarlier(n)
+	if p.memory.past != nil {
+		p.memory.past.next(n)
+	}
 	if n.Unreadable != nil {
 		p.unreadable(s)
 		return
@@ -57,7 +60,6 @@ func (p *places) next(s *step) {
 		p.free(s)
 	case typeBuffer:
 		p.memory.live.node(n)
-		p.memory.past.names(n)
 	case typeBufferAllocate, typeBufferDeallocate:
 		p.bufferEvent(n)
 	case typeTensor:
@@ -65,7 +67,6 @@ func (p *places) next(s *step) {
 		if n.Mode == fit.PerCore {
 			p.devices.perCore(idOf(n.DeviceID), s.at, p.memory.heights.made)
 		}
-		p.memory.past.tensor(n)
 		p.tensor(n)
 	case typeProgramExecution:
 		if n.DeviceID.OK && n.PhysicalDeviceID.OK {
@@ -232,7 +233,6 @@ func (p *places) hit(s *step) {
 // enter takes in that a function begins.
 func (p *places) enter(s *step) {
 	p.programs.running = append(p.programs.running, calling{start: s.at})
-	p.memory.past.enters(s.at)
 	if p.opt.Operations {
 		p.out.tell(&event.Event{Kind: event.KindOpStart, Node: s.at, Name: shown.Clip(s.node.Name, shown.MaxName)})
 	}
@@ -240,9 +240,6 @@ func (p *places) enter(s *step) {
 
 // end takes in that the innermost function ends, and with it the runs that began in it.
 func (p *places) end(s *step) {
-	if s.node != nil {
-		p.memory.past.leaves(s.at)
-	}
 	if !s.ends {
 		p.out.notes.add(noteEndWithoutStart, int64(s.at), s.node.Name)
 		return

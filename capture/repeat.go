@@ -141,51 +141,19 @@ func (r *repeats) ahead(s *jsonobject.Scanner, counter int64) *repeat {
 	return t
 }
 
-// next decodes the next element of a graph, and passes it. The node is valid until the next
-// one is decoded.
-func (d *decoder) next(s *jsonobject.Scanner, pos event.Pos) (*node, error) {
-	if known := d.again.ahead(s, pos.Node); known != nil {
-		return d.repeated(known, pos), nil
-	}
-	raw, err := s.Capture(maxNode)
-	if err != nil {
-		return nil, scanError(d.file, pos.Node, err)
-	}
-	return d.read(raw, pos)
-}
-
-// read decodes a text, or finds that it was decoded before.
-func (d *decoder) read(raw []byte, pos event.Pos) (*node, error) {
-	text := d.again.divide(raw)
-	known, keep := d.again.find(text)
-	if known != nil && isNumber(text.digits, pos.Node) {
-		return d.repeated(known, pos), nil
-	}
-	d.again.follows(nil)
-	n, err := d.node(raw, pos)
-	if err == nil && keep && n.Unreadable == nil && d.counts(text) {
-		d.again.keep(text, *n)
-	}
-	return n, err
-}
-
-// repeated returns a node that was decoded before, in another place.
-func (d *decoder) repeated(known *repeat, pos event.Pos) *node {
-	d.again.follows(known)
-	d.at = known.node
-	d.at.Pos, d.at.Counter = pos, uint64(pos.Node)
-	return &d.at
-}
-
-// counts reports whether the digits of a text are the counter of the node at hand: all of
+// counts reports whether the digits of a text are the counter of its node: all of
 // the value, and not that of a key in something else.
-func (d *decoder) counts(text divided) bool {
-	raw := d.top.Get("counter")
-	return len(raw) == len(text.digits) && &raw[0] == &text.digits[0]
+func (d divided) counts(counter []byte) bool {
+	return len(counter) == len(d.digits) && &counter[0] == &d.digits[0]
 }
 
 // isNumber reports whether digits are a number, without a 0 before it.
 func isNumber(digits []byte, number int64) bool {
 	var text [20]byte
 	return bytes.Equal(digits, strconv.AppendInt(text[:0], number, 10))
+}
+
+// lines returns the number of line ends in b: LF, CRLF or CR.
+func lines(b []byte) int64 {
+	return int64(bytes.Count(b, []byte("\n")) + bytes.Count(b, []byte("\r")) - bytes.Count(b, []byte("\r\n")))
 }

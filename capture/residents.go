@@ -11,33 +11,26 @@ import (
 )
 
 // freed returns the counter of the first lost free of a place from a node on.
-func (p *past) freed(members *members, named device.ID, address, from uint64) uint64 {
-	return p.frees[address].first(members, named, from)
+func (p *past) freed(named device.ID, address, from uint64) uint64 {
+	return p.frees[address].first(p.members, named, from)
 }
 
 // residents returns the residents with a known place, by when they came. seen has the buffer
 // nodes that hide nothing.
 func (p *past) residents(known *knowledge) (out []resident, seen map[uint64]bool) {
-	members := known.members
 	seen = map[uint64]bool{}
 	modes := map[uint64][]clue{} // by address, of buffers that are listed
 	for _, l := range p.lives {
 		l.settle()
 	}
-	out = p.fromLists(members)
+	out = p.fromLists()
 	listed := len(out)
-	var clues []clue
-	for _, c := range p.clues {
-		clues = append(clues, *c)
-	}
-	for _, c := range p.loose {
-		clues = append(clues, c)
-	}
+	clues := slices.Collect(p.clues.all())
 	slices.SortFunc(clues, func(a, b clue) int {
 		return cmp.Or(cmp.Compare(a.node.V, b.node.V), cmp.Compare(a.tensor, b.tensor), cmp.Compare(a.named, b.named), cmp.Compare(a.kind, b.kind))
 	})
 	for _, c := range clues {
-		if p.speaks(members, c.named) || known.listed[p.origin(c.at())] && len(p.windows) > 0 { // of all that lived when an operation ended
+		if p.speaks(c.named) || known.listed[p.time.origin(c.at())] && len(p.time.windows) > 0 { // of all that lived when an operation ended
 			if c.node.OK {
 				seen[c.node.V] = true
 			}
@@ -46,7 +39,7 @@ func (p *past) residents(known *knowledge) (out []resident, seen map[uint64]bool
 			}
 			continue
 		}
-		r, explained := p.follow(members, c)
+		r, explained := p.follow(c)
 		if explained && c.node.OK {
 			seen[c.node.V] = true
 		}
@@ -56,22 +49,22 @@ func (p *past) residents(known *knowledge) (out []resident, seen map[uint64]bool
 	}
 	for i := range out[:listed] { // lists do not say how a buffer was allocated
 		for _, c := range modes[out[i].address] {
-			if members.share(c.named, out[i].named) {
+			if p.members.share(c.named, out[i].named) {
 				out[i].shards, out[i].told = c.shards, true
 				break
 			}
 		}
 	}
 	hides := func(r resident) bool { return !r.told && known.mayDescribe(r.named, r.address) }
-	return p.across(slices.DeleteFunc(p.fromFrees(members, out), hides)), seen
+	return p.across(slices.DeleteFunc(p.fromFrees(out), hides)), seen
 }
 
 // follow finds the resident of a clue, which has until 0 if there is none. Explained says
 // that nothing about the clue is hidden.
-func (p *past) follow(members *members, c clue) (r resident, explained bool) {
-	origin := p.origin(c.at())
-	r = resident{named: c.named, kind: c.kind, address: c.address, told: c.address != 0, since: origin, until: p.border(origin)}
-	if c.address != 0 && p.firstLife(members, c.named, c.address, origin) <= c.tensor {
+func (p *past) follow(c clue) (r resident, explained bool) {
+	origin := p.time.origin(c.at())
+	r = resident{named: c.named, kind: c.kind, address: c.address, told: c.address != 0, since: origin, until: p.time.border(origin)}
+	if c.address != 0 && p.firstLife(c.named, c.address, origin) <= c.tensor {
 		return resident{}, true // it is a buffer of the capture
 	}
 	if f, ok := p.byNode[c.node.V]; ok && c.node.OK {
@@ -80,7 +73,7 @@ func (p *past) follow(members *members, c clue) (r resident, explained bool) {
 	if r.address == 0 {
 		return resident{}, false
 	}
-	r.until = min(r.until, p.freed(members, c.named, r.address, origin), p.firstLife(members, c.named, r.address, origin))
+	r.until = min(r.until, p.freed(c.named, r.address, origin), p.firstLife(c.named, r.address, origin))
 	r.shards = c.shards
 	if n := uint64(c.cores.Len()); n > 0 {
 		if c.node.OK && c.size.OK && c.size.V%n == 0 {
@@ -92,14 +85,14 @@ func (p *past) follow(members *members, c clue) (r resident, explained bool) {
 
 // firstLife returns from when on a buffer of the capture lay at an address first, in the window that
 // begins at a node.
-func (p *past) firstLife(members *members, id device.ID, address, origin uint64) uint64 {
+func (p *past) firstLife(id device.ID, address, origin uint64) uint64 {
 	place := placeOf{id, address, origin}
 	first, ok := p.firsts[place]
 	if ok {
 		return first
 	}
 	first = forever
-	for h := range p.lives[address].sharing(members, id) {
+	for h := range p.lives[address].sharing(p.members, id) {
 		if l := h.after(origin); l != nil {
 			first = min(first, max(l.from, origin))
 		}
@@ -108,25 +101,19 @@ func (p *past) firstLife(members *members, id device.ID, address, origin uint64)
 	return first
 }
 
-// A placeOf is an address of an id in the window that begins at a node.
-type placeOf struct {
-	id              device.ID
-	address, origin uint64
-}
-
 // fromFrees adds what is freed with an address and is not among the residents: it lay
 // there since the place was free of others.
-func (p *past) fromFrees(members *members, out []resident) []resident {
+func (p *past) fromFrees(out []resident) []resident {
 	told := map[placeAt][]device.ID{}
 	for _, r := range out {
 		told[placeAt{r.address, r.until}] = append(told[placeAt{r.address, r.until}], r.named)
 	}
 	for _, address := range slices.Sorted(maps.Keys(p.frees)) {
 		for _, f := range p.frees[address].sorted() {
-			is := func(id device.ID) bool { return members.share(id, f.named) }
+			is := func(id device.ID) bool { return p.members.share(id, f.named) }
 			if f.after < f.at && !f.doubt && !slices.ContainsFunc(told[placeAt{address, f.at}], is) {
 				out = append(out, resident{
-					named: f.named, kind: f.kind, address: address, perCore: f.perCore, since: p.since(members, f), until: f.at,
+					named: f.named, kind: f.kind, address: address, perCore: f.perCore, since: p.since(f), until: f.at,
 				})
 			}
 		}
@@ -141,7 +128,7 @@ type placeAt struct{ address, at uint64 }
 // across joins what lived when a window ended with what lived at the same place when the next one
 // began.
 func (p *past) across(all []resident) (out []resident) {
-	if len(p.windows) == 0 {
+	if len(p.time.windows) == 0 {
 		return all
 	}
 	type end struct {
@@ -160,7 +147,7 @@ func (p *past) across(all []resident) (out []resident) {
 			continue
 		}
 		out = append(out, r)
-		if place.at = r.until; p.origin(r.until) == r.until {
+		if place.at = r.until; p.time.origin(r.until) == r.until {
 			last[place] = len(out) - 1
 		}
 	}
@@ -170,9 +157,9 @@ func (p *past) across(all []resident) (out []resident) {
 // fromLists returns the listed buffers that no allocation of the capture explains. One
 // lives from the first list that names it, which for the first list of all is the start,
 // to its free, or to the next list of its device without it.
-func (p *past) fromLists(members *members) (out []resident) {
-	places := make([]listedPlace, 0, len(p.lists.places))
-	for place := range p.lists.places {
+func (p *past) fromLists() (out []resident) {
+	places := make([]listedPlace, 0, len(p.census.places))
+	for place := range p.census.places {
 		places = append(places, place)
 	}
 	slices.SortFunc(places, func(a, b listedPlace) int {
@@ -186,24 +173,17 @@ func (p *past) fromLists(members *members) (out []resident) {
 			listings = p.listings(place.named)
 		}
 		if next || place.address != places[i-1].address {
-			made = p.madeAt(members, place.named, place.address)
+			made = p.madeAt(place.named, place.address)
 		}
-		out = append(out, p.fromPlace(members, place, p.within(listings, place.window), made)...)
+		out = append(out, p.fromPlace(place, p.time.within(listings, place.window), made)...)
 	}
 	return out
 }
 
-// within cuts operations, which are ascending, to one window: the window begins at a node.
-func (p *past) within(all []uint64, window uint64) []uint64 {
-	from, _ := slices.BinarySearch(all, window)
-	to, _ := slices.BinarySearch(all, p.border(window))
-	return all[from:to]
-}
-
 // fromPlace returns the residents of one place. all are the operations of its window that list
 // anything of its device, made what the capture allocated there.
-func (p *past) fromPlace(members *members, place listedPlace, all []uint64, made made) (out []resident) {
-	spans := p.lists.places[place]
+func (p *past) fromPlace(place listedPlace, all []uint64, made made) (out []resident) {
+	spans := p.census.places[place]
 	var now *resident
 	end := func(at uint64) {
 		if now != nil {
@@ -213,13 +193,13 @@ func (p *past) fromPlace(members *members, place listedPlace, all []uint64, made
 		}
 	}
 	next := 0 // in all
-	for _, at := range p.lists.operations(spans) {
+	for _, at := range p.census.operations(spans) {
 		i, _ := slices.BinarySearch(all[next:], at)
 		if i > 0 { // lists came between that lack it
 			end(p.goneBy(all[next]))
 		}
 		next += i + 1
-		if made.during(at, p.endOf(at)) {
+		if made.during(at, p.time.endOf(at)) {
 			end(at)
 			continue
 		}
@@ -229,26 +209,26 @@ func (p *past) fromPlace(members *members, place listedPlace, all []uint64, made
 		end(at)
 		since := at
 		hidden := p.hidden.OK && p.hidden.V < at
-		if p.lists.first[place.window] == at && !hidden && p.freed(members, place.named, place.address, place.window) >= at {
+		if p.census.first[place.window] == at && !hidden && p.freed(place.named, place.address, place.window) >= at {
 			since = place.window
 		}
 		now = &resident{
 			named: place.named, kind: place.kind, address: place.address, perCore: event.Some(spans.perCore), since: since,
-			until: p.freed(members, place.named, place.address, since),
+			until: p.freed(place.named, place.address, since),
 		}
 	}
 	if next < len(all) {
 		end(p.goneBy(all[next]))
 	}
-	end(p.border(place.window))
+	end(p.time.border(place.window))
 	return out
 }
 
 // made are the lives of a place by their start; the ends are the latest so far.
 type made []life
 
-func (p *past) madeAt(members *members, id device.ID, address uint64) (out made) {
-	for h := range p.lives[address].sharing(members, id) {
+func (p *past) madeAt(id device.ID, address uint64) (out made) {
+	for h := range p.lives[address].sharing(p.members, id) {
 		for _, l := range h.lives {
 			out = append(out, *l)
 		}

@@ -1,10 +1,8 @@
 package capture
 
 import (
-	"slices"
 	"strings"
 
-	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/clash"
 	"github.com/cbl1/cbl1/l1"
@@ -67,50 +65,4 @@ func (s *saidBanks) smallOf(spec l1.Spec, assumed bool) (size smallSize, wrong b
 		size = smallSize{}
 	}
 	return size, wrong
-}
-
-// conclude finds the size of L1_SMALL by the messages of the allocator.
-func (s *specs) conclude(u *units) {
-	k := s.known
-	k.said = smallSize{}
-	hasBank := func(d deviceInfo) bool { return d.BankSize.V > 0 }
-	if k.saidWrong || slices.ContainsFunc(s.infos(), hasBank) || !u.ofOneMesh() {
-		return // another reading does not look for buffers from before
-	}
-	spec, lowest := s.spec(), uint64(0)
-	for _, one := range u.order {
-		lowest = lower(lowest, one.small)
-	}
-	if k.said, k.saidWrong = k.banks.smallOf(spec, !s.tellsL1()); !k.said.ok {
-		return
-	}
-	if lowest > 0 && lowest < spec.L1Size-k.said.bytes {
-		k.said, k.saidWrong = smallSize{}, true
-	}
-}
-
-// ofOneMesh reports whether the capture shows one device alone, or one mesh and its chips.
-func (u *units) ofOneMesh() bool {
-	ids := map[device.ID]bool{}
-	for id := range u.byID {
-		ids[id] = true
-	}
-	for mesh, chips := range u.members.chips {
-		ids[mesh] = true
-		for _, chip := range chips {
-			ids[chip] = true
-		}
-	}
-	for id := range ids {
-		if len(u.members.chips[id])+1 == len(ids) {
-			return true
-		}
-	}
-	return len(ids) == 0
-}
-
-// tellsL1 reports whether an option or the file tells the size of L1.
-func (s *specs) tellsL1() bool {
-	tells := func(d deviceInfo) bool { return d.WorkerL1Size.V > 0 }
-	return s.opt.MaxL1 != 0 || s.opt.Arch != "" || slices.ContainsFunc(s.infos(), tells)
 }

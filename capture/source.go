@@ -33,7 +33,7 @@ func (in Input) events(opt Options, yield func(*event.Event, error) bool) error 
 	if first.known.once = !r.rereads(); first.known.once {
 		return first.run(yield)
 	}
-	first.past, first.out.mute = newPast(), first.known.stale
+	first.past, first.out.mute = newPast(first.known.members), first.known.stale
 	first.places.memory.past = first.past
 	if opt.Ahead {
 		first.out.mute = always
@@ -158,7 +158,6 @@ func (r *reading) run(yield func(*event.Event, error) bool) error {
 		}
 		r.ask(n.Counter)
 		r.out.pos = n.Pos
-		r.past.seesReport(r.reader.object)
 		r.places.next(r.operations.next(n, r.lost()))
 		if err := r.failed(); err != nil {
 			return err
@@ -187,6 +186,9 @@ func (r *reading) begin() {
 	source := "capture"
 	if r.reader.part != nil {
 		source = "database"
+	}
+	if r.past != nil {
+		r.past.time.listable = r.reader.object
 	}
 	r.out.tell(&event.Event{Kind: event.KindHeader, Source: source})
 	for _, id := range slices.SortedFunc(maps.Keys(r.known.members.met), byID) {
@@ -231,7 +233,7 @@ func (r *reading) lists() func(listedBuffer) {
 			if row.begins {
 				r.known.listed[row.window] = true
 			}
-			r.past.lists.add(row)
+			r.past.census.add(row)
 		}
 	case !r.known.once:
 		return nil

@@ -3,6 +3,7 @@ package capture
 import (
 	"slices"
 
+	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
 )
@@ -148,4 +149,104 @@ func chooseSpecOf(opt Options, devices []deviceInfo) (s l1.Spec, from event.From
 		s.L1Size = 0 // numbers that contradict each other: better none than a wrong percentage
 	}
 	return s, from
+}
+
+// of returns the Spec of an id, without its grid, and who says so.
+func (s *specs) of(id device.ID) (l1.Spec, event.From) {
+	spec := s.spec()
+	from := s.from
+	if s.smalls == nil {
+		s.smalls = newSmallSizes(s.infos(), s.known.contradicted)
+	}
+	size := s.smalls.of(id, s.known.members.meshesOf(id))
+	if !size.ok {
+		size = s.known.said
+	}
+	switch {
+	case s.opt.L1Small.OK:
+		spec.L1Small, from.Small = s.opt.L1Small.V, event.FromOption
+	case size.ok:
+		spec.L1Small, from.Small = size.bytes, event.FromFile
+	default:
+		spec.L1Small, from.Small = 0, event.FromAssumed
+	}
+	if spec.L1Small > spec.L1Size {
+		spec.L1Small, from.Small = 0, event.FromAssumed
+	}
+	return spec, from
+}
+
+// contradict marks the rows whose bank reaches above an L1_SMALL buffer.
+func (s *specs) contradict(units *units) {
+	sizes, all := newSmallSizes(s.infos(), nil), uint64(0)
+	low := map[device.ID]uint64{}
+	for _, u := range units.order {
+		at := u.small
+		for _, mesh := range units.meshesOf(u.id) { // whose buffers may have gone before the chip was met
+			at = lower(at, mesh.small)
+		}
+		ids := sizes.speakers(u.id, s.known.members.meshesOf(u.id))
+		for _, id := range ids {
+			low[id] = lower(low[id], at)
+		}
+		if ids == nil {
+			all = lower(all, at)
+		}
+	}
+	for _, d := range s.infos() {
+		at := lower(all, low[device.ID(d.ID)])
+		if _, ok := d.small(); ok && at > 0 && at < d.CBBase.V+d.BankSize.V {
+			s.known.contradicted[d.ID] = true
+		}
+	}
+	s.smalls = nil
+}
+
+// compareSmall notes rows that contradict themselves, or an L1_SMALL buffer. It reports whether
+// another size of L1_SMALL was told than is known now.
+func (s *specs) compareSmall(units *units, odd notes) (late bool) {
+	if s.opt.L1Small.OK {
+		return false // the file is not asked
+	}
+	s.contradict(units)
+	s.conclude(units)
+	if s.known.saidWrong {
+		odd.add(noteSmallWrong, wholeFile, "messages of the allocator")
+	}
+	for _, d := range s.infos() {
+		if d.negative() || s.known.contradicted[d.ID] {
+			odd.add(noteSmallWrong, wholeFile, "")
+		}
+	}
+	for _, u := range units.order {
+		spec, _ := s.of(u.id)
+		late = late || spec.L1Small != u.told.spec.L1Small
+	}
+	return late
+}
+
+// conclude finds the size of L1_SMALL by the messages of the allocator.
+func (s *specs) conclude(u *units) {
+	k := s.known
+	k.said = smallSize{}
+	hasBank := func(d deviceInfo) bool { return d.BankSize.V > 0 }
+	if k.saidWrong || slices.ContainsFunc(s.infos(), hasBank) || !u.ofOneMesh() {
+		return // another reading does not look for buffers from before
+	}
+	spec, lowest := s.spec(), uint64(0)
+	for _, one := range u.order {
+		lowest = lower(lowest, one.small)
+	}
+	if k.said, k.saidWrong = k.banks.smallOf(spec, !s.tellsL1()); !k.said.ok {
+		return
+	}
+	if lowest > 0 && lowest < spec.L1Size-k.said.bytes {
+		k.said, k.saidWrong = smallSize{}, true
+	}
+}
+
+// tellsL1 reports whether an option or the file tells the size of L1.
+func (s *specs) tellsL1() bool {
+	tells := func(d deviceInfo) bool { return d.WorkerL1Size.V > 0 }
+	return s.opt.MaxL1 != 0 || s.opt.Arch != "" || slices.ContainsFunc(s.infos(), tells)
 }

@@ -5,7 +5,9 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
 )
 
 // A unit is what an id of a capture stands for: a chip, a mesh, or, in a capture
@@ -28,22 +30,6 @@ type unit struct {
 
 	seats [2]int  // in the crowds of heralds, from 1; 0 = in none
 	lived stretch // from when something of it was alive first; to when it last ended
-}
-
-// A stretch is a part of the graph: its first and last node, counted from 1. The zero
-// stretch is none.
-type stretch struct{ from, to uint64 }
-
-// grow makes a stretch reach to the node with a counter, behind its last one.
-func (s *stretch) grow(counter uint64) {
-	if s.to = counter + 1; s.from == 0 {
-		s.from = s.to
-	}
-}
-
-// meets reports whether two stretches have a node in common.
-func (s stretch) meets(o stretch) bool {
-	return s.from > 0 && o.from > 0 && s.from <= o.to && o.from <= s.to
 }
 
 // declared is what was told of a unit.
@@ -174,6 +160,36 @@ func (u *units) apart() (ids []device.ID) {
 	return ids
 }
 
+// ofOneMesh reports whether the capture shows one device alone, or one mesh and its chips.
+func (u *units) ofOneMesh() bool {
+	ids := map[device.ID]bool{}
+	for id := range u.byID {
+		ids[id] = true
+	}
+	for mesh, chips := range u.members.chips {
+		ids[mesh] = true
+		for _, chip := range chips {
+			ids[chip] = true
+		}
+	}
+	for id := range ids {
+		if len(u.members.chips[id])+1 == len(ids) {
+			return true
+		}
+	}
+	return len(ids) == 0
+}
+
+// smallAt takes in that a buffer lies at an address on some units.
+func smallAt(kind fit.Kind, address uint64, on []*unit) {
+	if kind != fit.KindL1Small || address == 0 {
+		return
+	}
+	for _, u := range on {
+		u.small = lower(u.small, address)
+	}
+}
+
 // A crowd is some of the units, in no order.
 type crowd struct {
 	all  []*unit
@@ -200,4 +216,90 @@ func idsOf(all []*unit) []device.ID {
 		ids[i] = one.id
 	}
 	return ids
+}
+
+// A run is what one unit placed since the last free that reached it.
+type run struct {
+	on      *unit
+	before  []*run // programs of the same workload that ended where the next began, and are not told yet
+	divided bool   // it began where such a program ended
+	cbs     []program.CB
+	told    int        // of cbs, those of which a run was told
+	program program.ID // these
+
+	key         operation // that ran at its first node
+	depth       int       // how many functions that was
+	start       uint64    // of the innermost one
+	inOp        bool      // there is one
+	first, last uint64    // counters of its nodes
+
+	circular        int    // circular buffers among cbs
+	cbFirst, cbLast uint64 // counters of these
+	cbPath          string // functions that ran at the first of them
+
+	opened uint64 // its number in openRuns; 0 = it is not there
+}
+
+// open reports whether the run has nodes that were not told.
+func (r *run) open() bool { return r.told < len(r.cbs) }
+
+// alive reports whether anything was placed since the last free.
+func (r *run) alive() bool { return len(r.cbs) > 0 }
+
+// placedBy returns what a node places.
+func placedBy(n *node) program.CB {
+	return program.CB{
+		Kind: kindOf(n.Type), Cores: n.Cores, Size: n.Size.V, Global: n.Global,
+		Address: n.Address.V, Fixed: n.Address.V != 0,
+	}
+}
+
+// add takes in a node that places something.
+func (r *run) add(n *node, cb program.CB, c call) {
+	if !r.alive() {
+		r.first, r.depth, r.key, r.start, r.inOp = n.Counter, c.depth, c.operation, c.start, c.depth > 0
+	}
+	r.last = n.Counter
+	r.cbs = append(r.cbs, cb)
+	if cb.Kind != program.CircularBuffer {
+		return
+	}
+	if r.circular++; r.circular == 1 {
+		r.cbFirst, r.cbPath = n.Counter, c.path
+	}
+	r.cbLast = n.Counter
+}
+
+// end forgets the run: a free has reached it.
+func (r *run) end() { r.cbs, r.told, r.circular, r.divided, r.inOp = r.cbs[:0], 0, 0, false, false }
+
+// where returns where the capture shows the run.
+func (r *run) where() event.RunOn {
+	on := event.RunOn{Device: r.on.id, First: r.first, Last: r.last}
+	if r.circular > 0 {
+		on.CBFirst, on.CBLast = r.cbFirst, r.cbLast
+		if r.cbPath != r.key.path {
+			on.CBOp = event.Some(r.cbPath)
+		}
+	}
+	return on
+}
+
+// parts returns the programs that a run stands for. Those of its workload that were not
+// told yet come first.
+func (r *run) parts() []*run {
+	all := append(slices.Clip(r.before), r)
+	r.before = nil
+	return all
+}
+
+// kindOf returns the kind of what a node places.
+func kindOf(t nodeType) program.Kind {
+	switch t {
+	case typeDataflowBufferAllocate:
+		return program.DataflowBuffer
+	case typeScratchpadAllocate:
+		return program.Scratchpad
+	}
+	return program.CircularBuffer
 }

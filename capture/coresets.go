@@ -3,9 +3,29 @@ package capture
 import (
 	"bytes"
 
-	"github.com/cbl1/cbl1/internal/jsonobject"
 	"github.com/cbl1/cbl1/l1"
 )
+
+// The numbers of texts and sets that are kept. When there are more, which no real
+// capture has shown, the decoder forgets all and starts again.
+const (
+	maxTexts    = 4096
+	maxTextSize = 128 // bytes
+	maxCores    = 1024
+)
+
+// coreSets remembers what core range sets were parsed to, by their text.
+type coreSets map[string]l1.CoreRangeSet
+
+func (s coreSets) keep(raw []byte, set l1.CoreRangeSet) {
+	if len(raw) > 8*maxTextSize {
+		return
+	}
+	if len(s) == maxCores {
+		clear(s)
+	}
+	s[string(raw)] = set
+}
 
 // shardGrid reads the cores of a sharded tensor out of its memory_config. That is
 // text which C++ prints for people: braces are missing in places, and it looks
@@ -13,8 +33,7 @@ import (
 //
 //	...,shard_spec=ShardSpec{grid=[{"start":{"x":0,"y":0},"end":{"x":10,"y":8}, {"start":...}], shape=...
 //	...,shard_spec=ShardSpec{grid={[0-0 - 7-7]}, shape=...
-func (d *decoder) shardGrid(p jsonobject.Object) (set l1.CoreRangeSet) {
-	raw := p.Get("memory_config")
+func (s coreSets) shardGrid(raw []byte) (set l1.CoreRangeSet) {
 	for _, start := range []string{"ShardSpec{grid=", `\"grid\":`, `"grid":`} {
 		_, text, ok := bytes.Cut(raw, []byte(start))
 		if text = bytes.TrimLeft(text, `\"`); !ok || len(text) == 0 {
@@ -25,16 +44,11 @@ func (d *decoder) shardGrid(p jsonobject.Object) (set l1.CoreRangeSet) {
 			return set
 		}
 		text = text[:end+1]
-		if set, ok := d.cores[string(text)]; ok {
+		if set, ok := s[string(text)]; ok {
 			return set
 		}
 		set = readGrid(text)
-		if len(text) <= 8*maxTextSize {
-			if len(d.cores) == maxCores {
-				clear(d.cores)
-			}
-			d.cores[string(text)] = set
-		}
+		s.keep(text, set)
 		return set
 	}
 	return set

@@ -19,7 +19,7 @@ import (
 // A place that is listed at some operations is a few spans, whatever the order of the
 // operations: that of texts is the one of writers.
 func TestListsAreSpans(t *testing.T) {
-	var l lists
+	var l census
 	place := listedPlace{named: 0, address: 4096, kind: fit.KindL1}
 	for _, at := range []uint64{1, 10, 100, 101, 11, 12, 2, 3} {
 		l.add(listedBuffer{at: at, begins: true})
@@ -34,13 +34,13 @@ func TestListsAreSpans(t *testing.T) {
 	require.Equal(t, [][][2]int{{{2, 2}}, {{0, 2}}, {{0, 0}}}, [][][2]int{spans[1], spans[2], spans[3]})
 	require.Equal(t, map[uint64]uint64{0: 1}, l.first)
 
-	p := newPast()
-	p.lists = l
+	p := newPast(newMembers())
+	p.census = l
 	require.Equal(t, []resident{{
 		named: 0, kind: fit.KindL1, address: 4096, perCore: event.Some(uint64(64)), since: 3, until: 101,
-	}}, p.fromLists(newMembers()))
+	}}, p.fromLists())
 	p.frees[4096] = &frees{named: map[device.ID][]lostFree{0: {{address: 4096, kind: fit.KindL1, at: 50}}}}
-	found := p.fromLists(newMembers())
+	found := p.fromLists()
 	require.Len(t, found, 2, "freed at 50, and there again")
 	require.Equal(t, []uint64{3, 50, 100, 101}, []uint64{found[0].since, found[0].until, found[1].since, found[1].until})
 }
@@ -88,7 +88,7 @@ func TestListsInReports(t *testing.T) {
 
 // Memory follows the places that are listed, not the lists.
 func TestListsTakeLittle(t *testing.T) {
-	var l lists
+	var l census
 	for at := range uint64(20_000) {
 		for b := range uint64(20) {
 			l.add(listedBuffer{at: at, kind: fit.KindL1, address: 4096 + 64*b, perCore: 64})

@@ -101,10 +101,10 @@ func (r *Reader) operationRows(s *jsonobject.Scanner, at uint64) error {
 	}
 }
 
-// lists are what per_operation_buffers says: for each place, at which operations a buffer
+// A census is what per_operation_buffers says: for each place, at which operations a buffer
 // is listed there. Writers sort the operations as texts, so those with as many digits
 // follow each other in order: a buffer is a few spans of them.
-type lists struct {
+type census struct {
 	first   map[uint64]uint64 // operation with a list, be it empty, by window
 	at      [21][]uint64      // operations with a list, by digits, in their order there
 	places  map[listedPlace]*listedSpans
@@ -119,14 +119,14 @@ type listedPlace struct {
 	window  uint64
 }
 
-// listedSpans are spans of lists.at, both ends included.
+// listedSpans are spans of census.at, both ends included.
 type listedSpans struct {
 	perCore uint64 // in the first list
 	spans   [21][][2]int
 }
 
 // add takes in one row.
-func (l *lists) add(row listedBuffer) {
+func (l *census) add(row listedBuffer) {
 	if l.places == nil {
 		l.places, l.devices, l.first = map[listedPlace]*listedSpans{}, map[device.ID]*listedSpans{}, map[uint64]uint64{}
 	}
@@ -168,7 +168,7 @@ func (s *listedSpans) extend(digits, i int) {
 }
 
 // operations returns the operations of spans, ascending.
-func (l *lists) operations(s *listedSpans) (out []uint64) {
+func (l *census) operations(s *listedSpans) (out []uint64) {
 	for digits, spans := range s.spans {
 		for _, span := range spans {
 			out = append(out, l.at[digits][span[0]:span[1]+1]...)
@@ -176,4 +176,13 @@ func (l *lists) operations(s *listedSpans) (out []uint64) {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// byAddress returns the places that are listed, by address.
+func (l *census) byAddress() map[uint64][]listedPlace {
+	out := map[uint64][]listedPlace{}
+	for place := range l.places {
+		out[place.address] = append(out[place.address], place)
+	}
+	return out
 }

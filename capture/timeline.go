@@ -1,0 +1,77 @@
+package capture
+
+import (
+	"cmp"
+	"slices"
+)
+
+// timeline is where the functions of a capture begin and end, the slices of a database, and the windows of a run.
+type timeline struct {
+	spans    []span   // of functions, if there may be lists; of slices in a database
+	open     []int    // of spans that did not end
+	sliced   bool     // it is a database
+	listable bool     // there may be lists, so each life of an address counts for itself
+	starts   []uint64 // of the slices of a database
+	windows  []uint64 // first nodes of the windows of a run; empty: it is one file
+}
+
+// origin returns the first node of the window that has a node.
+func (t *timeline) origin(at uint64) uint64 {
+	if i := t.window(at); i > 0 {
+		return t.windows[i-1]
+	}
+	return 0
+}
+
+// border returns the first node of the window behind the one that has a node, or forever.
+func (t *timeline) border(at uint64) uint64 {
+	if i := t.window(at); i < len(t.windows) {
+		return t.windows[i]
+	}
+	return forever
+}
+
+// window returns the number of the window that has a node, from 1; 0 if there is one file.
+func (t *timeline) window(at uint64) int {
+	i, exact := slices.BinarySearch(t.windows, at)
+	if exact {
+		i++
+	}
+	return i
+}
+
+// A span is where a function begins and ends.
+type span struct{ start, end uint64 }
+
+// enters and leaves take in that a function begins, or that the innermost one ends.
+func (t *timeline) enters(at uint64) {
+	if t.listable && !t.sliced {
+		t.open = append(t.open, len(t.spans))
+		t.spans = append(t.spans, span{at, forever})
+	}
+}
+
+func (t *timeline) leaves(at uint64) {
+	if len(t.open) == 0 {
+		return
+	}
+	last := len(t.open) - 1
+	t.spans[t.open[last]].end = at
+	t.open = t.open[:last]
+}
+
+// endOf returns where the function ends that begins at a node.
+func (t *timeline) endOf(at uint64) uint64 {
+	i, ok := slices.BinarySearchFunc(t.spans, at, func(s span, at uint64) int { return cmp.Compare(s.start, at) })
+	if !ok {
+		return forever
+	}
+	return t.spans[i].end
+}
+
+// within cuts operations, which are ascending, to one window: the window begins at a node.
+func (t *timeline) within(all []uint64, window uint64) []uint64 {
+	from, _ := slices.BinarySearch(all, window)
+	to, _ := slices.BinarySearch(all, t.border(window))
+	return all[from:to]
+}
