@@ -5,13 +5,8 @@ import (
 	"strconv"
 
 	"github.com/cbl1/cbl1/device"
-	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
-	"github.com/cbl1/cbl1/internal/jsonobject"
-	"github.com/cbl1/cbl1/internal/shown"
 )
-
-const listsKey = "per_operation_buffers" // of a report
 
 // A listedBuffer is one row of per_operation_buffers: a buffer that lived at an operation.
 // Before the rows of each operation comes one with begins, which has at alone.
@@ -23,82 +18,6 @@ type listedBuffer struct {
 	kind    fit.Kind
 	address uint64
 	perCore uint64
-}
-
-// operationBuffers reads {"4": [{"device_id": 0, "address": 1024, ...}, ...], ...}, which
-// may be larger than all the rest of a report: one row at a time.
-func (r *Reader) operationBuffers(s *jsonobject.Scanner) error {
-	k, err := s.Kind()
-	if err != nil || r.listed == nil || k == jsonobject.KindNull {
-		if err == nil {
-			err = s.Skip()
-		}
-		return r.scanError(err)
-	}
-	if k != jsonobject.KindObject {
-		r.info.Listed.add(&event.InputError{Field: listsKey, Reason: "is " + k.String() + ", not an object"})
-		return r.scanError(s.Skip())
-	}
-	if err := s.Enter(); err != nil {
-		return r.scanError(err)
-	}
-	for {
-		more, err := s.More()
-		if err != nil || !more {
-			return r.scanError(err)
-		}
-		raw, _, err := s.Key()
-		if err != nil {
-			return r.scanError(err)
-		}
-		at, wrong := strconv.ParseUint(string(raw), 10, 63)
-		k, err := s.Kind()
-		if err != nil {
-			return r.scanError(err)
-		}
-		if wrong != nil || k != jsonobject.KindArray {
-			r.info.Listed.add(&event.InputError{Field: listsKey, Reason: "is no list of the buffers of an operation"})
-			if err := s.Skip(); err != nil {
-				return r.scanError(err)
-			}
-			continue
-		}
-		if err := r.operationRows(s, at); err != nil {
-			return err
-		}
-	}
-}
-
-// operationRows reads the list of one operation.
-func (r *Reader) operationRows(s *jsonobject.Scanner, at uint64) error {
-	if err := s.Enter(); err != nil {
-		return r.scanError(err)
-	}
-	r.listed(listedBuffer{begins: true, at: at})
-	var in jsonobject.Reader
-	for {
-		more, err := s.More()
-		if err != nil || !more {
-			return r.scanError(err)
-		}
-		if _, err := s.Kind(); err != nil {
-			return r.scanError(err)
-		}
-		raw, err := s.Capture(maxNode)
-		if err != nil {
-			return r.scanError(err)
-		}
-		o := in.Read(raw)
-		n := node{BufferType: numberOf(o, "buffer_type", jsonobject.MaxWhole), DeviceID: deviceID(o, "device_id")}
-		row := listedBuffer{at: at, named: idOf(n.DeviceID), address: addressOf(o, jsonobject.MaxWhole).V}
-		row.perCore = numberOf(o, "max_size_per_bank", jsonobject.MaxWhole).V
-		row.kind, _ = bufferKind(&n)
-		if e := in.Err(); e != nil {
-			r.info.Listed.add(&event.InputError{Field: listsKey + "." + e.Path, Value: shown.Value(e.Value), Reason: e.Reason})
-			continue
-		}
-		r.listed(row)
-	}
 }
 
 // A census is what per_operation_buffers says: for each place, at which operations a buffer

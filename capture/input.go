@@ -202,10 +202,10 @@ func digitRun(s string) int { return len(s) - len(strings.TrimLeft(s, "012345678
 // log may grow while it is read.
 func (in Input) open() (*Reader, error) {
 	if in.part != nil {
-		return &Reader{file: in.Path, part: in.part}, nil
+		return &Reader{document: document{file: in.Path}, part: in.part}, nil
 	}
 	if in.windows != nil {
-		return &Reader{file: in.Path, windows: &windows{inputs: in.windows}, object: true}, nil
+		return &Reader{document: document{file: in.Path, object: true}, windows: &windows{inputs: in.windows}}, nil
 	}
 	f, err := os.Open(in.Path)
 	if err != nil {
@@ -220,16 +220,11 @@ func (in Input) open() (*Reader, error) {
 		return nil, fileError(in.Path, err)
 	}
 	r := NewReader(f, in.Path)
-	r.close = f.Close
+	r.opened.close = f.Close
 	if before.Mode().IsRegular() {
-		r.regular, r.stat = before, f.Stat
+		r.opened.regular, r.opened.stat = before, f.Stat
 	}
 	return r, nil
-}
-
-// unchanged reports whether a file looks as it did before.
-func unchanged(before, after fs.FileInfo) bool {
-	return os.SameFile(before, after) && after.Size() == before.Size() && after.ModTime().Equal(before.ModTime())
 }
 
 // sameAs refuses, and closes, a file that is not the one that was read before. Windows are compared
@@ -239,7 +234,7 @@ func (r *Reader) sameAs(before *Reader) error {
 		r.windows.stats = before.windows.stats
 		return nil
 	}
-	if r.part != nil || r.regular != nil && unchanged(before.regular, r.regular) {
+	if r.part != nil || r.opened.regular != nil && unchanged(before.opened.regular, r.opened.regular) {
 		return nil
 	}
 	_ = r.shut() // nothing was read from it

@@ -3,26 +3,20 @@ package capture
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/jsonobject"
 )
 
-// shifted is what came before a slice of a database, and what a node of the slice needs of it.
-// The counters of each slice begin at 0; all slices together are counted as one capture. The
-// windows of one run are counted so too.
-type shifted struct {
-	nodes        uint64
-	bytes, lines int64
-	buffers      map[uint64]bool // counters in this slice of its buffer nodes
-	errors       int64           // error nodes of all slices
-	ids          bool            // a node named a device
+// A partReader reads a part of a database into a document.
+type partReader struct {
+	*document
+	part *part
 }
 
 // slices reads a part of a database: all that a report says, one slice after the other.
-func (r *Reader) slices() error {
+func (r *partReader) slices() error {
 	p := r.part
 	r.object = true
 	r.info.Rank = p.rank
@@ -51,7 +45,7 @@ func (r *Reader) slices() error {
 }
 
 // skip counts the nodes of the graph of one operation.
-func (r *Reader) skip(s *jsonobject.Scanner, row int64) error {
+func (r *partReader) skip(s *jsonobject.Scanner, row int64) error {
 	return r.slice(s, row, func() error {
 		if err := s.Enter(); err != nil {
 			return r.scanError(err)
@@ -69,7 +63,7 @@ func (r *Reader) skip(s *jsonobject.Scanner, row int64) error {
 
 // slice reads the graph of one operation with a function. What is wrong with it is said with the
 // place in the table, and counters as they stand there.
-func (r *Reader) slice(s *jsonobject.Scanner, row int64, array func() error) error {
+func (r *partReader) slice(s *jsonobject.Scanner, row int64, array func() error) error {
 	text, err := r.part.tables.Text(graphTable, graphTable, row)
 	if err != nil {
 		return r.part.error(graphTable, graphTable, row, err)
@@ -97,41 +91,8 @@ func (r *Reader) slice(s *jsonobject.Scanner, row int64, array func() error) err
 	return err
 }
 
-// shift moves a node of a slice to its place among those of all slices. A connection to a
-// node of another slice stands as the number that it had before the graph was cut: of a
-// buffer, one that does not lead back to a buffer node of the same slice is no connection.
-func (r *Reader) shift(n *node) {
-	b := &r.before
-	if r.part != nil {
-		b.take(n)
-	}
-	if b.nodes == 0 && b.bytes == 0 {
-		return
-	}
-	for i, c := range n.Connections {
-		n.Connections[i] = b.nodes + min(c, math.MaxInt64)
-	}
-	n.Counter += b.nodes
-	n.Pos.Node += int64(b.nodes)
-	n.Pos.Offset += b.bytes
-	n.Pos.Line += b.lines
-}
-
-// take looks at a node of a slice, with its counter there.
-func (b *shifted) take(n *node) {
-	switch n.Type {
-	case typeBuffer:
-		b.buffers[n.Counter] = true
-	case typeBufferAllocate, typeBufferDeallocate:
-		n.Connections = slices.DeleteFunc(n.Connections, func(c uint64) bool { return !b.buffers[c] })
-	case typeError:
-		b.errors++
-	}
-	b.ids = b.ids || n.DeviceID.OK
-}
-
 // devices reads the table of devices, which comes before all nodes.
-func (r *Reader) devices() error {
+func (r *partReader) devices() error {
 	t, ok := r.part.table("devices", 1, "device_id", "num_x_compute_cores", "num_y_compute_cores", "worker_l1_size", "address_at_first_l1_cb_buffer", "l1_bank_size", rankColumn)
 	if !ok {
 		return nil
@@ -168,7 +129,7 @@ func (r *Reader) devices() error {
 }
 
 // borders reads which buffers lived when each operation ended.
-func (r *Reader) borders() error {
+func (r *partReader) borders() error {
 	p := r.part
 	t, ok := p.buffers()
 	if !ok || !p.listed || r.listed == nil {
@@ -206,7 +167,7 @@ func (r *Reader) borders() error {
 }
 
 // nodesOf returns how many nodes a slice has, once all were read.
-func (r *Reader) nodesOf(i int) uint64 {
+func (r *partReader) nodesOf(i int) uint64 {
 	if i+1 < len(r.part.slices) {
 		return r.part.slices[i+1].start - r.part.slices[i].start
 	}
@@ -215,7 +176,7 @@ func (r *Reader) nodesOf(i int) uint64 {
 
 // lostOperations finds what the database names and has no graph of: operations, and errors
 // that no node of a graph stands for.
-func (r *Reader) lostOperations() error {
+func (r *partReader) lostOperations() error {
 	ids := map[uint64]bool{}
 	err := r.eachLost("operations", "name", func(id uint64, name string) {
 		ids[id] = true
@@ -240,7 +201,7 @@ func (i *reportInfo) lose(name string) {
 }
 
 // eachLost calls do with the rows of a table about operations without a slice.
-func (r *Reader) eachLost(name, label string, do func(id uint64, name string)) error {
+func (r *partReader) eachLost(name, label string, do func(id uint64, name string)) error {
 	t, ok := r.part.table(name, 1, "operation_id", label, rankColumn)
 	if !ok {
 		return nil
@@ -295,7 +256,7 @@ func (in Input) Counter(operation, node uint64) (uint64, error) {
 	if !ok {
 		return 0, &event.InputError{File: in.Path, Table: graphTable, Node: -1, Reason: fmt.Sprintf("there is no operation %d", operation)}
 	}
-	r, s := &Reader{file: in.Path, part: p}, jsonobject.New(nil, bufferSize)
+	r, s := &partReader{&document{file: in.Path}, p}, jsonobject.New(nil, bufferSize)
 	var before uint64
 	for j := range i + 1 {
 		before = r.before.nodes

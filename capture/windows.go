@@ -101,8 +101,14 @@ func byExecution(all []Input) {
 	slices.SortStableFunc(all, func(a, b Input) int { return cmp.Compare(index(a), index(b)) })
 }
 
+// joined reads windows into one document.
+type joined struct {
+	*document
+	windows *windows
+}
+
 // join reads windows one after the other.
-func (r *Reader) join() error {
+func (r *joined) join() error {
 	w := r.windows
 	var last event.Pos
 	for i := range w.inputs {
@@ -156,12 +162,12 @@ func (w *windows) open(i int) (*Reader, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case one.regular == nil:
+	case one.opened.regular == nil:
 		_ = one.shut() // nothing was read from it
 		return nil, &event.InputError{File: one.file, Node: -1, Reason: "is no regular file: windows are read twice"}
 	case i == len(w.stats):
-		w.stats = append(w.stats, one.regular)
-	case !unchanged(w.stats[i], one.regular):
+		w.stats = append(w.stats, one.opened.regular)
+	case !unchanged(w.stats[i], one.opened.regular):
 		_ = one.shut() // nothing was read from it
 		return nil, errChanged(one.file)
 	}
@@ -173,7 +179,7 @@ func (w *windows) open(i int) (*Reader, error) {
 
 // takes adds what one window says of the run to what the others say.
 // Devices are known early if the first window says all of them before its graph.
-func (r *Reader) takes(i int, one reportInfo) error {
+func (r *joined) takes(i int, one reportInfo) error {
 	refuse := func(field, reason string) error {
 		return &event.InputError{File: r.windows.inputs[i].Path, Node: -1, Field: field, Reason: reason + " than in " + shown.Name(r.windows.inputs[0].Path, 60)}
 	}
@@ -208,7 +214,7 @@ func (in Input) inWindow(number, node uint64) (uint64, error) {
 	if number == 0 || number > uint64(len(in.windows)) {
 		return 0, &event.InputError{File: in.Path, Node: -1, Reason: fmt.Sprintf("there is no window %d: it has %d of them, counted from 1", number, len(in.windows))}
 	}
-	r := &Reader{file: in.Path, windows: &windows{inputs: in.windows[:number]}}
+	r := &Reader{document: document{file: in.Path}, windows: &windows{inputs: in.windows[:number]}}
 	for _, err := range r.nodes() {
 		if err != nil {
 			return 0, err

@@ -1,0 +1,487 @@
+package capture
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/jsonobject"
+	"github.com/cbl1/cbl1/internal/shown"
+)
+
+const listsKey = "per_operation_buffers" // of a report
+
+// A document is JSON text with a graph in it: what it says of the capture, and who takes its nodes.
+type document struct {
+	file   string
+	info   reportInfo                     // complete when all was read; see Early for what is known before
+	object bool                           // it is a report around a graph
+	before shifted                        // of a slice or window
+	count  int64                          // nodes yielded of the array at hand
+	yield  func(*node) bool               // takes a node
+	listed func(listedBuffer)             // takes the rows of per_operation_buffers; nil = nobody asks
+	ended  func(start, next uint64) error // takes the end of a slice or window: its first node, and that of the next one
+}
+
+// shifted is what came before a slice of a database, and what a node of the slice needs of it.
+// The counters of each slice begin at 0; all slices together are counted as one capture. The
+// windows of one run are counted so too.
+type shifted struct {
+	nodes        uint64
+	bytes, lines int64
+	buffers      map[uint64]bool // counters in this slice of its buffer nodes
+	errors       int64           // error nodes of all slices
+	ids          bool            // a node named a device
+}
+
+// A reportInfo is what a report says besides its graph. Of a bare array it is zero.
+type reportInfo struct {
+	Version   event.Opt[uint64] // of the report's format
+	Rank      event.Opt[uint64] // of the host process that wrote it
+	WorldSize event.Opt[uint64] // number of such processes
+	Devices   []deviceInfo
+	// Early reports whether Devices was known before the first node.
+	Early   bool
+	Anomaly event.Anomaly
+	// Lost is how many operations a database names and has no graph of, LostName the first.
+	Lost     int64
+	LostName string
+	// Unread are the sections and rows with a field that cannot be read, Listed those of
+	// lists of buffers.
+	Unread, Listed unreadRows
+}
+
+// unreadRows counts rows or sections that cannot be read, and says why the first one cannot.
+type unreadRows struct {
+	count int64
+	why   string
+}
+
+func (u *unreadRows) add(e *event.InputError) {
+	if u.count++; u.count == 1 {
+		u.why = reasonOf(e)
+	}
+}
+
+// addAll adds those of one window.
+func (u *unreadRows) addAll(o unreadRows) {
+	if u.count == 0 {
+		u.why = o.why
+	}
+	u.count += o.count
+}
+
+// reasonOf returns the text of an error without its place in the input.
+func reasonOf(e *event.InputError) string {
+	why := *e
+	why.File, why.Line, why.Node = "", 0, -1
+	return why.Error()
+}
+
+// A deviceInfo describes a device or mesh that a report knows. Sizes and addresses
+// are in bytes.
+type deviceInfo struct {
+	ID           uint64 // of a chip or of a mesh
+	Arch         string // "" if absent
+	GridX, GridY event.Opt[uint64]
+	WorkerL1Size event.Opt[uint64] // size of L1 on one core
+	CBBase       event.Opt[uint64] // lowest address of circular buffers
+	BankSize     event.Opt[uint64] // of L1: what its buffers may take of one core
+
+	Unreadable bool // a field of it cannot be read: it says nothing
+}
+
+// shownKeys is how many keys an error lists.
+const shownKeys = 8
+
+// report reads the object around a graph. The keys may come in any order.
+func (d *document) report(s *jsonobject.Scanner) error {
+	d.object = true
+	if err := s.Enter(); err != nil {
+		return d.scanError(err)
+	}
+	var graph string // the key that had it
+	var keys []string
+	sections := make(map[string]bool)
+	for {
+		more, err := s.More()
+		if err != nil {
+			return d.scanError(err)
+		}
+		if !more {
+			break
+		}
+		offset, line := s.Offset(), s.Line()
+		raw, whole, err := s.Key()
+		if err != nil {
+			return d.scanError(err)
+		}
+		key := string(raw)
+		if len(keys) <= shownKeys {
+			keys = append(keys, key)
+		}
+		if !whole {
+			key = "" // too long to be one of ours
+		}
+		switch key {
+		case "graph", "raw_graph", "captured_graph":
+			if graph != "" {
+				return &event.InputError{File: d.file, Offset: offset, Line: line, Node: -1, Field: key,
+					Reason: "is a second graph beside " + strconv.Quote(graph)}
+			}
+			graph = key
+			d.info.Early = sections["devices"]
+			err = d.graphValue(s, key)
+		case "version", "devices", "metadata":
+			if err = d.section(s, key, sections[key]); err == nil {
+				sections[key] = true
+			}
+		case "per_operation_buffers":
+			err = d.operationBuffers(s)
+		default:
+			err = d.scanError(s.Skip())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if graph == "" {
+		return d.errorAt(s, "", "object without graph, raw_graph or captured_graph: "+listKeys(keys), event.ErrNotCapture)
+	}
+	return nil
+}
+
+func listKeys(keys []string) string {
+	if len(keys) == 0 {
+		return "it has no keys"
+	}
+	var b strings.Builder
+	b.WriteString("it has ")
+	for i, key := range keys {
+		if i == shownKeys {
+			b.WriteString(", ...")
+			break
+		}
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(shown.Name(key, 20))
+	}
+	return b.String()
+}
+
+// graphValue reads the value of a graph key: an array, or a string whose text is
+// one (a cell of a database).
+func (d *document) graphValue(s *jsonobject.Scanner, key string) error {
+	k, err := s.Kind()
+	if err != nil {
+		return d.scanError(err)
+	}
+	switch k {
+	case jsonobject.KindArray:
+		return d.graph(s, d.file)
+	case jsonobject.KindString:
+		return d.graphText(s, key)
+	}
+	return d.errorAt(s, key, "is "+k.String()+", not an array of nodes", nil)
+}
+
+// graphText reads a graph whose JSON text stands in a string. Positions count
+// from the start of the decoded text.
+func (d *document) graphText(s *jsonobject.Scanner, key string) error {
+	text, err := s.Text()
+	if err != nil {
+		return d.scanError(err)
+	}
+	file := d.file + "#" + key
+	inner := jsonobject.New(text, bufferSize)
+	k, err := inner.Kind()
+	switch {
+	case err != nil:
+		err = scanError(file, -1, err)
+	case k != jsonobject.KindArray:
+		err = &event.InputError{File: file, Offset: inner.Offset(), Line: inner.Line(), Node: -1,
+			Reason: k.String() + " is not an array of nodes"}
+	default:
+		if err = d.graph(inner, file); err == nil {
+			err = scanError(file, -1, inner.End())
+		}
+	}
+	// The string itself may be broken, not the text in it.
+	if outer, ok := errors.AsType[*jsonobject.Error](errors.Unwrap(err)); ok {
+		return d.scanError(outer)
+	}
+	return err
+}
+
+// section reads a part of the report that describes the capture.
+func (d *document) section(s *jsonobject.Scanner, key string, again bool) error {
+	if _, err := s.Kind(); err != nil {
+		return d.scanError(err)
+	}
+	raw, err := s.Capture(maxNode)
+	if err != nil {
+		return d.scanError(err)
+	}
+	old := d.info
+	in := section{name: key}
+	o := in.read(raw)
+	switch key {
+	case "version":
+		// Another tool may put something else here; a version decides nothing.
+		v, wrong := jsonobject.Whole(raw)
+		d.info.Version = event.Opt[uint64]{V: v, OK: wrong == ""}
+	case "metadata":
+		in, _ := o.Object(key)
+		d.info.Rank, d.info.WorldSize = numberOf(in, "rank", jsonobject.MaxWhole), numberOf(in, "world_size", jsonobject.MaxWhole)
+	case "devices":
+		d.info.Devices = devicesIn(o)
+	}
+	if e := in.json.Err(); e != nil {
+		d.info.Unread.add(&event.InputError{Field: e.Path, Value: shown.Value(e.Value), Reason: e.Reason})
+		if key == "devices" {
+			d.info.Devices = devicesApart(raw)
+		}
+	}
+	if again {
+		equal := old.Version == d.info.Version && old.Rank == d.info.Rank && old.WorldSize == d.info.WorldSize &&
+			slices.Equal(old.Devices, d.info.Devices)
+		if !equal {
+			d.info.Unread.add(&event.InputError{Field: key, Reason: "comes a second time, and is not equal to the first"})
+			d.info.Rank = event.Opt[uint64]{}
+			if key == "devices" {
+				d.info.Devices = []deviceInfo{{Unreadable: true}}
+			}
+		}
+		d.info.Anomaly |= event.AnomalyDuplicateKey
+	}
+	return nil
+}
+
+// devicesApart reads devices each alone, since one of them cannot be read.
+func devicesApart(raw []byte) (list []deviceInfo) {
+	var all []json.RawMessage
+	if json.Unmarshal(raw, &all) != nil {
+		return []deviceInfo{{Unreadable: true}}
+	}
+	for _, one := range all {
+		in := section{name: "devices"}
+		alone := devicesIn(in.read(slices.Concat([]byte("["), one, []byte("]"))))
+		if in.json.Err() != nil {
+			alone = []deviceInfo{{Unreadable: true}}
+		}
+		list = append(list, alone...)
+	}
+	return list
+}
+
+// A section is a part of a report, read as the member that it is.
+type section struct {
+	json jsonobject.Reader
+	name string
+}
+
+func (s *section) read(raw []byte) jsonobject.Object {
+	return s.json.Read(slices.Concat([]byte(`{"`+s.name+`":`), raw, []byte("}")))
+}
+
+// devicesIn reads [{"device_id": 0, "worker_l1_size": 1572864, ...}, ...].
+func devicesIn(o jsonobject.Object) (list []deviceInfo) {
+	for in := range o.Objects("devices") {
+		info := deviceInfo{
+			Arch:         arch(in),
+			GridX:        numberOf(in, "num_x_compute_cores", jsonobject.MaxWhole),
+			GridY:        numberOf(in, "num_y_compute_cores", jsonobject.MaxWhole),
+			WorkerL1Size: numberOf(in, "worker_l1_size", jsonobject.MaxL1),
+			CBBase:       numberOf(in, "address_at_first_l1_cb_buffer", jsonobject.MaxL1),
+			BankSize:     numberOf(in, "l1_bank_size", jsonobject.MaxL1),
+		}
+		info.ID = in.Need("device_id", jsonobject.MaxInt)
+		list = append(list, info)
+	}
+	return list
+}
+
+// arch reads the name of an architecture; what is not a name is kept as it stands.
+func arch(in jsonobject.Object) string {
+	raw := in.Get("arch")
+	switch {
+	case raw == nil:
+		return ""
+	case raw[0] == '"':
+		return jsonobject.Unquote(raw)
+	}
+	return shown.Value(raw)
+}
+
+// operationBuffers reads {"4": [{"device_id": 0, "address": 1024, ...}, ...], ...}, which
+// may be larger than all the rest of a report: one row at a time.
+func (d *document) operationBuffers(s *jsonobject.Scanner) error {
+	k, err := s.Kind()
+	if err != nil || d.listed == nil || k == jsonobject.KindNull {
+		if err == nil {
+			err = s.Skip()
+		}
+		return d.scanError(err)
+	}
+	if k != jsonobject.KindObject {
+		d.info.Listed.add(&event.InputError{Field: listsKey, Reason: "is " + k.String() + ", not an object"})
+		return d.scanError(s.Skip())
+	}
+	if err := s.Enter(); err != nil {
+		return d.scanError(err)
+	}
+	for {
+		more, err := s.More()
+		if err != nil || !more {
+			return d.scanError(err)
+		}
+		raw, _, err := s.Key()
+		if err != nil {
+			return d.scanError(err)
+		}
+		at, wrong := strconv.ParseUint(string(raw), 10, 63)
+		k, err := s.Kind()
+		if err != nil {
+			return d.scanError(err)
+		}
+		if wrong != nil || k != jsonobject.KindArray {
+			d.info.Listed.add(&event.InputError{Field: listsKey, Reason: "is no list of the buffers of an operation"})
+			if err := s.Skip(); err != nil {
+				return d.scanError(err)
+			}
+			continue
+		}
+		if err := d.operationRows(s, at); err != nil {
+			return err
+		}
+	}
+}
+
+// operationRows reads the list of one operation.
+func (d *document) operationRows(s *jsonobject.Scanner, at uint64) error {
+	if err := s.Enter(); err != nil {
+		return d.scanError(err)
+	}
+	d.listed(listedBuffer{begins: true, at: at})
+	var in jsonobject.Reader
+	for {
+		more, err := s.More()
+		if err != nil || !more {
+			return d.scanError(err)
+		}
+		if _, err := s.Kind(); err != nil {
+			return d.scanError(err)
+		}
+		raw, err := s.Capture(maxNode)
+		if err != nil {
+			return d.scanError(err)
+		}
+		o := in.Read(raw)
+		n := node{BufferType: numberOf(o, "buffer_type", jsonobject.MaxWhole), DeviceID: deviceID(o, "device_id")}
+		row := listedBuffer{at: at, named: idOf(n.DeviceID), address: addressOf(o, jsonobject.MaxWhole).V}
+		row.perCore = numberOf(o, "max_size_per_bank", jsonobject.MaxWhole).V
+		row.kind, _ = bufferKind(&n)
+		if e := in.Err(); e != nil {
+			d.info.Listed.add(&event.InputError{Field: listsKey + "." + e.Path, Value: shown.Value(e.Value), Reason: e.Reason})
+			continue
+		}
+		d.listed(row)
+	}
+}
+
+// graph reads an array of nodes.
+func (d *document) graph(s *jsonobject.Scanner, file string) error {
+	return d.array(s, newDecoder(file))
+}
+
+// array reads an array of nodes with a decoder that may have read others.
+func (d *document) array(s *jsonobject.Scanner, of *decoder) error {
+	file := of.file
+	if err := s.Enter(); err != nil {
+		return d.scanError(err)
+	}
+	for d.count = 0; ; d.count++ {
+		more, err := s.More()
+		if err != nil {
+			return scanError(file, -1, err)
+		}
+		if !more {
+			return nil
+		}
+		if _, err := s.Kind(); err != nil {
+			return scanError(file, d.count, err)
+		}
+		pos := event.Pos{Offset: s.Offset(), Line: s.Line(), Node: d.count}
+		n, err := of.next(s, pos)
+		if err != nil {
+			return err
+		}
+		if d.shift(n); !d.yield(n) {
+			return errStop
+		}
+	}
+}
+
+// errorAt returns an error at the place where s stands.
+func (d *document) errorAt(s *jsonobject.Scanner, field, reason string, cause error) error {
+	return &event.InputError{File: d.file, Offset: s.Offset(), Line: s.Line(), Node: -1, Field: field, Reason: reason, Err: cause}
+}
+
+func (d *document) scanError(err error) error { return scanError(d.file, -1, err) }
+
+// scanError turns an error of the scanner into ours.
+func scanError(file string, node int64, err error) error {
+	if err == nil {
+		return nil
+	}
+	var e *jsonobject.Error
+	if !errors.As(err, &e) {
+		return &event.InputError{File: file, Node: node, Reason: err.Error(), Err: err}
+	}
+	out := &event.InputError{File: file, Offset: e.Offset, Line: e.Line, Node: node, Reason: e.Reason, Err: e.Err}
+	switch {
+	case errors.Is(e, jsonobject.ErrLimit):
+		out.Err = event.ErrTooLarge
+	case errors.Is(e, jsonobject.ErrDepth):
+		out.Err = event.ErrTooDeep
+	}
+	return out
+}
+
+// shift moves a node of a slice to its place among those of all slices. A connection to a
+// node of another slice stands as the number that it had before the graph was cut: of a
+// buffer, one that does not lead back to a buffer node of the same slice is no connection.
+func (d *document) shift(n *node) {
+	b := &d.before
+	if b.buffers != nil {
+		b.take(n)
+	}
+	if b.nodes == 0 && b.bytes == 0 {
+		return
+	}
+	for i, c := range n.Connections {
+		n.Connections[i] = b.nodes + min(c, math.MaxInt64)
+	}
+	n.Counter += b.nodes
+	n.Pos.Node += int64(b.nodes)
+	n.Pos.Offset += b.bytes
+	n.Pos.Line += b.lines
+}
+
+// take looks at a node of a slice, with its counter there.
+func (b *shifted) take(n *node) {
+	switch n.Type {
+	case typeBuffer:
+		b.buffers[n.Counter] = true
+	case typeBufferAllocate, typeBufferDeallocate:
+		n.Connections = slices.DeleteFunc(n.Connections, func(c uint64) bool { return !b.buffers[c] })
+	case typeError:
+		b.errors++
+	}
+	b.ids = b.ids || n.DeviceID.OK
+}
