@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/google/btree"
+
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
@@ -289,28 +291,24 @@ func (b *buffer) differs(n *node) bool {
 	return n.Size.V != 0 && n.Size.V != b.size || n.MaxSizePerBank.OK && b.perCore.OK && n.MaxSizePerBank != b.perCore
 }
 
-// A guest is a resident that is there now.
+// A guest is a buffer whose end is known before.
 type guest struct {
 	*buffer
 	until uint64
 }
 
-// guests are buffers that are there now, as a heap by their end.
-type guests []guest
+// guests are buffers by their end.
+type guests struct{ *btree.BTreeG[guest] }
 
-func (g guests) Len() int { return len(g) }
-
-func (g guests) Less(i, j int) bool {
-	return cmp.Or(cmp.Compare(g[i].until, g[j].until), cmp.Compare(g[i].id, g[j].id)) < 0
+func newGuests() guests {
+	return guests{btree.NewG(16, func(a, b guest) bool { return cmp.Or(cmp.Compare(a.until, b.until), cmp.Compare(a.id, b.id)) < 0 })}
 }
 
-func (g guests) Swap(i, j int) { g[i], g[j] = g[j], g[i] }
-
-func (g *guests) Push(one any) { *g = append(*g, one.(guest)) }
-
-func (g *guests) Pop() any {
-	last := len(*g) - 1
-	one := (*g)[last]
-	*g = (*g)[:last]
-	return one
+// all returns the guests in their order.
+func (g guests) all() (out []guest) {
+	g.Ascend(func(b guest) bool {
+		out = append(out, b)
+		return true
+	})
+	return out
 }

@@ -8,14 +8,23 @@ import (
 	"github.com/cbl1/cbl1/event"
 )
 
-// devices tell what each id of a capture stands for.
-type devices struct {
+// ground is what the parts of the third stage share: what is known of the devices, and where events go.
+type ground struct {
 	known *knowledge
 	specs *specs
 	grids *grids
 	units *units
 	out   *events
 }
+
+func newGround(known *knowledge, opt Options, info *reportInfo) *ground {
+	s := &specs{opt: opt, known: known, info: info}
+	g := &grids{specs: s, known: known, byID: map[device.ID]*grid{}}
+	return &ground{known, s, g, newUnits(known.members), newEvents()}
+}
+
+// devices tell what each id of a capture stands for.
+type devices struct{ *ground }
 
 // declare tells what is known of a unit.
 func (d *devices) declare(u *unit, like event.Opt[device.ID], at uint64) {

@@ -1,8 +1,6 @@
 package capture
 
 import (
-	"cmp"
-	"container/heap"
 	"iter"
 	"slices"
 	"strings"
@@ -16,27 +14,23 @@ import (
 
 // memory knows which buffers live, and where.
 type memory struct {
-	known       *knowledge
-	specs       *specs
-	grids       *grids
-	units       *units
+	*ground
 	live        *buffers
 	heights     heights
-	past        *past   // nil unless another reading could use it
-	attending   []guest // residents that are there now, by their end
-	attended    int     // of the residents that are known
+	past        *past  // nil unless another reading could use it
+	attending   guests // residents that are there now, by their end
+	attended    int    // of the residents that are known
 	absent      *absentees
 	hidden      hiddenBuffers
 	borders     borders
-	undescribed bool // no tensor has described a sharded buffer that was told
-	out         *events
+	undescribed bool   // no tensor has described a sharded buffer that was told
 	path        string // functions that run at the node at hand
 }
 
-func newMemory(known *knowledge, s *specs, g *grids, u *units, a *absentees, out *events) *memory {
+func newMemory(g *ground, a *absentees) *memory {
 	return &memory{
-		known: known, specs: s, grids: g, units: u, live: newBuffers(known), heights: newHeights(known), absent: a,
-		hidden: hiddenBuffers{freed: map[device.ID]bool{}, lost: counters{}}, out: out,
+		ground: g, live: newBuffers(g.known), heights: newHeights(g.known), absent: a,
+		attending: newGuests(), borders: borders{leaving: newGuests()}, hidden: hiddenBuffers{freed: map[device.ID]bool{}, lost: counters{}},
 	}
 }
 
@@ -339,58 +333,53 @@ func (m *memory) allocation(b *buffer) event.Event {
 	return e
 }
 
-// departing returns a buffer that ends before the node next, where no node frees it, nil if there is none.
-func (m *memory) departing(next uint64) *guest {
-	for l := m.borders.leaving; len(l) > 0 && l[0].until < next; l = m.borders.leaving {
-		if m.live.live[l[0].named][l[0].id] != nil {
-			return &l[0]
+// departing returns a buffer that ends before the node next, where no node frees it. ok is false if there is none.
+func (m *memory) departing(next uint64) (b guest, ok bool) {
+	for b, ok = m.borders.leaving.Min(); ok && b.until < next; b, ok = m.borders.leaving.Min() {
+		if m.live.live[b.named][b.id] != nil {
+			return b, true
 		}
-		heap.Pop(&m.borders.leaving)
+		m.borders.leaving.DeleteMin()
 	}
-	if len(m.attending) > 0 && m.attending[0].until < next {
-		return &m.attending[0]
-	}
-	return nil
+	b, ok = m.attending.Min()
+	return b, ok && b.until < next
 }
 
 // depart tells that a buffer that departing has returned is gone.
 func (m *memory) depart(b guest) {
 	if b.earlier {
-		m.attending = m.attending[1:] // slices.Delete would move all that is left, for each buffer
+		m.attending.DeleteMin()
 	} else {
-		heap.Pop(&m.borders.leaving)
+		m.borders.leaving.DeleteMin()
 		m.borders.cross(b.buffer, m.borders.next)
 		m.live.remove(b.buffer)
 	}
 	m.gone(b.buffer, b.until)
 }
 
-// arriving returns a resident that is there from the node next on, nil if there is none.
-func (m *memory) arriving(next uint64) *guest {
+// arriving returns a resident that is there from the node next on. ok is false if there is none.
+func (m *memory) arriving(next uint64) (b guest, ok bool) {
 	for all := m.known.residents; m.attended < len(all) && all[m.attended].since <= next; {
 		r := all[m.attended]
 		if m.attended++; next >= r.until {
 			continue
 		}
-		b := &guest{&buffer{
+		b = guest{&buffer{
 			id: m.live.next(), at: r.since, named: r.named, kind: r.kind, perCore: r.perCore, recorded: r.address,
 			op: event.UnplacedEarlier, shards: r.shards, told: true, earlier: true, on: m.units.reached(r.named),
 		}, r.until}
 		if len(b.on) > 0 && r.address <= jsonobject.MaxL1 { // else it is where nothing else is, or in no L1
-			return b
+			return b, true
 		}
 	}
-	return nil
+	return b, false
 }
 
 // arrive tells a resident that arriving has returned.
 func (m *memory) arrive(b guest) {
 	b.address = event.Some(b.recorded)
 	m.heights.locate(b.buffer, m.specs.spec())
-	i, _ := slices.BinarySearchFunc(m.attending, b, func(a, b guest) int {
-		return cmp.Or(cmp.Compare(a.until, b.until), cmp.Compare(a.id, b.id))
-	})
-	m.attending = slices.Insert(m.attending, i, b)
+	m.attending.ReplaceOrInsert(b)
 	e := m.allocation(b.buffer)
 	m.tellBuffer(&e, b.buffer, b.on)
 }
@@ -437,7 +426,7 @@ func (m *memory) tellEarlier(next *node) {
 func (m *memory) join(u *unit, named iter.Seq[device.ID]) {
 	ids := slices.Collect(named)
 	var all []*buffer
-	for _, b := range m.attending {
+	for _, b := range m.attending.all() {
 		if slices.Contains(ids, b.named) {
 			all = append(all, b.buffer)
 		}
@@ -481,13 +470,12 @@ func (m *memory) hideBuffers(at uint64, id device.ID) {
 	for _, b := range m.live.reaching(slices.Values(ids)) {
 		m.hideBuffer(b, at)
 	}
-	m.attending = slices.DeleteFunc(m.attending, func(b guest) bool {
-		if !m.known.members.share(b.named, id) {
-			return false
+	for _, b := range m.attending.all() {
+		if m.known.members.share(b.named, id) {
+			m.attending.Delete(b)
+			m.hideBuffer(b.buffer, at)
 		}
-		m.hideBuffer(b.buffer, at)
-		return true
-	})
+	}
 }
 
 // hideBuffer takes a buffer out of L1. Its own free finds it still.
@@ -519,14 +507,12 @@ func (m *memory) blind(n *node) {
 
 // leaves takes in a new buffer, which may be gone when an operation ends.
 func (m *memory) leaves(b *buffer) {
-	until, ok := m.known.ends[b.at]
-	if !ok {
-		return
+	if until, ok := m.known.ends[b.at]; ok {
+		m.borders.leaving.ReplaceOrInsert(guest{b, until})
 	}
-	heap.Push(&m.borders.leaving, guest{b, until})
 }
 
-// cut begins another windom. No window can show a buffer without an address.
+// cut begins another window. No window can show a buffer without an address.
 func (m *memory) cut(next uint64) {
 	m.live.began = next
 	if m.past != nil {
@@ -536,7 +522,7 @@ func (m *memory) cut(next uint64) {
 		for _, b := range named {
 			if b.kind.InL1() && b.recorded == 0 {
 				m.borders.placeless = true
-				heap.Push(&m.borders.leaving, guest{b, next - 1})
+				m.borders.leaving.ReplaceOrInsert(guest{b, next - 1})
 			}
 		}
 	}

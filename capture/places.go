@@ -9,28 +9,20 @@ import (
 
 // places is the third stage of a reading: what happens on which device. Each of its parts knows one thing.
 type places struct {
-	known    *knowledge
+	*ground
 	opt      Options
-	specs    *specs
-	grids    *grids
-	units    *units
 	devices  devices
 	programs *programs
 	memory   *memory
 	upstream upstreamSums
 	shows    shows
-	out      *events
 	at       uint64 // counter of the node at hand
 	farthest uint64 // largest counter that a connection names
 }
 
-func newPlaces(known *knowledge, opt Options, r *Reader) *places {
-	s, u, out := &specs{opt: opt, known: known, info: &r.info}, newUnits(known.members), newEvents()
-	g, a := &grids{specs: s, known: known, byID: map[device.ID]*grid{}}, newAbsentees()
-	return &places{
-		known: known, opt: opt, specs: s, grids: g, units: u, devices: devices{known, s, g, u, out},
-		programs: newPrograms(known, s, g, u, a, out), memory: newMemory(known, s, g, u, a, out), out: out,
-	}
+func newPlaces(known *knowledge, opt Options, info *reportInfo) *places {
+	g, a := newGround(known, opt, info), newAbsentees()
+	return &places{ground: g, opt: opt, devices: devices{g}, programs: newPrograms(g, a), memory: newMemory(g, a)}
 }
 
 // stand takes in where the stage stands: at a node, and in which functions.
@@ -106,13 +98,13 @@ func (p *places) note(n *node) {
 // attend brings the residents up to date with the node that comes. Those that ended
 // before it go, and those that are there by then come.
 func (p *places) attend(next uint64) {
-	for b := p.memory.departing(next); b != nil; b = p.memory.departing(next) {
+	for b, ok := p.memory.departing(next); ok; b, ok = p.memory.departing(next) {
 		p.cross(b.buffer, next)
-		p.memory.depart(*b)
+		p.memory.depart(b)
 	}
-	for b := p.memory.arriving(next); b != nil; b = p.memory.arriving(next) {
+	for b, ok := p.memory.arriving(next); ok; b, ok = p.memory.arriving(next) {
 		p.cross(b.buffer, next)
-		p.memory.arrive(*b)
+		p.memory.arrive(b)
 	}
 }
 

@@ -13,10 +13,7 @@ import (
 
 // programs know which program runs on each unit.
 type programs struct {
-	known    *knowledge
-	specs    *specs
-	grids    *grids
-	units    *units
+	*ground
 	layouts  *layouts
 	hits     hits
 	open     openRuns
@@ -25,15 +22,14 @@ type programs struct {
 	running  running
 	absent   *absentees
 	err      *event.InputError // a program has no layout: the reading ends
-	out      *events
-	call     call          // where the node at hand stands
-	starting []event.Event // room for those of start
+	call     call              // where the node at hand stands
+	starting []event.Event     // room for those of start
 }
 
-func newPrograms(known *knowledge, s *specs, g *grids, u *units, a *absentees, out *events) *programs {
+func newPrograms(g *ground, a *absentees) *programs {
 	return &programs{
-		known: known, specs: s, grids: g, units: u, layouts: newLayouts(), hits: hits{}, open: openRuns{units: u},
-		heralds: newHeralds(u), hidden: newHiddenPrograms(), absent: a, out: out,
+		ground: g, layouts: newLayouts(), hits: hits{}, open: openRuns{units: g.units}, heralds: newHeralds(g.units),
+		hidden: newHiddenPrograms(), absent: a,
 	}
 }
 

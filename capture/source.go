@@ -124,7 +124,7 @@ type reading struct {
 }
 
 func newReading(r *Reader, opt Options, known *knowledge, rank event.Opt[uint64]) *reading {
-	p := newPlaces(known, opt, r)
+	p := newPlaces(known, opt, &r.info)
 	return &reading{opt: opt, reader: r, rank: rank, known: known, operations: newOperations(known), places: p, out: p.out}
 }
 

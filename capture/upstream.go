@@ -14,20 +14,22 @@ import (
 // (ttnn/core/graph/graph_trace_utils.cpp): one walk over the nodes, unsigned sums
 // without a floor, maxima on additions only.
 type upstreamSums struct {
-	cb, l1, dataflow, scratchpad, total                     uint64
-	peakCB, peakL1, peakDataflow, peakScratchpad, peakTotal uint64
-	wrapped, l1Unknown                                      bool
-	perCore                                                 bool // a set of cores is a JSON array
-	hidden                                                  bool // a node that counts cannot be read
+	now, most          sums
+	wrapped, l1Unknown bool
+	perCore            bool // a set of cores is a JSON array
+	hidden             bool // a node that counts cannot be read
 
 	// What the sums stand for.
 	since  []upstreamCB // local CBs since the last free
 	raised bool         // their sum is the peak
-	peak   []upstreamCB // those that made peakCB, once a free came behind them
-	known  uint64       // of l1: what was allocated in the capture and is live
-	most   uint64       // its maximum
+	peak   []upstreamCB // those that made most.cb, once a free came behind them
+	live   uint64       // of now.l1: what was allocated in the capture
+	alive  uint64       // its maximum
 	before int          // frees of what was not
 }
+
+// sums are bytes by what takes them, and all of them.
+type sums struct{ cb, l1, dataflow, scratchpad, total uint64 }
 
 // An upstreamCB is a CB that was added up.
 type upstreamCB struct {
@@ -38,9 +40,9 @@ type upstreamCB struct {
 
 func (u *upstreamSums) add(sum, peak *uint64, size uint64) {
 	*sum += size
-	u.total += size
+	u.now.total += size
 	*peak = max(*peak, *sum)
-	u.peakTotal = max(u.peakTotal, u.total)
+	u.most.total = max(u.most.total, u.now.total)
 }
 
 // place takes in a CB, dataflow buffer or scratchpad.
@@ -51,13 +53,13 @@ func (u *upstreamSums) place(n *node) {
 	}
 	switch n.Type {
 	case typeDataflowBufferAllocate:
-		u.add(&u.dataflow, &u.peakDataflow, n.Size.V)
+		u.add(&u.now.dataflow, &u.most.dataflow, n.Size.V)
 	case typeScratchpadAllocate:
-		u.add(&u.scratchpad, &u.peakScratchpad, n.Size.V)
+		u.add(&u.now.scratchpad, &u.most.scratchpad, n.Size.V)
 	default:
-		peak := u.peakCB
-		u.add(&u.cb, &u.peakCB, n.Size.V)
-		u.raised = u.raised || u.peakCB > peak
+		peak := u.most.cb
+		u.add(&u.now.cb, &u.most.cb, n.Size.V)
+		u.raised = u.raised || u.most.cb > peak
 		u.since = append(u.since, upstreamCB{idOf(n.DeviceID), n.Cores, n.Address.V, n.Size.V})
 	}
 }
@@ -65,8 +67,8 @@ func (u *upstreamSums) place(n *node) {
 // free takes in a circular_buffer_deallocate_all.
 func (u *upstreamSums) free() {
 	u.keep()
-	u.total -= u.cb + u.dataflow + u.scratchpad
-	u.cb, u.dataflow, u.scratchpad = 0, 0, 0
+	u.now.total -= u.now.cb + u.now.dataflow + u.now.scratchpad
+	u.now.cb, u.now.dataflow, u.now.scratchpad = 0, 0, 0
 }
 
 // keep keeps the CBs since the last free, if their sum is the peak.
@@ -102,7 +104,7 @@ func (u *upstreamSums) explain() (causes []event.UpstreamCause) {
 		if same {
 			code = event.CauseCopies
 		}
-		causes = append(causes, event.UpstreamCause{Code: code, Figure: "peak_cb", Upstream: u.peakCB, Exact: sum, Count: n})
+		causes = append(causes, event.UpstreamCause{Code: code, Figure: "peak_cb", Upstream: u.most.cb, Exact: sum, Count: n})
 	}
 	sets := map[string]bool{}
 	for _, cb := range largest {
@@ -168,10 +170,10 @@ func (u *upstreamSums) pair(n *node, found bool) {
 	switch {
 	case n.TypeName == "DRAM" || !n.MaxSizePerBank.OK:
 	case n.Type == typeBufferAllocate:
-		u.known += n.MaxSizePerBank.V
-		u.most = max(u.most, u.known)
+		u.live += n.MaxSizePerBank.V
+		u.alive = max(u.alive, u.live)
 	case found:
-		u.known -= min(u.known, n.MaxSizePerBank.V)
+		u.live -= min(u.live, n.MaxSizePerBank.V)
 	default:
 		u.before++
 	}
@@ -184,11 +186,11 @@ func (u *upstreamSums) buffer(n *node) {
 	case !n.MaxSizePerBank.OK:
 		u.l1Unknown = true // captures of 2024 do not have it
 	case n.Type == typeBufferAllocate:
-		u.add(&u.l1, &u.peakL1, n.MaxSizePerBank.V)
+		u.add(&u.now.l1, &u.most.l1, n.MaxSizePerBank.V)
 	default:
-		u.wrapped = u.wrapped || n.MaxSizePerBank.V > u.l1
-		u.l1 -= n.MaxSizePerBank.V
-		u.total -= n.MaxSizePerBank.V
+		u.wrapped = u.wrapped || n.MaxSizePerBank.V > u.now.l1
+		u.now.l1 -= n.MaxSizePerBank.V
+		u.now.total -= n.MaxSizePerBank.V
 	}
 }
 
@@ -196,11 +198,11 @@ func (u *upstreamSums) figures() event.Upstream {
 	if u.hidden {
 		return event.Upstream{PerCore: u.perCore}
 	}
-	f := event.Upstream{PeakCB: event.Some(u.peakCB), PeakDataflow: event.Some(u.peakDataflow), PeakScratchpad: event.Some(u.peakScratchpad), PerCore: u.perCore, Causes: u.explain()}
+	f := event.Upstream{PeakCB: event.Some(u.most.cb), PeakDataflow: event.Some(u.most.dataflow), PeakScratchpad: event.Some(u.most.scratchpad), PerCore: u.perCore, Causes: u.explain()}
 	if !u.l1Unknown {
-		f.PeakL1, f.PeakTotal, f.Wrapped = event.Some(u.peakL1), event.Some(u.peakTotal), u.wrapped
+		f.PeakL1, f.PeakTotal, f.Wrapped = event.Some(u.most.l1), event.Some(u.most.total), u.wrapped
 		if u.wrapped {
-			f.Causes = append(f.Causes, event.UpstreamCause{Code: event.CauseWrapped, Figure: "peak_l1", Upstream: u.peakL1, Exact: u.most, Count: u.before})
+			f.Causes = append(f.Causes, event.UpstreamCause{Code: event.CauseWrapped, Figure: "peak_l1", Upstream: u.most.l1, Exact: u.alive, Count: u.before})
 		}
 	}
 	return f
