@@ -6,6 +6,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/internal/jsonobject"
 )
 
 // A listedBuffer is one row of per_operation_buffers: a buffer that lived at an operation.
@@ -18,6 +19,15 @@ type listedBuffer struct {
 	kind    fit.Kind
 	address uint64
 	perCore uint64
+}
+
+// listedIn reads the row of an operation that begins at a node.
+func listedIn(at uint64, number numberIn) listedBuffer {
+	n := node{BufferType: number("buffer_type", jsonobject.MaxWhole), DeviceID: number("device_id", jsonobject.MaxInt)}
+	row := listedBuffer{at: at, named: idOf(n.DeviceID), address: number("address", jsonobject.MaxWhole).V}
+	row.perCore = number("max_size_per_bank", jsonobject.MaxWhole).V
+	row.kind, _ = bufferKind(&n)
+	return row
 }
 
 // A census is what per_operation_buffers says: for each place, at which operations a buffer

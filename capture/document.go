@@ -292,18 +292,25 @@ func (s *section) read(raw []byte) jsonobject.Object {
 // devicesIn reads [{"device_id": 0, "worker_l1_size": 1572864, ...}, ...].
 func devicesIn(o jsonobject.Object) (list []deviceInfo) {
 	for in := range o.Objects("devices") {
-		info := deviceInfo{
-			Arch:         arch(in),
-			GridX:        numberOf(in, "num_x_compute_cores", jsonobject.MaxWhole),
-			GridY:        numberOf(in, "num_y_compute_cores", jsonobject.MaxWhole),
-			WorkerL1Size: numberOf(in, "worker_l1_size", jsonobject.MaxL1),
-			CBBase:       numberOf(in, "address_at_first_l1_cb_buffer", jsonobject.MaxL1),
-			BankSize:     numberOf(in, "l1_bank_size", jsonobject.MaxL1),
-		}
-		info.ID = in.Need("device_id", jsonobject.MaxInt)
+		info := deviceIn(func(name string, most uint64) event.Opt[uint64] { return numberOf(in, name, most) })
+		info.Arch, info.ID = arch(in), in.Need("device_id", jsonobject.MaxInt)
 		list = append(list, info)
 	}
 	return list
+}
+
+// numberIn reads a number by the name of its field or column, which is at most most.
+type numberIn func(name string, most uint64) event.Opt[uint64]
+
+// deviceIn reads a device, without its names, from numbers by field or column.
+func deviceIn(number numberIn) deviceInfo {
+	return deviceInfo{
+		GridX:        number("num_x_compute_cores", jsonobject.MaxWhole),
+		GridY:        number("num_y_compute_cores", jsonobject.MaxWhole),
+		WorkerL1Size: number("worker_l1_size", jsonobject.MaxL1),
+		CBBase:       number("address_at_first_l1_cb_buffer", jsonobject.MaxL1),
+		BankSize:     number("l1_bank_size", jsonobject.MaxL1),
+	}
 }
 
 // arch reads the name of an architecture; what is not a name is kept as it stands.
@@ -382,10 +389,12 @@ func (d *document) operationRows(s *jsonobject.Scanner, at uint64) error {
 			return d.scanError(err)
 		}
 		o := in.Read(raw)
-		n := node{BufferType: numberOf(o, "buffer_type", jsonobject.MaxWhole), DeviceID: deviceID(o, "device_id")}
-		row := listedBuffer{at: at, named: idOf(n.DeviceID), address: addressOf(o, jsonobject.MaxWhole).V}
-		row.perCore = numberOf(o, "max_size_per_bank", jsonobject.MaxWhole).V
-		row.kind, _ = bufferKind(&n)
+		row := listedIn(at, func(name string, most uint64) event.Opt[uint64] {
+			if name == "address" {
+				return addressOf(o, most)
+			}
+			return numberOf(o, name, most)
+		})
 		if e := in.Err(); e != nil {
 			d.info.Listed.add(&event.InputError{Field: listsKey + "." + e.Path, Value: shown.Value(e.Value), Reason: e.Reason})
 			continue

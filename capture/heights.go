@@ -154,15 +154,6 @@ func byHeight(a, b *buffer) int {
 	return cmp.Or(cmp.Compare(b.r.End, a.r.End), cmp.Compare(a.id, b.id))
 }
 
-// crossesBorder reports whether a buffer lies on the wrong side of the beginning of L1_SMALL on a unit.
-func (b *buffer) crossesBorder(u *unit) bool {
-	low, high := border([]*unit{u}, l1.Spec{})
-	if b.kind == fit.KindL1Small {
-		return b.r.Start < high
-	}
-	return b.r.End > low
-}
-
 // border returns where L1_SMALL begins on some units: L1 buffers on all of them lie below low,
 // L1_SMALL buffers above high.
 func border(on []*unit, otherwise l1.Spec) (low, high uint64) {

@@ -434,9 +434,6 @@ func (m *memory) join(u *unit, named iter.Seq[device.ID]) {
 	for _, b := range append(all, m.live.reaching(named)...) {
 		if b.told && !slices.Contains(b.on, u) {
 			b.on = append(b.on, u) // which has no room for it where others have the list too
-			if b.placed && b.crossesBorder(u) {
-				m.known.tooLate(noteMeshLate)
-			}
 			e := m.allocation(b)
 			m.tellBuffer(&e, b, []*unit{u})
 		}

@@ -104,14 +104,8 @@ func (r *partReader) devices() error {
 		}
 		n := numbers{cells: row}
 		id, rank := n.get("device_id", jsonobject.MaxInt), n.get(rankColumn, jsonobject.MaxWhole)
-		info := deviceInfo{
-			ID:           id.V,
-			GridX:        n.get("num_x_compute_cores", jsonobject.MaxWhole),
-			GridY:        n.get("num_y_compute_cores", jsonobject.MaxWhole),
-			WorkerL1Size: n.get("worker_l1_size", jsonobject.MaxL1),
-			CBBase:       n.get("address_at_first_l1_cb_buffer", jsonobject.MaxL1),
-			BankSize:     n.get("l1_bank_size", jsonobject.MaxL1),
-		}
+		info := deviceIn(n.get)
+		info.ID = id.V
 		if n.err == nil && !id.OK {
 			n.err = t.refuseRow("device_id", row.ID, "missing")
 		}
@@ -146,8 +140,7 @@ func (r *partReader) borders() error {
 		}
 		n := numbers{cells: row}
 		id, rank := n.get("operation_id", jsonobject.MaxWhole), n.get(rankColumn, jsonobject.MaxWhole)
-		of := node{BufferType: n.get("buffer_type", jsonobject.MaxWhole), DeviceID: n.get("device_id", jsonobject.MaxInt)}
-		b := listedBuffer{named: idOf(of.DeviceID), address: n.get("address", jsonobject.MaxWhole).V, perCore: n.get("max_size_per_bank", jsonobject.MaxWhole).V}
+		b := listedIn(0, n.get)
 		if n.err != nil {
 			r.info.Listed.add(n.err)
 			continue
@@ -160,7 +153,6 @@ func (r *partReader) borders() error {
 			b.named = event.NoDevice // the graphs are of 2024 and tell no devices apart
 		}
 		b.at = p.slices[i].start
-		b.kind, _ = bufferKind(&of)
 		r.listed(b)
 	}
 	return nil
