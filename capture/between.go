@@ -17,7 +17,7 @@ func (r *reading) slice() {
 	}
 }
 
-// endSlice takes in that the nodes from start to before next are all of an operation.
+// endSlice records that the nodes from start to before next are all of an operation.
 func (r *reading) endSlice(start, next uint64) error {
 	if next == start {
 		return nil

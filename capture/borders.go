@@ -13,7 +13,7 @@ type borders struct {
 	placeless   bool               // a buffer without an address may live on behind a window
 }
 
-// cross takes in a buffer that lived up to the operation that starts at a node, or longer. If an
+// cross records a buffer that lived up to the operation that starts at a node, or longer. If an
 // operation ended before that, the database has to say that it lived then.
 func (b *borders) cross(one *buffer, start uint64) {
 	if b.ids != nil && one.at < start && (one.kind == fit.KindL1 || one.kind == fit.KindL1Small) {
@@ -21,7 +21,7 @@ func (b *borders) cross(one *buffer, start uint64) {
 	}
 }
 
-// end takes in that the last operation ends with all buffers that still live.
+// end records that the last operation ends with all buffers that still live.
 func (b *borders) end(l *buffers) {
 	for _, named := range l.live {
 		for _, one := range named {

@@ -82,7 +82,7 @@ func (l *buffers) next() fit.BufferID {
 	return l.serial
 }
 
-// node takes in that operations know a buffer, and which tensors belong to it.
+// node records that operations know a buffer, and which tensors belong to it.
 func (l *buffers) node(n *node) {
 	l.last = *n
 	l.newest = &l.last

@@ -54,7 +54,7 @@ type listedSpans struct {
 	spans   [21][][2]int
 }
 
-// add takes in one row.
+// add records one row.
 func (l *census) add(row listedBuffer) {
 	if l.places == nil {
 		l.places, l.devices, l.first = map[listedPlace]*listedSpans{}, map[device.ID]*listedSpans{}, map[uint64]uint64{}

@@ -49,7 +49,7 @@ func (s *clues) all() iter.Seq[clue] {
 	}
 }
 
-// allocated takes in that a buffer node is of an allocation.
+// allocated records that a buffer node is of an allocation.
 func (s *clues) allocated(node uint64) {
 	if s.byNode[node] != nil {
 		delete(s.byNode, node)
@@ -57,7 +57,7 @@ func (s *clues) allocated(node uint64) {
 	}
 }
 
-// used takes in a buffer node that is not of an allocation.
+// used records a buffer node that is not of an allocation.
 func (s *clues) used(n *node, kind fit.Kind) {
 	c := &clue{named: idOf(n.DeviceID), kind: kind, node: event.Some(n.Counter), size: n.Size}
 	if len(s.found) > 0 {
@@ -71,7 +71,7 @@ func (s *clues) used(n *node, kind fit.Kind) {
 	}
 }
 
-// names takes in that a buffer node names tensors.
+// names records that a buffer node names tensors.
 func (s *clues) names(n *node) {
 	s.found = s.found[:0]
 	for _, c := range n.Connections {
@@ -83,7 +83,7 @@ func (s *clues) names(n *node) {
 	}
 }
 
-// tensor takes in a tensor, which may say where its buffer lies.
+// tensor records a tensor, which may say where its buffer lies.
 func (s *clues) tensor(n *node) {
 	node, named := s.tensors[n.Counter]
 	delete(s.tensors, n.Counter)

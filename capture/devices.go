@@ -68,7 +68,7 @@ func (d *devices) declareAgain(at uint64) {
 	}
 }
 
-// perCore takes in that a tensor was allocated core by core, which shows the mode of its
+// perCore records that a tensor was allocated core by core, which shows the mode of its
 // device: HYBRID, from the start and for all its buffers. That is late if the stage has made addresses.
 func (d *devices) perCore(id device.ID, at uint64, made bool) {
 	if d.known.members.hybrid[id] {

@@ -75,7 +75,7 @@ func flushed(t *testing.T, one *events) (nodes []uint64) {
 	return nodes
 }
 
-// TestHeraldsAlone asks what frees announce and end without a walk.
+// TestHeraldsAlone asks what frees announce and end without the other parts.
 func TestHeraldsAlone(t *testing.T) {
 	known := newMembers()
 	known.member(8, 0)

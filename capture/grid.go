@@ -86,7 +86,7 @@ func (g *grids) find(id device.ID) *grid {
 	return found
 }
 
-// see takes in the cores of a node. If an assumed grid turns out to be too small after
+// see records the cores of a node. If an assumed grid turns out to be too small after
 // buffers were laid on it, they were told on too few cores.
 func (g *grids) see(set l1.CoreRangeSet) {
 	for r := range set.All() {

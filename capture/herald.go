@@ -70,7 +70,7 @@ func (h *heralds) several() bool {
 	return false
 }
 
-// announce takes in a free with an id: programs follow on the units that it reaches,
+// announce records a free with an id: programs follow on the units that it reaches,
 // unless it is the end of a program. inFunction says that a function runs.
 func (h *heralds) announce(id device.ID, at uint64, inFunction bool) {
 	of := h.byID[id]
@@ -113,7 +113,7 @@ func (h *heralds) again(id device.ID) bool {
 	return true
 }
 
-// live takes in that something is alive on a unit.
+// live records that something is alive on a unit.
 func (h *heralds) live(u *unit, at uint64) {
 	if !h.alive.has(u) {
 		h.alive.add(u)

@@ -42,7 +42,7 @@ func (h *hiddenPrograms) hide(run hiddenRun) {
 	h.ran[run] = true
 }
 
-// everywhere takes in that a node hides the programs of all devices.
+// everywhere records that a node hides the programs of all devices.
 func (h *hiddenPrograms) everywhere(at uint64) {
 	h.all, h.lifted = event.Some(at), map[device.ID]uint64{}
 }

@@ -36,7 +36,7 @@ type remembered struct {
 	unsettled       bool // it may be several programs
 }
 
-// remember takes in a run: another program behind the same free, one of them that went on,
+// remember records a run: another program behind the same free, one of them that went on,
 // or what the operation ran anew.
 func (h hits) remember(r *run, what remembered) {
 	if len(h) >= maxOperations && h[r.key] == nil {
@@ -64,7 +64,7 @@ func (h hits) remember(r *run, what remembered) {
 	old.add(anew)
 }
 
-// add takes in a workload that begins. What was the last one until now is kept once.
+// add records a workload that begins. What was the last one until now is kept once.
 func (o *ranOn) add(anew workloadRan) {
 	n := len(o.workloads) - 1
 	if i := slices.IndexFunc(o.workloads[:n], o.workloads[n].same); i >= 0 {

@@ -64,7 +64,7 @@ func (k *knowledge) aborts(start uint64) bool {
 	return k.aborted[start] || len(k.aborted) < maxTensors
 }
 
-// settles takes in that runs are one program each, which was told otherwise.
+// settles records that runs are one program each, which was told otherwise.
 func (k *knowledge) settles(firsts []uint64) {
 	k.late.add(noteWorkloadLate, int64(firsts[0]), "")
 	for _, first := range firsts {

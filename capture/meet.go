@@ -7,7 +7,7 @@ import (
 	"github.com/cbl1/cbl1/event"
 )
 
-// members takes in which chips of a mesh have a part of a tensor.
+// members records which chips of a mesh have a part of a tensor.
 func (p *places) members(n *node) {
 	if n.Anomaly.Has(event.AnomalyDeviceTensors) {
 		p.programs.hideMembers()
@@ -19,7 +19,7 @@ func (p *places) members(n *node) {
 	}
 }
 
-// learn takes in that a mesh has a chip, which may have missed frees and buffers of the
+// learn records that a mesh has a chip, which may have missed frees and buffers of the
 // mesh.
 func (p *places) learn(mesh, chip device.ID) {
 	u := p.units.byID[chip]

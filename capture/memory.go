@@ -41,7 +41,7 @@ type hiddenBuffers struct {
 	lost  counters           // nodes that stand for buffers, or may
 }
 
-// allocate takes in an allocation. It returns nil if the type of the buffer is not known.
+// allocate records an allocation. It returns nil if the type of the buffer is not known.
 func (m *memory) allocate(n *node, id device.ID) *buffer {
 	kind, ok := bufferKind(n)
 	if !ok {
@@ -122,7 +122,7 @@ func (m *memory) back(of, b *buffer) {
 	m.out.tell(&e)
 }
 
-// free takes in a free. It reports whether the allocation is known.
+// free records a free. It reports whether the allocation is known.
 func (m *memory) free(n *node, id device.ID) bool {
 	e := &event.Event{Kind: event.KindFree, Node: n.Counter, Op: event.Some(m.path)}
 	b, backing := m.live.pair(n)
@@ -158,7 +158,7 @@ func (m *memory) free(n *node, id device.ID) bool {
 	return b != nil
 }
 
-// lost takes in the free of a buffer that the capture did not allocate. It reports whether
+// lost records the free of a buffer that the capture did not allocate. It reports whether
 // that hides nothing: where it lay is told, or nothing ran beside it.
 func (m *memory) lost(n *node, id device.ID) bool {
 	m.past.lost(n)
@@ -173,7 +173,7 @@ func (m *memory) lost(n *node, id device.ID) bool {
 	return told || named || !m.units.ranOn(id)
 }
 
-// tensor takes in a tensor, which tells the cores of a sharded buffer. It returns the buffer if that can be
+// tensor records a tensor, which tells the cores of a sharded buffer. It returns the buffer if that can be
 // laid now.
 func (m *memory) tensor(n *node) *buffer {
 	l := m.live
@@ -502,7 +502,7 @@ func (m *memory) blind(n *node) {
 	}
 }
 
-// leaves takes in a new buffer, which may be gone when an operation ends.
+// leaves records a new buffer, which may be gone when an operation ends.
 func (m *memory) leaves(b *buffer) {
 	if until, ok := m.known.ends[b.at]; ok {
 		m.borders.leaving.ReplaceOrInsert(guest{b, until})

@@ -23,7 +23,7 @@ func newMembers() *members {
 	return &members{map[device.ID][]device.ID{}, map[device.ID][]device.ID{}, set(), set(), set(), false}
 }
 
-// member takes in that a chip belongs to a mesh, and reports whether that is new. A
+// member records that a chip belongs to a mesh, and reports whether that is new. A
 // pair of equal ids says no more than that there is such a chip.
 func (m *members) member(mesh, chip device.ID) bool {
 	m.isChip[chip] = true

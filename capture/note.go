@@ -76,7 +76,7 @@ func (n notes) failed(e *node) {
 	n.add(noteOperationFailed, int64(e.Counter), strings.Trim(e.ErrorOperation+": "+e.ErrorMessage, ": "))
 }
 
-// addAll takes in what was counted apart.
+// addAll records what was counted apart.
 func (n notes) addAll(more notes) {
 	for code, o := range more {
 		have := n[code]

@@ -114,7 +114,7 @@ func (o *operations) now(at uint64) *step {
 	return &o.step
 }
 
-// place takes in that something is placed in the innermost function.
+// place records that something is placed in the innermost function.
 func (o *operations) place() {
 	o.freeing = nil
 	if inner := o.inner(); inner != nil {
@@ -122,7 +122,7 @@ func (o *operations) place() {
 	}
 }
 
-// free takes in a free of circular buffers.
+// free records a free of circular buffers.
 func (o *operations) free(s *step, lost bool) {
 	id := idOf(s.node.DeviceID)
 	if s.node.Unreadable != nil || o.hidden.OK && o.hidden.V+1 == s.at {

@@ -34,7 +34,7 @@ func newPast(m *members) *past {
 	}
 }
 
-// next takes in a node.
+// next records a node.
 func (p *past) next(n *node) {
 	switch n.Type {
 	case typeFunctionStart:
@@ -52,7 +52,7 @@ func (p *past) next(n *node) {
 	}
 }
 
-// allocated takes in an allocation of the capture. It returns its life, if its place is
+// allocated records an allocation of the capture. It returns its life, if its place is
 // recorded.
 func (p *past) allocated(b *buffer) *life {
 	if p == nil {
@@ -70,14 +70,14 @@ func (p *past) allocated(b *buffer) *life {
 	return p.lives[b.recorded].begin(b.named, life{from: b.at, to: forever, kind: b.kind, perCore: b.perCore}, p.time.origin(b.at), p.time.listable)
 }
 
-// ended takes in the free of a buffer of the capture.
+// ended records the free of a buffer of the capture.
 func (p *past) ended(b *buffer, at uint64) {
 	if b.life != nil {
 		p.lives[b.recorded].end(b.named, b.life, p.time.origin(at), at)
 	}
 }
 
-// lost takes in a free of which no allocation is known.
+// lost records a free of which no allocation is known.
 func (p *past) lost(n *node) {
 	kind, ok := bufferKind(n)
 	if p == nil || ok && !kind.InL1() {

@@ -25,12 +25,12 @@ func newPlaces(known *knowledge, opt Options, info *reportInfo) *places {
 	return &places{ground: g, opt: opt, devices: devices{g}, programs: newPrograms(g, a), memory: newMemory(g, a)}
 }
 
-// stand takes in where the stage stands: at a node, and in which functions.
+// stand records where the stage stands: at a node, and in which functions.
 func (p *places) stand(s *step) {
 	p.at, p.programs.call, p.memory.path = s.at, s.call, s.call.path
 }
 
-// next takes in a node. Each type that decoder.decodes knows has its case here.
+// next records a node. Each type that decoder.decodes knows has its case here.
 func (p *places) next(s *step) {
 	n := s.node
 	p.stand(s)
@@ -138,7 +138,7 @@ func (p *places) lay(b *buffer) {
 	p.memory.lay(b)
 }
 
-// place takes in a node that places a CB, dataflow buffer or scratchpad.
+// place records a node that places a CB, dataflow buffer or scratchpad.
 func (p *places) place(n *node) {
 	p.shows.placed, p.shows.recorded = true, p.shows.recorded || n.Address.V != 0
 	p.grids.see(n.Cores)
@@ -222,7 +222,7 @@ func (p *places) hit(s *step) {
 	}
 }
 
-// enter takes in that a function begins.
+// enter records that a function begins.
 func (p *places) enter(s *step) {
 	p.programs.running = append(p.programs.running, calling{start: s.at})
 	if p.opt.Operations {
@@ -230,7 +230,7 @@ func (p *places) enter(s *step) {
 	}
 }
 
-// end takes in that the innermost function ends, and with it the runs that began in it.
+// end records that the innermost function ends, and with it the runs that began in it.
 func (p *places) end(s *step) {
 	if !s.ends {
 		p.out.notes.add(noteEndWithoutStart, int64(s.at), s.node.Name)
@@ -247,7 +247,7 @@ func (p *places) end(s *step) {
 	}
 }
 
-// execute takes in an execution: that of a program which its chip began to run.
+// execute records an execution: that of a program which its chip began to run.
 func (p *places) execute(s *step) {
 	p.shows.executed = true
 	if !s.node.PhysicalDeviceID.OK {
@@ -286,7 +286,7 @@ func (p *places) shownOnMesh(chip device.ID) bool {
 	return false
 }
 
-// bufferEvent takes in an allocation or free of a buffer. Runs on its units are
+// bufferEvent records an allocation or free of a buffer. Runs on its units are
 // complete by then.
 func (p *places) bufferEvent(n *node) {
 	p.settle()
@@ -302,7 +302,7 @@ func (p *places) bufferEvent(n *node) {
 	p.upstream.pair(n, p.memory.free(n, id))
 }
 
-// allocate takes in an allocation.
+// allocate records an allocation.
 func (p *places) allocate(n *node, id device.ID) {
 	b := p.memory.allocate(n, id)
 	if b == nil {
@@ -320,7 +320,7 @@ func (p *places) allocate(n *node, id device.ID) {
 	}
 }
 
-// tensor takes in a tensor, which tells the cores of a sharded buffer.
+// tensor records a tensor, which tells the cores of a sharded buffer.
 func (p *places) tensor(n *node) {
 	if b := p.memory.tensor(n); b != nil {
 		p.lay(b)

@@ -49,14 +49,14 @@ type calling struct {
 	decided bool
 }
 
-// decide takes in that something was told of the function with a start, if it runs still.
+// decide records that something was told of the function with a start, if it runs still.
 func (r running) decide(start uint64) {
 	for i := range r {
 		r[i].decided = r[i].decided || r[i].start == start
 	}
 }
 
-// place takes in a node that places a CB, dataflow buffer or scratchpad on a unit.
+// place records a node that places a CB, dataflow buffer or scratchpad on a unit.
 func (p *programs) place(n *node, u *unit) {
 	if u.blind {
 		p.hidden.hide(hiddenRun{operation: p.call.operation, on: u.id})
@@ -81,7 +81,7 @@ func (p *programs) place(n *node, u *unit) {
 	}
 }
 
-// free takes in a free with an id: the runs that it reaches end, and others are announced.
+// free records a free with an id: the runs that it reaches end, and others are announced.
 func (p *programs) free(at uint64, id device.ID) {
 	p.heralds.announce(id, at, p.call.depth > 0)
 	var ended []device.ID
@@ -93,7 +93,7 @@ func (p *programs) free(at uint64, id device.ID) {
 	p.heralds.miss(id, at)
 }
 
-// abort takes in that an exception ends the innermost function, once for all functions
+// abort records that an exception ends the innermost function, once for all functions
 // that it ends.
 func (p *programs) abort(s *step) {
 	f := p.running[len(p.running)-1]
@@ -428,7 +428,7 @@ func (p *programs) hideDoubted(at uint64, id device.ID, others []*unit) {
 	p.hideUnits(at, others)
 }
 
-// hideMembers takes in that the chips of a mesh may be hidden. That matters to all frees.
+// hideMembers records that the chips of a mesh may be hidden. That matters to all frees.
 func (p *programs) hideMembers() {
 	if m := p.known.members; !m.unread {
 		m.unread = true

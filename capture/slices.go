@@ -185,7 +185,7 @@ func (r *partReader) lostOperations() error {
 	})
 }
 
-// lose takes in that an operation is not shown.
+// lose records that an operation is not shown.
 func (i *reportInfo) lose(name string) {
 	if i.Lost++; i.Lost == 1 {
 		i.LostName = name

@@ -180,7 +180,7 @@ func (u *units) ofOneMesh() bool {
 	return len(ids) == 0
 }
 
-// smallAt takes in that a buffer lies at an address on some units.
+// smallAt records that a buffer lies at an address on some units.
 func smallAt(kind fit.Kind, address uint64, on []*unit) {
 	if kind != fit.KindL1Small || address == 0 {
 		return
@@ -254,7 +254,7 @@ func placedBy(n *node) program.CB {
 	}
 }
 
-// add takes in a node that places something.
+// add records a node that places something.
 func (r *run) add(n *node, cb program.CB, c call) {
 	if !r.alive() {
 		r.first, r.depth, r.key, r.start, r.inOp = n.Counter, c.depth, c.operation, c.start, c.depth > 0

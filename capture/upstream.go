@@ -45,7 +45,7 @@ func (u *upstreamSums) add(sum, peak *uint64, size uint64) {
 	u.most.total = max(u.most.total, u.now.total)
 }
 
-// place takes in a CB, dataflow buffer or scratchpad.
+// place records a CB, dataflow buffer or scratchpad.
 func (u *upstreamSums) place(n *node) {
 	u.perCore = u.perCore || n.CoreArray
 	if n.Global {
@@ -64,7 +64,7 @@ func (u *upstreamSums) place(n *node) {
 	}
 }
 
-// free takes in a circular_buffer_deallocate_all.
+// free records a circular_buffer_deallocate_all.
 func (u *upstreamSums) free() {
 	u.keep()
 	u.now.total -= u.now.cb + u.now.dataflow + u.now.scratchpad
@@ -165,7 +165,7 @@ func keysOf(list []upstreamCB) (keys []string) {
 	return keys
 }
 
-// pair takes in whether a free is that of a buffer from the capture.
+// pair records whether a free is that of a buffer from the capture.
 func (u *upstreamSums) pair(n *node, found bool) {
 	switch {
 	case n.TypeName == "DRAM" || !n.MaxSizePerBank.OK:
@@ -179,7 +179,7 @@ func (u *upstreamSums) pair(n *node, found bool) {
 	}
 }
 
-// buffer takes in an allocation or free of a buffer.
+// buffer records an allocation or free of a buffer.
 func (u *upstreamSums) buffer(n *node) {
 	switch {
 	case n.TypeName == "DRAM":

@@ -59,7 +59,7 @@ type began struct {
 	first   uint64
 }
 
-// begin takes in a program. One with the same first node as the last one is the last one,
+// begin records a program. One with the same first node as the last one is the last one,
 // which went on.
 func (a *announced) begin(what began, inferred bool) {
 	n := len(a.programs)
