@@ -8,7 +8,7 @@ import (
 	"github.com/cbl1/cbl1/event"
 )
 
-// An absentee is a buffer in L1 from before the capture of which no place is known.
+// An absentee is a buffer in L1 from before the capture without a known place.
 type absentee struct {
 	told  *event.Event
 	named device.ID
@@ -16,7 +16,7 @@ type absentee struct {
 
 func (a absentee) compare(b absentee) int { return cmp.Compare(a.told.Node, b.told.Node) }
 
-// absentees are those that are not told yet.
+// absentees are the ones without an event so far.
 type absentees struct {
 	byNode map[uint64]absentee
 	byName map[device.ID][]absentee // those that were dropped too

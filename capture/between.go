@@ -2,11 +2,11 @@ package capture
 
 import "github.com/cbl1/cbl1/device"
 
-// A database has a graph for each operation, and no graph of the time between two operations.
-// It lists the L1 buffers that lived at the end of each operation. Two lists tell what
-// happened between them. Example: buffer 7 is in the list of operation 1 and not in that of
-// operation 2, whose graph frees nothing, so buffer 7 was freed before operation 2 began. A
-// buffer that only the second list has, and no graph allocates, came before operation 2 began.
+// A database has a graph for each operation, and no graph of the time between two operations. It lists the
+// L1 buffers that lived at the end of each operation. Two lists tell what happened between them. Example:
+// buffer 7 is in the list of operation 1. It is not in the list of operation 2, whose graph frees nothing.
+// So buffer 7 was freed before operation 2 began. A buffer that only the second list has, and no graph
+// allocates, came before operation 2 began.
 
 // slice makes a reading ready for the slices of a database.
 func (r *reading) slice() {
@@ -83,8 +83,8 @@ func (r *reading) endWindow(start, next uint64) error {
 	return r.failed()
 }
 
-// lookBetween finds the ends of buffers that no node frees, for another reading, and the ids
-// of which the database does not say what lived when operations ended.
+// lookBetween finds the ends of buffers that no node frees, for another reading, and the ids without a list
+// of the buffers that lived when operations ended.
 func (r *reading) lookBetween() {
 	if len(r.past.time.windows) > 1 {
 		if ends := r.past.gone(); len(ends) > 0 {

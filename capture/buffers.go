@@ -172,8 +172,8 @@ func (l *buffers) reaching(ids iter.Seq[device.ID]) (all []*buffer) {
 	return all
 }
 
-// backed returns the live buffer of a mesh of which b is the same on one of its chips:
-// same address and size, by the same buffer node or by none.
+// backed returns the live buffer of a mesh that b repeats on one of its chips: same address and size, by
+// the same buffer node or by none.
 func (l *buffers) backed(b *buffer) *buffer {
 	if b.named == event.NoDevice || b.recorded == 0 {
 		return nil
@@ -200,9 +200,9 @@ func firstOf(list []*buffer, which func(*buffer) bool) *buffer {
 	return nil
 }
 
-// pair finds the allocation that a free ends: that of its buffer node and id, or the
-// last one of the node. backing is 0, or the id of the chip's allocation that backs it if
-// the free ends no more than this one.
+// pair finds the allocation that a free ends: the one with its buffer node and id, or the last one of the
+// node. backing is 0, or the id of the chip's allocation that backs it if the free ends no more than this
+// one.
 func (l *buffers) pair(n *node) (found *buffer, backing fit.BufferID) {
 	id, list := idOf(n.DeviceID), []*buffer(nil)
 	for _, c := range n.Connections {
@@ -258,8 +258,7 @@ func (l *buffers) byAddress(n *node, id device.ID) (list []*buffer) {
 	return list
 }
 
-// of returns the buffers that may be those of a tensor, whose buffer node is in another slice or
-// window.
+// of returns the buffers that may belong to a tensor whose buffer node is in another slice or window.
 func (l *buffers) of(n *node) []*buffer {
 	kind, ok := bufferKind(n)
 	if !ok || n.Address.V == 0 {
@@ -272,7 +271,7 @@ func (l *buffers) of(n *node) []*buffer {
 	return list
 }
 
-// earlierWindows returns those that were allocated before the window at hand.
+// earlierWindows returns the buffers that were allocated before the window at hand.
 func (l *buffers) earlierWindows(list []*buffer) (out []*buffer) {
 	if l.began == 0 {
 		return nil

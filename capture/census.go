@@ -30,9 +30,9 @@ func listedIn(at uint64, number numberIn) listedBuffer {
 	return row
 }
 
-// A census is what per_operation_buffers says: for each place, at which operations a buffer
-// is listed there. Writers sort the operations as texts, so those with as many digits
-// follow each other in order: a buffer is a few spans of them.
+// A census has the rows of per_operation_buffers: for each place, the operations that list a buffer there.
+// Writers sort the operations as texts, so those with as many digits follow each other in order: a buffer
+// is a few spans of them.
 type census struct {
 	first   map[uint64]uint64 // operation with a list, be it empty, by window
 	at      [21][]uint64      // operations with a list, by digits, in their order there

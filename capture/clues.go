@@ -19,7 +19,7 @@ type clue struct {
 	shards         // of that tensor, if it is sharded
 }
 
-// clues are those of a capture.
+// clues are all clues of a capture.
 type clues struct {
 	byNode  map[uint64]*clue  // by buffer node
 	tensors map[uint64]uint64 // tensors to come -> the clue that names them

@@ -26,7 +26,7 @@ const (
 
 	// maxParts bounds how many captures a database may hold.
 	maxParts = 64
-	// shift is what the importer adds to the operation ids of each further file of a host
+	// shift is the number that the importer adds to the operation ids of each further file of a host
 	// process.
 	shift = 10_000
 )
@@ -40,8 +40,8 @@ type database struct {
 	all     []*part
 }
 
-// A part is what one capture left in a database: the operations of one host process and,
-// where several of its files were imported, of one file.
+// A part is one capture in a database: the operations of one host process and, where several of its files
+// were imported, of one file.
 type part struct {
 	*database
 	rank   event.Opt[uint64] // if the tables have one
@@ -56,10 +56,10 @@ type slice struct {
 	start     uint64 // nodes of the slices before it; known once they were read
 }
 
-// Databases returns the captures that a report database holds, each an Input that is read
-// through t: one for each host process, and for each file of it that was imported. What is
-// not a report database, is of a later version, or has no graph is refused. Errors are
-// *event.InputError and say table, column and rowid. It reads the ids of all operations.
+// Databases returns the captures that a report database holds, each an Input that is read through t: one
+// for each host process, and for each file of it that was imported. A database of another kind, of a later
+// version, or without a graph is refused. Errors are *event.InputError and say table, column and rowid. It
+// reads the ids of all operations.
 func Databases(t Tables, file string) ([]Input, error) {
 	d := &database{tables: t, file: file}
 	var err error
@@ -96,7 +96,7 @@ func (p *part) suffix(all []*part) string {
 	return text + "from-" + strconv.FormatUint(p.slices[0].operation, 10)
 }
 
-// isReport refuses what has no graphs.
+// isReport refuses a database without graphs.
 func (d *database) isReport() error {
 	if columns := d.columns[graphTable]; columns != nil {
 		for _, column := range []string{"operation_id", graphTable} {
@@ -149,9 +149,8 @@ func (d *database) refuse(table, column, reason string, cause error) error {
 	return &event.InputError{File: d.file, Table: table, Column: column, Node: -1, Reason: reason, Err: cause}
 }
 
-// version refuses a later version than is known. imported reports whether an importer made
-// the database, which tells files apart by the ids of operations; those of 2024 say no
-// version.
+// version refuses a later version than is known. imported reports whether an importer made the database.
+// Importers tell files apart by the ids of operations; databases of 2024 have no version.
 func (d *database) version() (imported bool, err error) {
 	t, ok := d.table("report_metadata", 2, "key", "value")
 	if !ok {
@@ -197,8 +196,8 @@ func (d *database) isKnown(row cells) (imported bool, err error) {
 	return major >= 2, nil
 }
 
-// parts finds the captures of a database. Its slices are in the order of the run as a
-// rule, which is that of the ids; where they are not, the ids are sorted.
+// parts finds the captures of a database. Its slices are in the order of the run as a rule, and so are the
+// ids. Where they are not, the ids are sorted.
 func (d *database) parts(imported bool) ([]*part, error) {
 	t, _ := d.table(graphTable, 1, "operation_id", rankColumn)
 	var all []*part

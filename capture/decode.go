@@ -118,7 +118,7 @@ func (d *decoder) node(raw []byte, pos event.Pos) (*node, error) {
 	return n, nil
 }
 
-// rest decodes what is not common to all nodes. Of types that are not known it looks for
+// rest decodes the fields that only some types of nodes have. Of types that are not known it looks for
 // nothing but keys that come twice.
 func (d *decoder) rest(n *node) {
 	decode, known := d.byType[n.Type]

@@ -8,7 +8,7 @@ import (
 	"github.com/cbl1/cbl1/event"
 )
 
-// ground is what the parts of the third stage share: what is known of the devices, and where events go.
+// ground is shared by the parts of the third stage: knowledge of the devices, and the queue of events.
 type ground struct {
 	known *knowledge
 	specs *specs
@@ -26,7 +26,7 @@ func newGround(known *knowledge, opt Options, info *reportInfo) *ground {
 // devices tell what each id of a capture stands for.
 type devices struct{ *ground }
 
-// declare tells what is known of a unit.
+// declare yields the declaration of a unit.
 func (d *devices) declare(u *unit, like event.Opt[device.ID], at uint64) {
 	e := d.declaration(u.id, at)
 	e.Like = like

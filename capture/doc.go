@@ -16,24 +16,24 @@
 // A node passes through four stages. No stage knows another one: a reading hands on the value that
 // each of them returns.
 //
-//	 bytes
-//	   │   document.go, decode.go, repeat.go       a file
-//	   │   database.go, tables.go, slices.go       a part of a database, an operation at a time
-//	   │   windows.go                              the windows of a run, a file at a time
-//	   ▼
-//	 1 Reader ───── node ────> its fields, its place in the input, its counter in the whole capture
-//	   ▼
-//	 2 operations ─ step ────> the functions that run; a hit of the program cache; an abort
-//	   ▼                       operations.go
-//	 3 places                  places.go, meet.go, unreadable.go
-//	   │  ground ............. specs, grids, units and events, which the parts share
-//	   ├─ devices              what each id stands for
-//	   ├─ programs             runs that are open, frees that announce them, equal runs, hits
-//	   │                       unit.go, open.go, workload.go, herald.go, layout.go, hits.go, hidden.go
-//	   └─ memory               buffers that live, their ranges, buffers from before the capture
-//	   ▼                       buffers.go, heights.go, borders.go, absentees.go
-//	 4 events ───── event ───> in order, with notes about odd and hidden facts at the end
-//	                           events.go, note.go
+//	bytes
+//	  │   document.go, decode.go, repeat.go       a file
+//	  │   database.go, tables.go, slices.go       a part of a database, an operation at a time
+//	  │   windows.go                              the windows of a run, a file at a time
+//	  ▼
+//	1 Reader ───── node ────> its fields, its place in the input, its counter in the whole capture
+//	  ▼
+//	2 operations ─ step ────> the functions that run; a hit of the program cache; an abort
+//	  ▼                       operations.go
+//	3 places                  places.go, meet.go, unreadable.go
+//	  │  ground ............. specs, grids, units and events, which the parts share
+//	  ├─ devices              what each id stands for
+//	  ├─ programs             runs that are open, frees that announce them, equal runs, hits
+//	  │                       unit.go, open.go, workload.go, herald.go, layout.go, hits.go, hidden.go
+//	  └─ memory               buffers that live, their ranges, buffers from before the capture
+//	  ▼                       buffers.go, heights.go, borders.go, absentees.go
+//	4 events ───── event ───> in order, with notes about odd and hidden facts at the end
+//	                          events.go, note.go
 //
 // A reading (source.go, ending.go, between.go) is one pass over the nodes. Knowledge (known.go, mesh.go) is
 // a value that a reading starts with and adds to: the chips of each mesh, the cores of sharded buffers, the

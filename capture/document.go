@@ -15,7 +15,7 @@ import (
 
 const listsKey = "per_operation_buffers" // of a report
 
-// A document is JSON text with a graph in it: what it says of the capture, and who takes its nodes.
+// A document is JSON text with a graph in it: its other sections, and the functions that receive its nodes.
 type document struct {
 	file   string
 	info   reportInfo                     // complete when all was read; see Early for what is known before
@@ -27,9 +27,8 @@ type document struct {
 	ended  func(start, next uint64) error // takes the end of a slice or window: its first node, and that of the next one
 }
 
-// shifted is what came before a slice of a database, and what a node of the slice needs of it.
-// The counters of each slice begin at 0; all slices together are counted as one capture. The
-// windows of one run are counted so too.
+// shifted counts the nodes, bytes and lines before a slice of a database. The counters of each slice begin
+// at 0; all slices together are counted as one capture. The windows of one run are counted so too.
 type shifted struct {
 	nodes        uint64
 	bytes, lines int64
@@ -38,7 +37,7 @@ type shifted struct {
 	ids          bool            // a node named a device
 }
 
-// A reportInfo is what a report says besides its graph. Of a bare array it is zero.
+// A reportInfo has the sections of a report besides its graph. Of a bare array it is zero.
 type reportInfo struct {
 	Version   event.Opt[uint64] // of the report's format
 	Rank      event.Opt[uint64] // of the host process that wrote it
@@ -50,8 +49,8 @@ type reportInfo struct {
 	// Lost is how many operations a database names and has no graph of, LostName the first.
 	Lost     int64
 	LostName string
-	// Unread are the sections and rows with a field that cannot be read, Listed those of
-	// lists of buffers.
+	// Unread are the sections and rows with a field that cannot be read, Listed such rows in lists of
+	// buffers.
 	Unread, Listed unreadRows
 }
 
@@ -67,7 +66,7 @@ func (u *unreadRows) add(e *event.InputError) {
 	}
 }
 
-// addAll adds those of one window.
+// addAll adds the rows of one window.
 func (u *unreadRows) addAll(o unreadRows) {
 	if u.count == 0 {
 		u.why = o.why
@@ -313,7 +312,7 @@ func deviceIn(number numberIn) deviceInfo {
 	}
 }
 
-// arch reads the name of an architecture; what is not a name is kept as it stands.
+// arch reads the name of an architecture. Another value is kept as it stands.
 func arch(in jsonobject.Object) string {
 	raw := in.Get("arch")
 	switch {
@@ -462,9 +461,9 @@ func scanError(file string, node int64, err error) error {
 	return out
 }
 
-// shift moves a node of a slice to its place among those of all slices. A connection to a
-// node of another slice stands as the number that it had before the graph was cut: of a
-// buffer, one that does not lead back to a buffer node of the same slice is no connection.
+// shift moves a node of a slice to its place among the nodes of all slices. A connection to a node of
+// another slice stands as the number that it had before the graph was cut: of a buffer, one that does not
+// lead back to a buffer node of the same slice is no connection.
 func (d *document) shift(n *node) {
 	b := &d.before
 	if b.buffers != nil {

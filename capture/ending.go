@@ -29,7 +29,7 @@ func (r *reading) close() {
 	}
 }
 
-// finish tells what is still open, and what is known at the end alone.
+// finish completes everything that is open, and yields the events that only the end shows.
 func (r *reading) finish() {
 	r.close()
 	r.ask(math.MaxUint64)

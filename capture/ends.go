@@ -195,8 +195,8 @@ func (p *past) goneBy(start uint64) uint64 {
 	return start
 }
 
-// since returns from when on a buffer lived that is freed: where lists say what lived when
-// operations ended, not before the slice of the free.
+// since returns the first node at which a freed buffer lived. With lists of the buffers at the ends of
+// operations that is not before the slice of the free.
 func (p *past) since(f lostFree) uint64 {
 	if !p.speaks(f.named) {
 		return max(f.after, p.time.origin(f.at))

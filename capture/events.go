@@ -6,8 +6,8 @@ import (
 	"github.com/cbl1/cbl1/event"
 )
 
-// events are what the stages of a reading tell. The last stage yields those of each node, and counts odd and
-// hidden facts until the end.
+// events are the queue between the third stage and the caller. The last stage yields the events of each
+// node, and counts odd and hidden facts until the end.
 type events struct {
 	pos  event.Pos   // of events that have none of their own
 	mute func() bool // reports whether another reading tells the events instead; nil = never

@@ -16,8 +16,8 @@ type grid struct {
 	used       bool         // what was told depends on it
 }
 
-// grids find the grid of each id: as the file says or else the largest of the
-// architecture. What is assumed grows with the cores that the capture shows.
+// grids find the grid of each id: as the file says or else the largest of the architecture. An assumed grid
+// grows with the cores that the capture shows.
 type grids struct {
 	specs *specs
 	known *knowledge
@@ -35,7 +35,7 @@ func (g *grids) of(id device.ID) *grid {
 	return g.byID[id]
 }
 
-// use returns the grid of an id for something that is told.
+// use returns the grid of an id for an event.
 func (g *grids) use(id device.ID) *grid {
 	found := g.of(id)
 	found.used = true

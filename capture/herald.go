@@ -42,9 +42,9 @@ func newHeralds(u *units) heralds {
 	return heralds{units: u, byID: map[device.ID]*herald{}, alive: crowd{seat: 1}, guessed: guesses{set(), set(), set(), set()}}
 }
 
-// wake returns what a unit began to run since the last free that announced programs there.
-// Units that sleep began nothing since then: what was announced to them is found when they
-// wake, so that a free costs nothing for them.
+// wake returns what a unit began to run since the last free that announced programs there. Units that sleep
+// began nothing since then. Announcements to them are found when they wake, so that a free costs nothing
+// for them.
 func (h *heralds) wake(u *unit) *announced {
 	if h.awake.has(u) {
 		return &u.since
@@ -121,7 +121,7 @@ func (h *heralds) live(u *unit, at uint64) {
 	}
 }
 
-// end ends what is alive on a unit.
+// end ends the run that is alive on a unit.
 func (h *heralds) end(u *unit, at uint64) {
 	h.alive.remove(u)
 	u.lived.grow(at)

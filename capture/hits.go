@@ -15,13 +15,13 @@ const maxWorkloads = 65
 // program in the cache shows no circular buffers.
 type hits map[operation]map[device.ID]*ranOn
 
-// ranOn is what an operation ran on one unit. The names of functions and the text of
+// ranOn are the workloads that an operation ran on one unit. The names of functions and the text of
 // arguments may stand for several workloads: the one that ran last is the last here.
 type ranOn struct {
 	workloads []workloadRan // at least one; those before the last are different
 }
 
-// workloadRan is what an operation ran on one unit behind one free.
+// workloadRan are the programs that an operation ran on one unit behind one free.
 type workloadRan struct {
 	behind   uint64 // counter of the free
 	free     bool   // there is one
@@ -64,7 +64,7 @@ func (h hits) remember(r *run, what remembered) {
 	old.add(anew)
 }
 
-// add records a workload that begins. What was the last one until now is kept once.
+// add records a workload that begins. The last one until now is kept once.
 func (o *ranOn) add(anew workloadRan) {
 	n := len(o.workloads) - 1
 	if i := slices.IndexFunc(o.workloads[:n], o.workloads[n].same); i >= 0 {

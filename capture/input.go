@@ -24,19 +24,18 @@ type Input struct {
 	windows []Input // of one run, in their order; nil if it is one file
 }
 
-// Inputs returns the captures that path names: the file itself, or those in the
-// folder. In a folder these are the files graph_capture_<rank>_of_<world>.json by
-// rank; if there are none, all *.json by name, numbers in names by value; and then the
-// event logs, *.jsonl, by name. Files may also end in .gz or .zst. Sidecars
-// (*.python_io.json, config.json) and hidden files are left out, folders inside are not
-// entered. What else looks like one of these is passed over: see Listed. A rank that comes twice and a folder without captures are refused. Errors
-// are *event.InputError.
+// Inputs returns the captures that path names: the file itself, or those in the folder. In a folder these
+// are the files graph_capture_<rank>_of_<world>.json by rank; if there are none, all *.json by name,
+// numbers in names by value; and then the event logs, *.jsonl, by name. Files may also end in .gz or .zst.
+// Sidecars (*.python_io.json, config.json) and hidden files are left out, folders inside are not entered.
+// Other files with such names are passed over: see Listed. A rank that comes twice and a folder without
+// captures are refused. Errors are *event.InputError.
 func Inputs(path string) ([]Input, error) {
 	l, err := List(path)
 	return l.Inputs, err
 }
 
-// Listed is what a path names.
+// Listed has the captures that a path names.
 type Listed struct {
 	Inputs []Input
 	Passed []Passed // by name
@@ -45,7 +44,7 @@ type Listed struct {
 // Passed is a file that is called like an input and is none.
 type Passed struct{ Path, Why string }
 
-// List returns what Inputs does, and what it passes over.
+// List returns the result of Inputs, and the files that it passes over.
 func List(path string) (l Listed, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -120,8 +119,8 @@ func sideFile(stem string) bool {
 		strings.Contains(stem, "cluster_descriptor") || strings.Contains(stem, "mesh_coordinate_mapping")
 }
 
-// Irregular says what a file is that is no regular one, "it is a socket", or "": whoever
-// opens it may wait for ever.
+// Irregular returns a text about a file that is not regular, like "it is a socket", or "". Opening such a
+// file may wait for ever.
 func Irregular(mode fs.FileMode) string {
 	switch {
 	case mode&fs.ModeNamedPipe != 0:
@@ -196,10 +195,9 @@ func natural(a, b string) int {
 
 func digitRun(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
 
-// open opens the file. Iterating over the Reader's nodes closes it. A regular file
-// that is written to in the meantime is refused at the end with event.ErrChanged, because
-// what was read may be half old and half new; a pipe is read once, as it comes. An event
-// log may grow while it is read.
+// open opens the file. Iterating over the Reader's nodes closes it. A regular file that is written to in
+// the meantime is refused at the end with event.ErrChanged, because its bytes may be half old and half new.
+// A pipe is read once, as it comes. An event log may grow while it is read.
 func (in Input) open() (*Reader, error) {
 	if in.part != nil {
 		return &Reader{document: document{file: in.Path}, part: in.part}, nil

@@ -7,8 +7,8 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// knowledge is what a capture tells about all of itself at one of its nodes: a second
-// reading begins with what the first one learnt.
+// knowledge has the facts that hold for a whole capture and show at one of its nodes. A second reading
+// starts with the knowledge of the first.
 type knowledge struct {
 	members *members
 
@@ -29,8 +29,8 @@ type knowledge struct {
 	residents []resident      // from before the capture, by when they came
 	harmless  map[uint64]bool // buffer nodes from before the capture that hide nothing
 
-	// Of a database: when L1 buffers that no node frees are gone, by the counters of their
-	// allocations, and ids of which it does not say what lived when operations ended.
+	// Of a database: when L1 buffers that no node frees are gone, by the counters of their allocations, and
+	// ids without a list of the buffers that lived when operations ended.
 	ends map[uint64]uint64
 	mute map[device.ID]bool
 
@@ -115,7 +115,7 @@ func (k *knowledge) findLifted() (late bool) {
 	return late
 }
 
-// A resident is a buffer in L1 from before the capture, of which a place is known.
+// A resident is a buffer in L1 from before the capture with a known place.
 type resident struct {
 	named   device.ID
 	kind    fit.Kind

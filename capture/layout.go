@@ -133,7 +133,7 @@ func lies(run []program.CB) bool {
 	return true
 }
 
-// addresses returns those of a program's buffers in creation order.
+// addresses returns the addresses of a program's buffers in creation order.
 func addresses(p *program.Program) []uint64 {
 	out := make([]uint64, 0, p.Len())
 	for _, cb := range p.CBs() {

@@ -12,7 +12,7 @@ import (
 	"github.com/cbl1/cbl1/fit"
 )
 
-// forever is the end of what no node ends.
+// forever is the end of a life that no node ends.
 const forever = math.MaxUint64
 
 // Lives and frees of one address, by the id that their nodes name. A node without an id may mean any

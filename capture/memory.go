@@ -106,8 +106,8 @@ func divideUp(n, by uint64) uint64 {
 	return n/by + 1
 }
 
-// back tells an allocation on a chip of which the mesh's is live: one of the two backs
-// the other.
+// back yields an allocation on a chip while the allocation of its mesh is live: one of the two backs the
+// other.
 func (m *memory) back(of, b *buffer) {
 	if of.backing == nil {
 		of.backing = map[device.ID]fit.BufferID{}
@@ -158,8 +158,8 @@ func (m *memory) free(n *node, id device.ID) bool {
 	return b != nil
 }
 
-// lost records the free of a buffer that the capture did not allocate. It reports whether
-// that hides nothing: where it lay is told, or nothing ran beside it.
+// lost records the free of a buffer that the capture did not allocate. It reports whether that hides
+// nothing: an event has its place, or nothing ran beside it.
 func (m *memory) lost(n *node, id device.ID) bool {
 	m.past.lost(n)
 	if _, ok := bufferKind(n); !ok { // it ends what lay there, or something of another memory

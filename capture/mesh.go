@@ -39,8 +39,8 @@ func (m *members) member(mesh, chip device.ID) bool {
 	return !found
 }
 
-// reaches reports whether what is done to one id is done to the other: to itself, to a
-// chip of the mesh with the id, or to all if a node has no id.
+// reaches reports whether a node with one id is about the other one: the same id, a chip of the mesh with
+// the id, or any if the node has no id.
 func (m *members) reaches(from, to device.ID) bool {
 	if from == event.NoDevice || from == to {
 		return true
@@ -57,7 +57,7 @@ func (m *members) share(a, b device.ID) bool {
 // meshesOf returns the meshes that have a chip, ascending. The caller must not change them.
 func (m *members) meshesOf(chip device.ID) []device.ID { return m.meshes[chip] }
 
-// above yields the ids that reach one: no id, the id itself and those of its meshes.
+// above yields the ids that reach one: no id, the id itself and its meshes.
 func (m *members) above(id device.ID) iter.Seq[device.ID] {
 	return func(yield func(device.ID) bool) {
 		if !yield(event.NoDevice) || id != event.NoDevice && !yield(id) {

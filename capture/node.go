@@ -51,7 +51,7 @@ type node struct {
 	// Nothing says that such nodes exist.
 	Connections []uint64
 
-	// Name is that of a function, at its start and end.
+	// Name is the name of a function, at its start and end.
 	Name string
 	// CacheHit says whether the start of a device operation found its program in
 	// the program cache; absent before mid 2026.

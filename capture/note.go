@@ -9,8 +9,8 @@ import (
 	"github.com/cbl1/cbl1/internal/shown"
 )
 
-// What can be odd about a capture, as far as the source alone sees it. What follows
-// from programs and buffers is left to whoever replays the events.
+// What can be odd about a capture, as far as the source alone sees it. Package replay finds anomalies of
+// programs and buffers.
 const (
 	noteAborted            = "aborted"             // an exception ended an operation
 	noteBadDeviceTensors   = "bad-device-tensors"  // device_tensors cannot be read
@@ -35,7 +35,7 @@ const (
 	noteWorkloadLate       = "workload-late"       // a program was told as perhaps several, before the next one showed that it is one
 )
 
-// What a capture hides: nobody can say of one with such a note that everything fits.
+// Facts that a capture hides. With such a note a verdict is never "fits".
 const (
 	hiddenApart     = "buffers-apart"      // L1 buffers under ids that no run looks at
 	hiddenBetween   = "between-operations" // a database does not say which L1 buffers died between its operations
@@ -48,7 +48,7 @@ const (
 	hiddenUnreadable = "unreadable" // nodes or rows with a field that cannot be read
 )
 
-// noteNone stands for knowledge that came too late and is told under no code.
+// noteNone stands for knowledge that came too late and has no note.
 const noteNone = ""
 
 // wholeFile stands for the counter of a note that is about no single node.
@@ -60,7 +60,7 @@ type note struct {
 	detail       string
 }
 
-// notes count what was seen, by code.
+// notes count odd or hidden facts by code.
 type notes map[string]*note
 
 // add counts one more. The detail is kept of the first one, to shown.MaxName bytes.
@@ -76,7 +76,7 @@ func (n notes) failed(e *node) {
 	n.add(noteOperationFailed, int64(e.Counter), strings.Trim(e.ErrorOperation+": "+e.ErrorMessage, ": "))
 }
 
-// addAll records what was counted apart.
+// addAll adds counts that were kept apart.
 func (n notes) addAll(more notes) {
 	for code, o := range more {
 		have := n[code]

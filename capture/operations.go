@@ -233,8 +233,7 @@ type around struct {
 	known  bool
 }
 
-// An operation names what is done: the functions that run, and the arguments of the
-// innermost one.
+// An operation is the functions that run, and the arguments of the innermost one.
 type operation struct {
 	path      string
 	cut       uint64 // hash of the whole names where the path has not all of them, else 0
@@ -272,8 +271,7 @@ func (o *operations) enter(n *node) {
 	o.stack = append(o.stack, in)
 }
 
-// leave ends the innermost function. What was placed in it was placed in the one around
-// it too.
+// leave ends the innermost function. Placing in it counts for the function around it too.
 func (o *operations) leave() {
 	placed, aborted := o.inner().placed, o.inner().aborted
 	o.stack = o.stack[:len(o.stack)-1]
@@ -319,7 +317,7 @@ func (o *operations) path() string {
 	return o.intern()
 }
 
-// join joins the names around each function where nobody has. A function costs that once.
+// join joins the names around each function that has none joined yet. A function costs that once.
 func (o *operations) join() {
 	i := len(o.stack) - 1
 	for i > 0 && !o.stack[i].around.known {

@@ -77,7 +77,7 @@ func (p *past) ended(b *buffer, at uint64) {
 	}
 }
 
-// lost records a free of which no allocation is known.
+// lost records a free without a known allocation.
 func (p *past) lost(n *node) {
 	kind, ok := bufferKind(n)
 	if p == nil || ok && !kind.InL1() {

@@ -78,7 +78,7 @@ func (p *places) next(s *step) {
 	}
 }
 
-// note counts what is odd about a node.
+// note counts odd facts about a node.
 func (p *places) note(n *node) {
 	at := int64(n.Counter)
 	if n.Anomaly.Has(event.AnomalyDuplicateKey) {
@@ -95,8 +95,8 @@ func (p *places) note(n *node) {
 	}
 }
 
-// attend brings the residents up to date with the node that comes. Those that ended
-// before it go, and those that are there by then come.
+// attend brings the residents up to date with the node that comes. Residents that ended before it go, and
+// residents that are there by then come.
 func (p *places) attend(next uint64) {
 	for b, ok := p.memory.departing(next); ok; b, ok = p.memory.departing(next) {
 		p.cross(b.buffer, next)
@@ -247,7 +247,7 @@ func (p *places) end(s *step) {
 	}
 }
 
-// execute records an execution: that of a program which its chip began to run.
+// execute records an execution of a program that its chip began to run.
 func (p *places) execute(s *step) {
 	p.shows.executed = true
 	if !s.node.PhysicalDeviceID.OK {

@@ -108,7 +108,7 @@ func (p *programs) abort(s *step) {
 	}
 }
 
-// A start is what one unit began to run.
+// A start is a program that one unit began to run.
 type start struct {
 	what startKey
 	unit *unit
@@ -118,7 +118,7 @@ type start struct {
 	others [][]program.ID // workloads that may have begun instead of the one that this is the first program of
 }
 
-// A startKey is what starts have in common that are told as one event.
+// A startKey is the common part of starts that are one event.
 type startKey struct {
 	program             program.ID
 	op                  string
@@ -179,7 +179,7 @@ func (p *programs) completeParts(all [][]*run, i int, at uint64) {
 	p.tellFreed(ended, at)
 }
 
-// tellFreed tells that what is alive on some units ends.
+// tellFreed yields that the runs end that are alive on some units.
 func (p *programs) tellFreed(ended []device.ID, at uint64) {
 	if len(ended) > 0 {
 		slices.SortFunc(ended, byID)
@@ -236,8 +236,8 @@ func (p *programs) start(all []start, node uint64) {
 	}
 }
 
-// divide ends the run of a unit before a node that begins another program. The run is told
-// with those that follow, unless it was told already.
+// divide ends the run of a unit before a node that begins another program. The run comes with the runs that
+// follow, unless it came before.
 func (p *programs) divide(u *unit, at uint64) {
 	a, old := p.heralds.wake(u), u.run
 	if a.found++; a.found == a.most && len(a.unsettled) > 0 {
@@ -253,8 +253,8 @@ func (p *programs) divide(u *unit, at uint64) {
 	p.tellFreed([]device.ID{u.id}, at)
 }
 
-// unsettles reports whether a run that is told now may be several programs. It comes too
-// late for this reading if the capture shows afterwards that it is one.
+// unsettles reports whether a run that is complete now may be several programs. It comes too late for this
+// reading if the capture shows afterwards that it is one.
 func (p *programs) unsettles(r *run) bool {
 	a := p.heralds.wake(r.on)
 	if a.over || a.found >= a.most || p.known.settled[r.first] {

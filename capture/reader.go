@@ -79,10 +79,9 @@ func (r *Reader) changed() error {
 // rereads reports whether the input can be read again.
 func (r *Reader) rereads() bool { return r.opened.regular != nil || r.part != nil || r.windows != nil }
 
-// nodes returns the nodes in file order. A node is valid until the next one is asked for; the
-// lists in it stay. The last pair has a nil node and an
-// *event.InputError if the input cannot be read to its end; whatever was yielded before is
-// then part of a broken capture. nodes can be called once: a Reader does not rewind.
+// nodes returns the nodes in file order. A node is valid until the next one is read; the lists in it stay.
+// The last pair has a nil node and an *event.InputError if the input cannot be read to its end; whatever
+// was yielded before is then part of a broken capture. nodes can be called once: a Reader does not rewind.
 func (r *Reader) nodes() iter.Seq2[*node, error] {
 	return func(yield func(*node, error) bool) {
 		defer func() { _ = r.shut() }() // of a file open for reading only

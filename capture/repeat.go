@@ -50,7 +50,7 @@ type repeat struct {
 	next           *repeat // that came behind it last
 }
 
-// A divided text is that of a node, cut where the digits of its counter stand.
+// A divided text is the text of a node, cut around the digits of its counter.
 type divided struct {
 	before, digits, behind []byte
 	hash                   uint64 // of the first and the last
@@ -100,7 +100,8 @@ func (r *repeats) find(d divided) (found *repeat, keep bool) {
 	return nil, keep
 }
 
-// keep remembers a node that was decoded. Whoever is given one with lists would share them.
+// keep remembers a node that was decoded. A node with lists is not kept, since all its repeats would share
+// them.
 func (r *repeats) keep(d divided, n node) {
 	if n.Connections != nil || n.DeviceTensors != nil || n.Anomaly != 0 || bytes.IndexByte(d.behind, '\r') >= 0 || bytes.IndexByte(d.before, '\r') >= 0 {
 		return
@@ -141,8 +142,8 @@ func (r *repeats) ahead(s *jsonobject.Scanner, counter int64) *repeat {
 	return t
 }
 
-// counts reports whether the digits of a text are the counter of its node: all of
-// the value, and not that of a key in something else.
+// counts reports whether the digits of a text are the whole counter of its node, and not a value inside
+// another member.
 func (d divided) counts(counter []byte) bool {
 	return len(counter) == len(d.digits) && &counter[0] == &d.digits[0]
 }

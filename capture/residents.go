@@ -101,8 +101,8 @@ func (p *past) firstLife(id device.ID, address, origin uint64) uint64 {
 	return first
 }
 
-// fromFrees adds what is freed with an address and is not among the residents: it lay
-// there since the place was free of others.
+// fromFrees adds buffers that are freed with an address and are not among the residents. They lay there
+// since the place was free of others.
 func (p *past) fromFrees(out []resident) []resident {
 	told := map[placeAt][]device.ID{}
 	for _, r := range out {

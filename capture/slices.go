@@ -61,8 +61,8 @@ func (r *partReader) skip(s *jsonobject.Scanner, row int64) error {
 	})
 }
 
-// slice reads the graph of one operation with a function. What is wrong with it is said with the
-// place in the table, and counters as they stand there.
+// slice reads the graph of one operation with a function. Errors have the place in the table, and counters
+// as they stand there.
 func (r *partReader) slice(s *jsonobject.Scanner, row int64, array func() error) error {
 	text, err := r.part.tables.Text(graphTable, graphTable, row)
 	if err != nil {
@@ -232,10 +232,10 @@ func (p *part) loses(operation uint64, rank event.Opt[uint64]) bool {
 	return of == p
 }
 
-// Counter returns the counter of a node of a database among all nodes of the capture, as
-// Options.At takes it: that of the node with a counter in the graph of an operation. Of joined
-// windows it is that of the node with a counter in a window, which are numbered from 1. Errors
-// are *event.InputError. It counts the nodes before it.
+// Counter returns the counter of a node of a database among all nodes of the capture, as Options.At needs
+// it. The node is named by its operation and its counter in the graph of the operation. In joined windows
+// it is named by its window, from 1, and its counter there. Errors are *event.InputError. It counts the
+// nodes before it.
 func (in Input) Counter(operation, node uint64) (uint64, error) {
 	if in.windows != nil {
 		return in.inWindow(operation, node)

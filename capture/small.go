@@ -44,8 +44,8 @@ func (s smallSize) and(o smallSize) smallSize {
 	return s
 }
 
-// speakers returns the ids of the rows that speak of an id: its own, else those of its meshes,
-// else nil for all rows.
+// speakers returns the ids of the rows that are about an id: its own, else the rows of its meshes, else nil
+// for all rows.
 func (s *smallSizes) speakers(id device.ID, meshes []device.ID) (ids []device.ID) {
 	if _, ok := s.byID[id]; ok {
 		return []device.ID{id}

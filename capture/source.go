@@ -10,12 +10,11 @@ import (
 	"github.com/cbl1/cbl1/fit"
 )
 
-// Events opens the capture and returns its events; see Reader.Events. Those of an event
-// log are told as they stand there. If something at
-// its end changes the meaning of its beginning, it is told again: one event of
-// KindAgain, and then all from a header on. That does not happen to what can be read
-// only once, like a pipe, nor with Options.Ahead. A file that is another one when it is
-// read again is refused with event.ErrChanged.
+// Events opens the capture and returns its events; see Reader.Events. An event log yields its own events.
+// If something at its end changes the meaning of its beginning, the events begin again: one event of
+// KindAgain, and then all from a header on. That does not happen to what can be read only once, like a
+// pipe, nor with Options.Ahead. A file that is another one when it is read again is refused with
+// event.ErrChanged.
 func (in Input) Events(opt Options) iter.Seq2[*event.Event, error] {
 	return func(yield func(*event.Event, error) bool) {
 		if err := in.events(opt, yield); err != nil && !errors.Is(err, errStop) {
@@ -51,7 +50,7 @@ func (in Input) events(opt Options, yield func(*event.Event, error) bool) error 
 		clear(known.late)
 	}
 	if known == first.known && first.places.programs.mayDiffer(first.places.shows.recorded) {
-		// Which programs are settled depends on what else was learnt, and where each starts.
+		// Other knowledge changes which programs are settled, and where each starts.
 		clear(known.settled)
 		known.bottom = newBottom()
 		middle, err := in.readAgain(r, opt, known)
@@ -74,7 +73,7 @@ func (in Input) events(opt Options, yield func(*event.Event, error) bool) error 
 // always silences a reading that is made for its knowledge alone.
 func always() bool { return true }
 
-// readAgain opens what was read already for another reading.
+// readAgain opens an input for another reading.
 func (in Input) readAgain(r *Reader, opt Options, known *knowledge) (*reading, error) {
 	again, err := in.open()
 	if err != nil {
@@ -86,17 +85,15 @@ func (in Input) readAgain(r *Reader, opt Options, known *knowledge) (*reading, e
 	return newReading(again, opt, known, in.Rank), nil
 }
 
-// Events returns what happens in the capture, as far as it shows that: the header
-// first, and event.KindEnd last. The last pair has a nil event and an *event.InputError if
-// the capture cannot be read to its end. Events can be called once. An event is valid until
-// the next one is asked for: whoever keeps one copies it. The lists in it are shared, stay,
-// and must not be changed.
+// Events returns what happens in the capture, as far as it shows that: the header first, and event.KindEnd
+// last. The last pair has a nil event and an *event.InputError if the capture cannot be read to its end.
+// Events can be called once. An event is valid until the next one is yielded: a caller that keeps it makes
+// a copy. The lists in it are shared, stay, and must not be changed.
 //
-// What can be told only later is told later: a run when its nodes are complete, a
-// sharded buffer when its cores are known. Event.Node is then the node that it is
-// about, and Event.Pos the place that the source has reached, which never goes back.
-// The capture is read once; if that misplaces something, an anomaly says so. An event log
-// is told as it stands.
+// Some events come later than their nodes: a run when its nodes are complete, a sharded buffer when its
+// cores are known. Event.Node is then the node that it is about, and Event.Pos the place that the source
+// has reached, which never goes back. The capture is read once; if that misplaces something, an anomaly
+// says so. An event log yields its own events.
 func (r *Reader) Events(opt Options) iter.Seq2[*event.Event, error] {
 	return func(yield func(*event.Event, error) bool) {
 		known := newKnowledge()
@@ -128,7 +125,7 @@ func newReading(r *Reader, opt Options, known *knowledge, rank event.Opt[uint64]
 	return &reading{opt: opt, reader: r, rank: rank, known: known, operations: newOperations(known), places: p, out: p.out}
 }
 
-// run reads all nodes and yields what they tell.
+// run reads all nodes and yields their events.
 func (r *reading) run(yield func(*event.Event, error) bool) error {
 	r.reader.log = func(events iter.Seq2[*event.Event, error]) error {
 		r.isLog = true
@@ -196,7 +193,7 @@ func (r *reading) begin() {
 	}
 }
 
-// ask tells what is open if the node before next was the one that Options.At names.
+// ask completes all open runs if the node before next was the node of Options.At.
 func (r *reading) ask(next uint64) {
 	if !r.opt.At.OK || next <= r.opt.At.V {
 		return
@@ -224,8 +221,8 @@ func (r *reading) failed() error {
 // lost reports whether it is not known which functions run.
 func (r *reading) lost() bool { return r.places.programs.hidden.calls }
 
-// lists returns who takes the rows of per_operation_buffers, nil if nobody does. Of what
-// can be read only once nobody can tell whether a listed buffer was in the way.
+// lists returns the function that receives the rows of per_operation_buffers, nil if they are skipped. In
+// an input that can be read once a listed buffer may have been in the way: it is hidden.
 func (r *reading) lists() func(listedBuffer) {
 	switch {
 	case r.past != nil:

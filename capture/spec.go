@@ -8,8 +8,8 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// Options say what a capture cannot, or override what it says. The zero value leaves
-// everything to the capture.
+// Options add facts that a capture lacks, or override its own. The zero value leaves everything to the
+// capture.
 type Options struct {
 	Arch  l1.Arch // "" = by the file's L1 size, or Blackhole
 	Base  uint64  // where circular buffers start; 0 = by file or architecture
@@ -23,8 +23,7 @@ type Options struct {
 	// At, if present, is the counter of a node. After it the source tells everything that
 	// is still open as it stands, so that somebody may look at this moment.
 	At event.Opt[uint64]
-	// Ahead reads a regular file before it tells anything, so that what comes late is told
-	// right at once.
+	// Ahead reads a regular file before the first event, so that late knowledge is known from the start.
 	Ahead bool
 	// Operations tells of each function that it starts and ends. Without it, events have the
 	// functions that run (Event.Op), and one in which nothing happens is not told.
@@ -90,7 +89,7 @@ func (s *specs) end() (contradicted bool) {
 	return false
 }
 
-// differ returns how many devices differ from the first one in what is used of it.
+// differ returns how many devices differ from the first one in the size of L1 or the base.
 func (s *specs) differ() (n int) {
 	infos := slices.DeleteFunc(slices.Clone(s.info.Devices), func(d deviceInfo) bool { return d.Unreadable })
 	for _, d := range infos {

@@ -11,9 +11,9 @@ import (
 	"github.com/cbl1/cbl1/internal/shown"
 )
 
-// Tables are the rows of a report database. Whoever has a database driver implements it, so
-// that this package needs none. No method is called while a row or text of another call is
-// in use, but for Text while rows are read.
+// Tables are the rows of a report database. A caller with a database driver implements it, so that this
+// package needs none. No method is called while a row or text of another call is in use, but for Text while
+// rows are read.
 type Tables interface {
 	// Schema returns the columns of every table, in their order, by the name of the table.
 	Schema() (map[string][]string, error)
@@ -30,15 +30,15 @@ type Row struct {
 	Values []any // int64, float64, string, []byte or nil; the list is valid until the next row
 }
 
-// A table is one of the tables of a database, and those of its columns that are read.
+// A table is one of the tables of a database, with the columns that are read.
 type table struct {
 	*database
 	name    string
 	columns []string
 }
 
-// table returns a table with those of the columns that it has. ok is false if there is no
-// such table, or one of the first few columns is missing, which are needed.
+// table returns a table with the given columns, as far as it has them. ok is false if there is no such
+// table, or one of the first few columns is missing, which are needed.
 func (d *database) table(name string, need int, columns ...string) (t table, ok bool) {
 	has := d.columns[name]
 	missing := func(c string) bool { return !slices.Contains(has, c) }

@@ -10,9 +10,9 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// A unit is what an id of a capture stands for: a chip, a mesh, or, in a capture
-// without ids, all there is. A mesh is a unit beside its chips: chips often show only
-// after the first buffers of their mesh, and then begin with what the mesh has.
+// A unit is a device with an id: a chip, a mesh, or, in a capture without ids, all there is. A mesh is a
+// unit beside its chips: chips often show only after the first buffers of their mesh, and then begin with
+// what the mesh has.
 type unit struct {
 	id   device.ID
 	told declared // last
@@ -32,7 +32,7 @@ type unit struct {
 	lived stretch // from when something of it was alive first; to when it last ended
 }
 
-// declared is what was told of a unit.
+// declared is the last declaration of a unit.
 type declared struct {
 	role  event.Role
 	spec  l1.Spec
@@ -71,9 +71,8 @@ func (u *units) add(one *unit) {
 	}
 }
 
-// reached returns the units on which a buffer of an id lies: that of the id itself, if
-// there is one, and those of its chips; all of them if the buffer has no id. The caller
-// must not change them.
+// reached returns the units on which a buffer of an id lies: the unit of the id itself, if there is one,
+// and the units of its chips; all of them if the buffer has no id. The caller must not change them.
 func (u *units) reached(id device.ID) []*unit {
 	if id == event.NoDevice {
 		return slices.Clone(u.order)
@@ -93,8 +92,8 @@ func (u *units) reached(id device.ID) []*unit {
 	return u.reach[id]
 }
 
-// among returns those of some units that an id reaches. It looks at the fewer: those units,
-// or all that the id reaches.
+// among returns the units of a crowd that an id reaches. It looks at the fewer: those units, or all that
+// the id reaches.
 func (u *units) among(some *crowd, id device.ID) (out []*unit) {
 	if id != event.NoDevice && 1+len(u.members.chips[id]) < len(some.all) {
 		for _, one := range u.reached(id) {
@@ -140,10 +139,9 @@ func (u *units) meshesOf(chip device.ID) []*unit {
 	return out
 }
 
-// apart returns the ids with L1 buffers that nothing looked at which ran. A buffer is
-// looked at by what runs under its id, or on a chip of its mesh. A chip that runs
-// nothing is no reason to doubt; an id that may be a mesh is, and so is a chip whose
-// mesh runs under the id of the mesh.
+// apart returns the ids with L1 buffers that nothing looked at which ran. A run looks at a buffer under its
+// own id, or on a chip of the buffer's mesh. A chip that runs nothing is no reason to doubt; an id that may
+// be a mesh is, and so is a chip whose mesh runs under the id of the mesh.
 func (u *units) apart() (ids []device.ID) {
 	if u.ran == 0 {
 		return nil
@@ -218,7 +216,7 @@ func idsOf(all []*unit) []device.ID {
 	return ids
 }
 
-// A run is what one unit placed since the last free that reached it.
+// A run has the CBs that one unit placed since the last free that reached it.
 type run struct {
 	on      *unit
 	before  []*run // programs of the same workload that ended where the next began, and are not told yet
@@ -285,15 +283,15 @@ func (r *run) where() event.RunOn {
 	return on
 }
 
-// parts returns the programs that a run stands for. Those of its workload that were not
-// told yet come first.
+// parts returns the programs that a run stands for. Programs of its workload that are not complete yet come
+// first.
 func (r *run) parts() []*run {
 	all := append(slices.Clip(r.before), r)
 	r.before = nil
 	return all
 }
 
-// kindOf returns the kind of what a node places.
+// kindOf returns the kind of buffer that a node places.
 func kindOf(t nodeType) program.Kind {
 	switch t {
 	case typeDataflowBufferAllocate:

@@ -28,7 +28,7 @@ type upstreamSums struct {
 	before int          // frees of what was not
 }
 
-// sums are bytes by what takes them, and all of them.
+// sums are bytes by kind, and their total.
 type sums struct{ cb, l1, dataflow, scratchpad, total uint64 }
 
 // An upstreamCB is a CB that was added up.
@@ -79,7 +79,7 @@ func (u *upstreamSums) keep() {
 	u.since = u.since[:0]
 }
 
-// explain says what the CBs are that made the peak.
+// explain describes the CBs that made the peak.
 func (u *upstreamSums) explain() (causes []event.UpstreamCause) {
 	u.keep()
 	byDevice := map[device.ID][]upstreamCB{}
@@ -165,7 +165,7 @@ func keysOf(list []upstreamCB) (keys []string) {
 	return keys
 }
 
-// pair records whether a free is that of a buffer from the capture.
+// pair records whether a free ends a buffer of the capture.
 func (u *upstreamSums) pair(n *node, found bool) {
 	switch {
 	case n.TypeName == "DRAM" || !n.MaxSizePerBank.OK:

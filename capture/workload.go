@@ -6,8 +6,8 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// A workload is what a free announced on one unit: as many programs as it came times, of
-// which the capture shows one after the other.
+// A workload is the programs that a free announced on one unit: as many as the free was repeated. The
+// capture shows them one after the other.
 type workload struct {
 	at    uint64 // counter of the free, the first of several
 	most  int    // at most so many; 0 = no free announced any
@@ -18,8 +18,8 @@ type workload struct {
 	unsettled []uint64 // first nodes of runs that were told as perhaps several programs
 }
 
-// divides reports whether a node begins another program than that of the run so far: it
-// shares bytes of a core with it, or repeats its first buffer.
+// divides reports whether a node begins another program than the run so far: it shares bytes of a core with
+// it, or repeats its first buffer.
 func (l *workload) divides(run []program.CB, next program.CB) bool {
 	if l.over || l.found >= l.most || len(run) == 0 {
 		return false
@@ -44,8 +44,8 @@ func shareBytes(a, b program.CB) bool {
 // one stands for the rest.
 const maxAnnounced = 1 << 12
 
-// announced is what a unit began to run since the last free that announced programs
-// there: what its chips execute until the next such free.
+// announced are the programs that a unit began to run since the last free that announced some there. Its
+// chips execute them until the next such free.
 type announced struct {
 	programs   []began
 	executions int // of these: the k-th is of the k-th program
