@@ -24,37 +24,12 @@ func ours(info fs.FileInfo) bool {
 	return ok && int(stat.Uid) == os.Geteuid()
 }
 
-// hold opens and locks a folder until the file is closed, or its process ends. The error is errHeld
-// if another process does, or an error of the system.
-func hold(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
-	if err != nil {
-		return nil, err
-	}
-	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	switch {
-	case errors.Is(err, syscall.EWOULDBLOCK):
-		err = errHeld
-	case err == nil:
-		err = sameFolder(f, path)
-	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
-}
-
-// sameFolder returns an error if an open folder is not the one that has a path now.
-func sameFolder(f *os.File, path string) error {
-	mine, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	there, err := os.Lstat(path)
-	if err == nil && !os.SameFile(mine, there) {
-		err = fs.ErrNotExist
-	}
-	return err
+// restrict gives a socket without a path its mode: the path has that mode when it appears, without the bits
+// of the umask.
+func restrict(c syscall.RawConn, mode fs.FileMode) error {
+	var failed error
+	err := c.Control(func(fd uintptr) { failed = syscall.Fchmod(int(fd), uint32(mode.Perm())) })
+	return errors.Join(err, failed)
 }
 
 // identify queries the kernel for the process at the other end of a Unix socket.

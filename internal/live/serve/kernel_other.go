@@ -5,13 +5,13 @@ package serve
 import (
 	"io/fs"
 	"net"
-	"os"
+	"syscall"
 )
 
 const supported = false
 
 func ours(fs.FileInfo) bool { return false }
 
-func hold(string) (*os.File, error) { return nil, ErrPlatform }
+func restrict(syscall.RawConn, fs.FileMode) error { return ErrPlatform }
 
 func identify(net.Conn) (Peer, error) { return Peer{}, ErrPlatform }

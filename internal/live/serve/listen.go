@@ -1,9 +1,11 @@
 package serve
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
@@ -28,11 +30,11 @@ type Listener struct {
 	made fs.FileInfo
 }
 
-// Listen listens on a path. The socket is made in a private folder beside it, with its mode, and
-// then moved into place: it never has another mode there. Private folders that killed processes of
-// this user left there are removed. A dead socket is replaced if it is ours. The error is ErrServed
-// if a process listens there, ErrNotSocket or ErrNotOurs for another obstacle, which stays,
-// ErrPlatform, or an error of the system.
+// Listen listens on a path. The socket is made under another name in its folder and then moved into
+// place. It never has permissions beyond its mode. A dead socket is replaced if it is ours. The error is
+// ErrServed if a process listens there, ErrNotSocket or ErrNotOurs for another obstacle, which stays,
+// ErrPlatform, or an error of the system. A process that is killed meanwhile leaves a dead socket
+// .cbl1-NUMBER.
 func Listen(path string, mode fs.FileMode) (*Listener, error) {
 	if !supported {
 		return nil, ErrPlatform
@@ -41,18 +43,15 @@ func Listen(path string, mode fs.FileMode) (*Listener, error) {
 	if len(path) > maxPath {
 		return nil, fmt.Errorf("%s: %w", path, syscall.ENAMETOOLONG)
 	}
-	private, err := newPrivate(filepath.Dir(path))
+	config := net.ListenConfig{Control: func(_, _ string, c syscall.RawConn) error { return restrict(c, mode) }}
+	own := beside(path)
+	l, err := config.Listen(context.Background(), "unix", own)
 	if err != nil {
 		return nil, err
 	}
-	defer private.remove()
-	own := private.file(socketNew)
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: own, Net: "unix"})
-	if err != nil {
-		return nil, err
-	}
-	l.SetUnlinkOnClose(false)
-	made, err := place(own, path, private.file(socketOld), mode)
+	defer func() { _ = os.Remove(own) }() // its other name stays
+	l.(*net.UnixListener).SetUnlinkOnClose(false)
+	made, err := place(own, path, mode)
 	if err != nil {
 		_ = l.Close() // no client knows it
 		return nil, err
@@ -60,8 +59,13 @@ func Listen(path string, mode fs.FileMode) (*Listener, error) {
 	return &Listener{l, path, made}, nil
 }
 
+// beside returns a new name in the folder of a path.
+func beside(path string) string {
+	return filepath.Join(filepath.Dir(path), fmt.Sprintf(".cbl1-%d", rand.Uint32()))
+}
+
 // place gives a socket its mode and its path.
-func place(own, path, old string, mode fs.FileMode) (fs.FileInfo, error) {
+func place(own, path string, mode fs.FileMode) (fs.FileInfo, error) {
 	if err := os.Chmod(own, mode.Perm()); err != nil {
 		return nil, err
 	}
@@ -69,7 +73,7 @@ func place(own, path, old string, mode fs.FileMode) (fs.FileInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := clearPath(path, old); err != nil {
+	if err := clearPath(path); err != nil {
 		return nil, err
 	}
 	// A link fails where something has come in the meantime; a renaming would replace it.
@@ -81,8 +85,8 @@ func place(own, path, old string, mode fs.FileMode) (fs.FileInfo, error) {
 	return made, nil
 }
 
-// clearPath moves a dead socket of ours out of the way.
-func clearPath(path, old string) error {
+// clearPath removes a dead socket of ours.
+func clearPath(path string) error {
 	there, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -102,9 +106,11 @@ func clearPath(path, old string) error {
 	if !errors.Is(err, syscall.ECONNREFUSED) {
 		return err
 	}
+	old := beside(path)
 	if err := os.Rename(path, old); err != nil {
 		return err
 	}
+	defer func() { _ = os.Remove(old) }() // it is dead, or back in its place
 	moved, err := os.Lstat(old)
 	if err != nil {
 		return err
