@@ -66,7 +66,7 @@ type Server struct {
 	c Config
 
 	mu      sync.Mutex // all below
-	ledger  wire.Ledger
+	ledger  *wire.Ledger
 	teller  wire.Teller
 	live    replay.Session
 	known   map[int32]wire.Device
@@ -135,7 +135,7 @@ func (e *LimitError) Error() string {
 // device, or Record.
 func New(c Config) (*Server, error) {
 	s := &Server{
-		c: c, known: map[int32]wire.Device{}, byPID: map[int32]*process{}, all: map[wire.Owner]*process{}, conns: map[net.Conn]struct{}{},
+		c: c, ledger: wire.NewLedger(), known: map[int32]wire.Device{}, byPID: map[int32]*process{}, all: map[wire.Owner]*process{}, conns: map[net.Conn]struct{}{},
 		unsure: map[int32]bool{}, room: make(chan struct{}), over: make(chan struct{}), printed: make(chan struct{}),
 	}
 	for _, d := range c.Devices {

@@ -65,9 +65,6 @@ func (s *Server) summary() summary {
 		T: s.c.Now().UnixNano(), What: "summary", Devices: []deviceSum{}, Odd: s.ledger.Anomalies(), Lines: c.Left, Lost: c.NotRecorded,
 		Records: c.Records, Clients: c.Clients, Closed: c.Closed, Torn: c.Torn, Refused: c.Refused, Leaked: c.Leaked, Live: s.ledger.Len(),
 	}
-	if out.Odd == nil {
-		out.Odd = map[wire.Anomaly]int64{} // none, and not null
-	}
 	for _, id := range s.devices() {
 		t := s.ledger.Totals(id)
 		core, peak := s.core(id)

@@ -18,7 +18,7 @@
 //	                                  │                    └─ Teller.Tell ─> event.Event ──> replay.Session
 //	the server's lines ── Lines ──────┘
 //
-// A [Ledger] follows records by the server's rules: each live allocation is a [Lot] of an [Owner],
+// A [Ledger], made by NewLedger, follows records by the server's rules: each live allocation is a [Lot] of an [Owner],
 // and each device has [Totals], with KernelKinds kinds of kernels. An [Effect] is the result of a
 // record: [What] happened, and its [Anomaly], one of Anomalies. Effects are printed as the server
 // prints them (AppendReleased, DeadLine, BufferKind, KernelKind), and a [Teller] turns them into
@@ -72,8 +72,8 @@
 //
 // # Cost
 //
-// Reading and writing a record allocates nothing. A record costs O(log n) in the lots at its
-// address, a line the same for each lot that it removes. Memory grows with the live lots; the last
+// Reading and writing a record allocates nothing. A record costs O(log n) in the live
+// lots, a line the same for each lot that it removes. Memory grows with the live lots; the last
 // 65,536 ids of freed lots are remembered.
 //
 // # Concurrency

@@ -25,7 +25,7 @@ func Example() {
 
 // A ledger knows the bytes of a free: old clients send none. It prints the lines of the newest server.
 func ExampleLedger() {
-	var ledger wire.Ledger
+	ledger := wire.NewLedger()
 	for _, kind := range []wire.Type{wire.TypeCBAlloc, wire.TypeCBAlloc, wire.TypeCBFree} {
 		effect, err := ledger.Apply(4242, 4242, &wire.Record{Type: kind, Size: 262144, ID: 111616, PID: 4242})
 		line, _ := effect.AppendLine(nil)
@@ -41,7 +41,7 @@ func ExampleLedger() {
 
 // A teller makes events of records, so that a session has a device's bytes.
 func ExampleTeller() {
-	ledger, teller, live := new(wire.Ledger), new(wire.Teller), new(replay.Session)
+	ledger, teller, live := wire.NewLedger(), new(wire.Teller), new(replay.Session)
 	declared := teller.Declare(wire.Device{ID: 0, Spec: l1.N150()})
 	fmt.Println(declared.Kind, live.Apply(&declared))
 	effect, err := ledger.Apply(4242, 4242, &wire.Record{Type: wire.TypeCBAlloc, Size: 262144, ID: 111616, PID: 4242})

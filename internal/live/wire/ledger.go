@@ -50,34 +50,39 @@ type key struct {
 	id     uint64
 }
 
+// lot returns a lot at the place of a key.
+func (k key) lot() Lot { return Lot{Type: k.brings, Device: k.device, ID: k.id} }
+
 // An ownerOn is a process on one device.
 type ownerOn struct {
 	owner  Owner
 	device int32
 }
 
-// A Ledger follows records by the rules of the allocation server. The zero Ledger is empty
-// and ready to use.
+// A Ledger follows records by the rules of the allocation server. It must be made by NewLedger.
 type Ledger struct {
-	live      map[Type]map[key]*pile // by the type that brings it; the first lot of a buffer is the one that counts
-	of        map[Owner]map[uint64]*Lot
-	sums      map[ownerOn]*Totals // of each owner on a device, as if it were alone
+	live      *index      // the first lot of a buffer is the one that counts
+	refs      map[key]int // live lots
+	owned     map[Owner]int
+	sums      map[ownerOn]Totals // of each owner on a device, as if it were alone
 	freed     map[key]struct{}
-	devices   map[int32]*Totals
+	devices   map[int32]Totals
 	declared  map[int32]bool // and whether it is a mesh
 	anomalies map[Anomaly]int64
 	serial    uint64
-	lots      int
+}
+
+// NewLedger returns an empty Ledger.
+func NewLedger() *Ledger {
+	return &Ledger{
+		live: newIndex(), refs: map[key]int{}, owned: map[Owner]int{}, sums: map[ownerOn]Totals{}, freed: map[key]struct{}{},
+		devices: map[int32]Totals{}, declared: map[int32]bool{}, anomalies: map[Anomaly]int64{},
+	}
 }
 
 // Declare makes a device id beyond 0 to MaxDevice legal, or declares that allocations under an id
 // back buffers of a mesh.
-func (l *Ledger) Declare(device int32, mesh bool) {
-	if l.declared == nil {
-		l.declared = map[int32]bool{}
-	}
-	l.declared[device] = mesh
-}
+func (l *Ledger) Declare(device int32, mesh bool) { l.declared[device] = mesh }
 
 // Knows reports whether records may name a device: it is one of 0 to MaxDevice, or declared.
 func (l *Ledger) Knows(device int32) bool {
@@ -86,65 +91,30 @@ func (l *Ledger) Knows(device int32) bool {
 }
 
 // Totals returns the figures of a device; zero for a device without records.
-func (l *Ledger) Totals(device int32) Totals {
-	if t := l.devices[device]; t != nil {
-		return *t
-	}
-	return Totals{}
-}
+func (l *Ledger) Totals(device int32) Totals { return l.devices[device] }
 
 // Devices returns the devices that records of things that come and go have named, ascending.
 func (l *Ledger) Devices() []int32 { return slices.Sorted(maps.Keys(l.devices)) }
 
 // Len returns the number of live lots.
-func (l *Ledger) Len() int { return l.lots }
+func (l *Ledger) Len() int { return l.live[bySerial].Len() }
 
 // LenOf returns the number of live lots of one owner.
-func (l *Ledger) LenOf(o Owner) int { return len(l.of[o]) }
+func (l *Ledger) LenOf(o Owner) int { return l.owned[o] }
 
 // TotalsOf returns the sums over the lots of one owner on a device. Shared and backing lots count
 // like others.
-func (l *Ledger) TotalsOf(o Owner, device int32) Totals {
-	if t := l.sums[ownerOn{o, device}]; t != nil {
-		return *t
-	}
-	return Totals{}
-}
+func (l *Ledger) TotalsOf(o Owner, device int32) Totals { return l.sums[ownerOn{o, device}] }
 
 // Anomalies returns how often each thing was odd.
 func (l *Ledger) Anomalies() map[Anomaly]int64 { return maps.Clone(l.anomalies) }
 
 // Live returns the live lots of the given types, or all without types, in the order in which they
-// came. Cost: O(n log n) in the lots that it returns.
+// came. Cost: O(n log n) in all live lots.
 func (l *Ledger) Live(types ...Type) iter.Seq[Lot] {
-	if len(types) == 0 {
-		types = []Type{TypeAlloc, TypeCBAlloc, TypeKernelLoad}
-	}
-	var all []*Lot
-	for _, t := range types {
-		for _, p := range l.live[t] {
-			for lot := range p.all() {
-				all = append(all, lot)
-			}
-		}
-	}
-	return values(inOrder(all))
-}
-
-// LiveOf returns the live lots of one owner, in the order in which they came.
-func (l *Ledger) LiveOf(o Owner) iter.Seq[Lot] { return values(l.lotsOf(o)) }
-
-func (l *Ledger) lotsOf(o Owner) []*Lot { return inOrder(slices.Collect(maps.Values(l.of[o]))) }
-
-func inOrder(lots []*Lot) []*Lot {
-	slices.SortFunc(lots, func(a, b *Lot) int { return cmp.Compare(a.Serial, b.Serial) })
-	return lots
-}
-
-func values(lots []*Lot) iter.Seq[Lot] {
 	return func(yield func(Lot) bool) {
-		for _, lot := range lots {
-			if !yield(*lot) {
+		for _, lot := range l.live.all() {
+			if (len(types) == 0 || slices.Contains(types, lot.Type)) && !yield(*lot) {
 				return
 			}
 		}
@@ -168,14 +138,14 @@ func (l *Ledger) Apply(o Owner, pid int32, r *Record) (Effect, error) {
 		l.odd(&e, odd)
 		return e, nil
 	}
-	t := l.totals(r.Device)
+	l.devices[r.Device] = l.Totals(r.Device) // it is named
 	k := key{brings(r.Type), r.Device, r.ID}
 	if r.Type == k.brings {
 		l.bring(&e, k, o, pid, r)
 	} else {
 		l.take(&e, k, o, r)
 	}
-	e.Total = t.sum(k.brings)
+	e.Total = l.Totals(r.Device).sum(k.brings)
 	return e, nil
 }
 
@@ -206,36 +176,18 @@ func brings(t Type) Type {
 	return t
 }
 
-func (l *Ledger) totals(device int32) *Totals {
-	t := l.devices[device]
-	if t == nil {
-		if l.devices == nil {
-			l.devices = map[int32]*Totals{}
-		}
-		t = &Totals{}
-		l.devices[device] = t
-	}
-	return t
-}
-
 // odd counts an anomaly and refuses its record.
 func (l *Ledger) odd(e *Effect, a Anomaly) {
 	e.What, e.Odd = Refused, a
 	l.note(a)
 }
 
-func (l *Ledger) note(a Anomaly) {
-	if l.anomalies == nil {
-		l.anomalies = map[Anomaly]int64{}
-	}
-	l.anomalies[a]++
-}
+func (l *Ledger) note(a Anomaly) { l.anomalies[a]++ }
 
 // bring adds a lot.
 func (l *Ledger) bring(e *Effect, k key, o Owner, pid int32, r *Record) {
 	l.serial++
-	there := l.pile(k)
-	n := there.len()
+	n := l.refs[k]
 	lot := &Lot{
 		Serial: l.serial, Type: r.Type, Device: r.Device, ID: r.ID, Size: r.Size, Kind: r.Kind,
 		Owner: o, PID: pid, Time: r.Time, Backing: r.Type == TypeAlloc && l.declared[r.Device],
@@ -243,49 +195,35 @@ func (l *Ledger) bring(e *Effect, k key, o Owner, pid int32, r *Record) {
 	e.What = Came
 	if r.Type == TypeAlloc && n > 0 {
 		e.What = CameAgain
-		own := there.last(byOwner, *lot) != nil
+		own := l.live.last(byOwner, *lot) != nil
 		lot.Backing, lot.Shared = lot.Backing || own, !own
-		if first := there.first(bySerial, Lot{}); lot.Size != first.Size || lot.Kind != first.Kind {
+		if first := l.live.first(bySerial, k.lot()); lot.Size != first.Size || lot.Kind != first.Kind {
 			e.Odd = AnomalyDiffers
 			l.note(AnomalyDiffers)
 		}
 	}
-	if there == nil {
-		there = l.newPile(k)
-	}
-	there.add(lot)
-	l.own(lot)
 	delete(l.freed, k)
-	l.lots++
-	l.totals(r.Device).move(lot, true)
+	l.refs[k]++
+	l.put(lot)
+	l.count(lot, true)
 	e.Lot, e.Refs = *lot, n+1
 }
 
-// pile returns the live lots of a key, nil if there are none.
-func (l *Ledger) pile(k key) *pile { return l.live[k.brings][k] }
-
-func (l *Ledger) newPile(k key) *pile {
-	if l.live == nil {
-		l.live, l.of, l.freed = map[Type]map[key]*pile{}, map[Owner]map[uint64]*Lot{}, map[key]struct{}{}
-	}
-	if l.live[k.brings] == nil {
-		l.live[k.brings] = map[key]*pile{}
-	}
-	p := &pile{}
-	l.live[k.brings][k] = p
-	return p
+// count adds a lot to the totals of its device, or subtracts it.
+func (l *Ledger) count(lot *Lot, comes bool) {
+	t := l.devices[lot.Device]
+	t.move(lot, comes)
+	l.devices[lot.Device] = t
 }
 
 // take removes the lot that a free is about.
 func (l *Ledger) take(e *Effect, k key, o Owner, r *Record) {
-	there := l.pile(k)
-	t := l.totals(r.Device)
 	// The newest server subtracts the size in the message, without a floor.
-	if k.brings == TypeCBAlloc && r.Size > t.CB {
+	if k.brings == TypeCBAlloc && r.Size > l.Totals(r.Device).CB {
 		l.note(AnomalyWrapped)
 		e.Wrapped = true
 	}
-	if there == nil {
+	if l.refs[k] == 0 {
 		e.What, e.Odd = Unknown, AnomalyUnknownFree
 		if _, was := l.freed[k]; was {
 			e.Odd = AnomalyDoubleFree
@@ -293,7 +231,7 @@ func (l *Ledger) take(e *Effect, k key, o Owner, r *Record) {
 		l.note(e.Odd)
 		return
 	}
-	lot := chosen(there, o, r)
+	lot := l.chosen(k, o, r)
 	if k.brings != TypeAlloc && r.Size != 0 && r.Size != lot.Size {
 		if r.Size > lot.Size {
 			l.odd(e, AnomalyTooLarge)
@@ -307,12 +245,13 @@ func (l *Ledger) take(e *Effect, k key, o Owner, r *Record) {
 
 // chosen returns the lot that a free removes among the lots of one address. It prefers a lot of the
 // sender. Where frees carry a size, it prefers a lot of that size next. Then it takes the last.
-func chosen(there *pile, o Owner, r *Record) (lot *Lot) {
-	like := Lot{Owner: o, Size: r.Size}
+func (l *Ledger) chosen(k key, o Owner, r *Record) (lot *Lot) {
+	like := k.lot()
+	like.Owner, like.Size = o, r.Size
 	sized := r.Type != TypeFree && r.Size != 0
 	for _, by := range [...]order{byOwnerAndSize, byOwner, bySize, bySerial} {
-		if by != byOwnerAndSize && by != bySize || sized {
-			lot = cmp.Or(lot, there.last(by, like))
+		if lot == nil && (sized || by == byOwner || by == bySerial) {
+			lot = l.live.last(by, like)
 		}
 	}
 	return lot
@@ -321,90 +260,78 @@ func chosen(there *pile, o Owner, r *Record) (lot *Lot) {
 // drop removes a lot. The one that counts for several stays, and is another one's from then
 // on; that one's own goes in its place.
 func (l *Ledger) drop(e *Effect, k key, lot *Lot) {
-	there := l.pile(k)
 	e.What, e.Bytes, e.Kind, e.PID = Gone, lot.Size, lot.Kind, lot.PID
 	if k.brings == TypeAlloc {
-		first := there.first(bySerial, Lot{})
+		first := l.live.first(bySerial, k.lot())
 		e.Bytes, e.Kind, e.PID = first.Size, first.Kind, first.PID
-		if lot == first && there.len() > 1 {
-			next := Lot{Serial: first.Serial + 1, Shared: true}
-			lot = cmp.Or(there.first(byShared, next), there.first(bySerial, next))
-			l.swap(there, first, lot)
+		if lot == first && l.refs[k] > 1 {
+			next := k.lot()
+			next.Serial, next.Shared = first.Serial+1, true
+			lot = cmp.Or(l.live.first(byShared, next), l.live.first(bySerial, next))
+			l.swap(first, lot)
 			e.Heir = *first
 		}
 	}
 	e.Lot = *lot
-	l.totals(k.device).move(lot, false)
-	there.remove(lot)
-	l.disown(lot)
-	l.lots--
-	if e.Refs = there.len(); e.Refs > 0 {
+	l.count(lot, false)
+	l.remove(lot)
+	l.refs[k]--
+	if e.Refs = l.refs[k]; e.Refs > 0 {
 		if k.brings == TypeAlloc {
 			e.What = Left
 		}
 		return
 	}
-	delete(l.live[k.brings], k)
+	delete(l.refs, k)
 	if len(l.freed) >= maxFreed {
 		clear(l.freed)
 	}
 	l.freed[k] = struct{}{}
 }
 
-// own notes whose a lot is.
-func (l *Ledger) own(lot *Lot) {
-	if l.of[lot.Owner] == nil {
-		l.of[lot.Owner] = map[uint64]*Lot{}
-	}
-	l.of[lot.Owner][lot.Serial] = lot
-	l.count(lot, true)
+// put adds a lot, also to the sums of its owner.
+func (l *Ledger) put(lot *Lot) {
+	l.live.add(lot)
+	l.owned[lot.Owner]++
+	l.countOwn(lot, true)
 }
 
-// count adds a lot to the sums of its owner, or subtracts it. Lots of other owners do not matter.
-func (l *Ledger) count(lot *Lot, comes bool) {
-	if l.sums == nil {
-		l.sums = map[ownerOn]*Totals{}
+// remove is the inverse of put.
+func (l *Ledger) remove(lot *Lot) {
+	l.live.remove(lot)
+	if l.owned[lot.Owner]--; l.owned[lot.Owner] == 0 {
+		delete(l.owned, lot.Owner)
 	}
+	l.countOwn(lot, false)
+}
+
+// countOwn adds a lot to the sums of its owner, or subtracts it. Lots of other owners do not matter.
+func (l *Ledger) countOwn(lot *Lot, comes bool) {
 	on := ownerOn{lot.Owner, lot.Device}
-	t := l.sums[on]
-	if t == nil {
-		t = &Totals{}
-		l.sums[on] = t
-	}
-	alone := *lot
+	t, alone := l.sums[on], *lot
 	alone.Shared, alone.Backing = false, false
-	if t.move(&alone, comes); *t == (Totals{}) {
+	if t.move(&alone, comes); t == (Totals{}) {
 		delete(l.sums, on)
+		return
 	}
+	l.sums[on] = t
 }
 
-func (l *Ledger) disown(lot *Lot) {
-	delete(l.of[lot.Owner], lot.Serial)
-	l.count(lot, false)
-	if len(l.of[lot.Owner]) == 0 {
-		delete(l.of, lot.Owner)
-	}
-}
-
-// swap exchanges the owners of two lots of a pile.
-func (l *Ledger) swap(of *pile, a, b *Lot) {
-	for _, lot := range [...]*Lot{a, b} {
-		l.disown(lot)
-		of.remove(lot)
-	}
+// swap exchanges the owners of two lots at one place.
+func (l *Ledger) swap(a, b *Lot) {
+	l.remove(a)
+	l.remove(b)
 	a.Owner, b.Owner = b.Owner, a.Owner
 	a.PID, b.PID = b.PID, a.PID
-	for _, lot := range [...]*Lot{a, b} {
-		of.add(lot)
-		l.own(lot)
-	}
+	l.put(a)
+	l.put(b)
 }
 
 // Release removes all that an owner has, as the death of its process does, and returns an
 // Effect for each lot, the last that came first. Cost: O(n log n) in them.
 func (l *Ledger) Release(o Owner) []Effect {
 	var out []Effect
-	for _, lot := range slices.Backward(l.lotsOf(o)) {
+	for _, lot := range slices.Backward(l.live.of(o)) {
 		pid := lot.PID
 		e := Effect{Type: lot.Type, Device: lot.Device, ID: lot.ID, Owner: o, Leaked: true}
 		l.drop(&e, key{lot.Type, lot.Device, lot.ID}, lot)

@@ -21,7 +21,7 @@ const meshID = 300
 
 // world is a ledger beside the naive model and a session that follows its events.
 type world struct {
-	ledger wire.Ledger
+	ledger *wire.Ledger
 	model  naive
 	teller wire.Teller
 	live   replay.Session
@@ -32,7 +32,7 @@ type world struct {
 }
 
 func newWorld(t require.TestingT) *world {
-	w := &world{model: naive{freed: map[naiveKey]bool{}, odd: map[wire.Anomaly]int64{}, mesh: meshID}}
+	w := &world{ledger: wire.NewLedger(), model: naive{freed: map[naiveKey]bool{}, odd: map[wire.Anomaly]int64{}, mesh: meshID}}
 	w.log = event.NewWriter(&w.text)
 	w.ledger.Declare(meshID, true)
 	for _, e := range w.teller.Header() {
@@ -309,7 +309,7 @@ func TestSeeds(t *testing.T) {
 
 // The memory of freed ids is bounded.
 func TestFreedAreForgotten(t *testing.T) {
-	var l wire.Ledger
+	l := wire.NewLedger()
 	for i := range uint64(1<<16 + 1) {
 		for _, typ := range []wire.Type{wire.TypeCBAlloc, wire.TypeCBFree} {
 			_, err := l.Apply(1, 1, &wire.Record{Type: typ, ID: i, Size: 1})
@@ -332,7 +332,7 @@ func TestFreedAreForgotten(t *testing.T) {
 // are used again, and no two live CBs share one.
 func TestProgramsAreAsManyAsLive(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var l wire.Ledger
+		l := wire.NewLedger()
 		var teller wire.Teller
 		live, most := map[program.ID]bool{}, 0
 		for range rapid.IntRange(1, 100).Draw(t, "records") {

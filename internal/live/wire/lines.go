@@ -49,7 +49,7 @@ type Lines struct {
 	next int64 // offset of the next line
 	out  []event.Event
 
-	ledger  Ledger
+	ledger  *Ledger
 	teller  Teller
 	crowds  crowds
 	died    map[Type]int // what the dead process at hand had
@@ -70,7 +70,7 @@ func (c *count) add(at int64) {
 
 // NewLines returns the lines in r. The name file is only shown in errors.
 func NewLines(r io.Reader, file string) *Lines {
-	return &Lines{in: bufio.NewReaderSize(r, maxLine), file: file, crowds: crowds{at: map[spot]*crowd{}, off: map[spot]gap{}}}
+	return &Lines{in: bufio.NewReaderSize(r, maxLine), file: file, ledger: NewLedger(), crowds: crowds{at: map[spot]*crowd{}, off: map[spot]gap{}}}
 }
 
 // Events returns the events of the lines, in their order; the first event is the header. The last
@@ -267,8 +267,7 @@ func (l *Lines) removed(s *statement) {
 // buffer applies a line of a buffer, which has its id.
 func (l *Lines) buffer(s *statement) {
 	k := key{TypeAlloc, s.device, s.id}
-	there := l.ledger.pile(k)
-	was := there.len()
+	was := l.ledger.refs[k]
 	switch s.what {
 	case Came, CameAgain:
 		if was != s.refs-1 {
@@ -279,7 +278,7 @@ func (l *Lines) buffer(s *statement) {
 		}
 		l.apply(s, TypeAlloc, s.id)
 	case Left, Gone:
-		if was != s.refs+1 || there.first(bySerial, Lot{}).Size != s.size.bytes {
+		if was != s.refs+1 || l.ledger.live.first(bySerial, k.lot()).Size != s.size.bytes {
 			l.missing(s, "%d bytes of buffer 0x%x are freed to %d references, where lines account for %d before", s.size.bytes, s.id, s.refs, was)
 		}
 		if was > 0 {
@@ -296,8 +295,8 @@ func (l *Lines) buffer(s *statement) {
 
 // freeAll removes all remaining references to a buffer.
 func (l *Lines) freeAll(s *statement, k key) {
-	for there := l.ledger.pile(k); there.len() > 0; {
-		last := there.last(bySerial, Lot{})
+	for l.ledger.refs[k] > 0 {
+		last := l.ledger.live.last(bySerial, k.lot())
 		l.apply(&statement{typ: TypeAlloc, device: s.device, pid: last.PID}, TypeFree, s.id)
 	}
 }

@@ -24,7 +24,7 @@ import (
 
 // printed is a server that prints, and lines that are read back.
 type printed struct {
-	ledger wire.Ledger
+	ledger *wire.Ledger
 	pids   bool // lines of CBs have them
 	text   bytes.Buffer
 	hidden int // effects without a sufficient line
@@ -69,7 +69,7 @@ func TestLinesReadBack(t *testing.T) { rapid.Check(t, linesReadBack) }
 func FuzzLinesReadBack(f *testing.F) { f.Fuzz(rapid.MakeFuzz(linesReadBack)) }
 
 func linesReadBack(t *rapid.T) {
-	p := &printed{pids: rapid.Bool().Draw(t, "pids")}
+	p := &printed{ledger: wire.NewLedger(), pids: rapid.Bool().Draw(t, "pids")}
 	for range rapid.IntRange(1, 60).Draw(t, "steps") {
 		o := wire.Owner(rapid.IntRange(1, 3).Draw(t, "owner"))
 		r := wire.Record{
@@ -94,7 +94,7 @@ func linesReadBack(t *rapid.T) {
 	require.EqualValues(t, p.hidden, said[wire.CodeLinesMissing], "%s", p.text.String())
 	require.Zero(t, said[wire.CodeOtherLines])
 	for _, id := range p.ledger.Devices() {
-		requireSame(t, s, id, p.ledger.Totals(id), &p.ledger)
+		requireSame(t, s, id, p.ledger.Totals(id), p.ledger)
 	}
 	requireSameAsLog(t, p.text.String())
 }
@@ -141,7 +141,7 @@ func requireSameAsLog(t require.TestingT, text string) {
 // A line of a CB that is taken out is missed at the next one of its device.
 func TestLinesMissing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := &printed{}
+		p := &printed{ledger: wire.NewLedger()}
 		var lines []string
 		for i := range rapid.IntRange(2, 20).Draw(t, "steps") {
 			typ := wire.TypeCBAlloc

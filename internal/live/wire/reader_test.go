@@ -227,7 +227,7 @@ func FuzzReader(f *testing.F) {
 			back := stream(t, r.Dialect(), got...)
 			require.Equal(t, text[:len(back)], back)
 		}
-		var ledger wire.Ledger
+		ledger := wire.NewLedger()
 		for i := range got {
 			if _, err := ledger.Apply(1, got[i].PID, &got[i]); err != nil {
 				require.ErrorAs(t, err, new(*wire.DeviceError))

@@ -11,7 +11,7 @@ import (
 
 // TestTemplates has the lines of the newest server, letter by letter.
 func TestTemplates(t *testing.T) {
-	var l wire.Ledger
+	l := wire.NewLedger()
 	var out, errs []byte
 	do := func(o wire.Owner, r wire.Record) {
 		e, err := l.Apply(o, 4241+int32(o), &r)
