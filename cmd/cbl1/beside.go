@@ -30,19 +30,19 @@ func newCrew(in *inputs, do func(*replay.Result) error) *crew {
 	return &crew{in: in, do: do, stop: make(chan struct{})}
 }
 
-// add begins another input, or records that there is none. When as many run as there are
-// processors, it waits for the first of them.
-func (c *crew) add(name string, events iter.Seq2[*event.Event, error], err error) error {
-	j := &job{name: name, err: err, done: make(chan struct{}), tap: &tap{known: newKnown(c.in.known.filter)}}
+// add begins another input, if there is one. When as many run as there are processors, it waits for
+// the first of them.
+func (c *crew) add(s source) error {
+	j := &job{name: s.name, err: s.err, done: make(chan struct{}), tap: &tap{known: newKnown(c.in.known.filter)}}
 	c.jobs = append(c.jobs, j)
-	if err != nil {
+	if s.err != nil {
 		close(j.done)
 	} else {
 		opt := c.in.replay
 		opt.Progress = c.in.progress.reads(j)
 		go func() {
 			defer close(j.done)
-			j.result, j.err = replay.Run(name, j.tap.through(beside(events, c.stop)), opt)
+			j.result, j.err = replay.Run(s.name, j.tap.through(beside(s.events, c.stop)), opt)
 		}()
 	}
 	if len(c.jobs) < runtime.GOMAXPROCS(0) {

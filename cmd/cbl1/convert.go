@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/cbl1/cbl1/capture"
 	"github.com/cbl1/cbl1/event"
@@ -15,21 +15,22 @@ import (
 
 func runConvert(c *request, args []string) error { return c.file(args, c.convert) }
 
-// file reads one input, and lets write make a file of its events.
-func (c *request) file(args []string, write func(events iter.Seq2[*event.Event, error], w io.Writer) error) error {
+// file opens one input, and lets write make a file of it. It is called as the arguments do.
+func (c *request) file(args []string, write func(s source, w io.Writer) error) error {
 	defer c.shut()
-	events, err := c.source(args)
+	s, err := c.source(args)
 	if err != nil && !errors.Is(err, errUnreadable) {
 		c.refuse(err)
 		err = errUnreadable
 	}
+	if err == nil {
+		err = c.checkOutput(c.to, args...)
+	}
 	if err != nil {
 		return err
 	}
-	if err := c.checkOutput(c.to, args...); err != nil {
-		return err
-	}
-	return c.output(func(w io.Writer) error { return write(events, w) })
+	s.name = args[0]
+	return c.output(func(w io.Writer) error { return write(s, w) })
 }
 
 // output lets write make the file of --output, or writes to standard output.
@@ -40,43 +41,24 @@ func (c *request) output(write func(io.Writer) error) error {
 	return writeFile(c.to, write)
 }
 
-// source returns the events of one input, or of several that are one run.
-func (in *inputs) source(args []string) (iter.Seq2[*event.Event, error], error) {
-	if in.join {
-		file, err := in.joined(args)
-		return file.Events(in.opt), err
+// source opens one input, or several that are one run.
+func (in *inputs) source(args []string) (source, error) {
+	switch all := slices.Collect(in.sources(args)); len(all) {
+	case 0:
+		return source{}, errUnreadable // as was said
+	case 1:
+		return all[0], all[0].err
+	default:
+		return source{}, fmt.Errorf("%s has %d captures: one capture makes one log", args[0], len(all))
 	}
-	arg := args[0]
-	if arg == "-" {
-		return capture.NewReader(in.in, "stdin").Events(in.opt), nil
-	}
-	if pipe, is, err := in.pipe(arg); err != nil {
-		return nil, err
-	} else if is {
-		return pipe.Events(in.opt), nil
-	}
-	files, err := in.find(arg)
-	if err != nil {
-		return nil, missing(arg, err)
-	}
-	if len(files) == 0 {
-		return nil, errUnreadable // as was said
-	}
-	if len(files) > 1 {
-		return nil, fmt.Errorf("%s has %d captures: one capture makes one log", arg, len(files))
-	}
-	if err := in.locate(files[0]); err != nil {
-		return nil, err
-	}
-	return files[0].Events(in.opt), nil
 }
 
 // convert writes events as a log. A reader of a log that was cut sees that its end is
 // missing.
-func (in *inputs) convert(events iter.Seq2[*event.Event, error], to io.Writer) error {
+func (in *inputs) convert(from source, to io.Writer) error {
 	out := bufio.NewWriterSize(to, 1<<16)
 	log := event.NewWriter(out)
-	for e, err := range events {
+	for e, err := range from.events {
 		if err == nil && e.Kind == event.KindEnd {
 			err = in.agrees(e.Spec)
 		}

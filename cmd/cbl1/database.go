@@ -390,6 +390,17 @@ func (in *inputs) shut() {
 	in.open, in.pipes = nil, nil
 }
 
+// located returns the events of an input, for the node that --at names in it.
+func (in *inputs) located(file capture.Input, err error) source {
+	if err == nil {
+		err = in.locate(file)
+	}
+	if err != nil {
+		return source{err: err}
+	}
+	return source{name: file.Path, events: file.Events(in.opt)}
+}
+
 // locate finds the node that --at names by an operation of a database.
 func (in *inputs) locate(file capture.Input) error {
 	if !in.at.operation.OK {

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"slices"
 
@@ -62,22 +63,61 @@ func checkInputs(args []string) error {
 	return nil
 }
 
+// A source is one input: its events, or why it cannot be read.
+type source struct {
+	name   string
+	events iter.Seq2[*event.Event, error]
+	err    error
+}
+
+// sources opens what arguments name, one after the other: with --join one input, else one for -, for
+// each file, for each capture of a folder, and for each part of a database.
+func (in *inputs) sources(args []string) iter.Seq[source] {
+	return func(yield func(source) bool) {
+		if in.join {
+			yield(in.located(in.joined(args)))
+			return
+		}
+		for _, arg := range args {
+			if s, is := in.pipe(arg); is {
+				if !yield(s) {
+					return
+				}
+				continue
+			}
+			files, err := in.find(arg)
+			if err != nil && !yield(source{err: missing(arg, err)}) {
+				return
+			}
+			for _, file := range files {
+				if !yield(in.located(file, nil)) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // each replays all inputs in order and calls do with each of them, at its end. Those
 // that cannot be read are named on standard error. The error is one of do, or
 // errUnreadable.
 func (in *inputs) each(args []string, do func(*replay.Result) error) error {
+	return in.replayAll(in.sources(args), do)
+}
+
+// replayAll is each for opened inputs.
+func (in *inputs) replayAll(sources iter.Seq[source], do func(*replay.Result) error) error {
 	defer in.shut()
 	all := newCrew(in, in.known.holding(do))
 	defer close(all.stop)
-	if in.join {
-		if err := in.replayJoined(args, all); err != nil {
+	for s := range sources {
+		if err := all.add(s); err != nil {
 			return err
 		}
-		args = nil
-	}
-	for _, arg := range args {
-		if err := in.replayAll(arg, all); err != nil {
-			return err
+		if in.apart() { // what it is read with is that of the next one too
+			if err := all.end(); err != nil {
+				return err
+			}
 		}
 	}
 	if err := all.end(); err != nil {
@@ -90,39 +130,6 @@ func (in *inputs) each(args []string, do func(*replay.Result) error) error {
 		return errUnreadable
 	}
 	return in.known.unknown()
-}
-
-// replayAll replays the inputs that an argument names.
-func (in *inputs) replayAll(arg string, all *crew) error {
-	if arg == "-" {
-		return all.add("stdin", capture.NewReader(in.in, "stdin").Events(in.opt), nil)
-	}
-	if pipe, is, err := in.pipe(arg); err != nil {
-		return all.add(arg, nil, err)
-	} else if is {
-		return all.add(arg, pipe.Events(in.opt), nil)
-	}
-	files, err := in.find(arg)
-	if err != nil {
-		return all.add(arg, nil, missing(arg, err))
-	}
-	for _, file := range files {
-		if err := in.locate(file); err != nil {
-			if err := all.add(file.Path, nil, err); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := all.add(file.Path, file.Events(in.opt), nil); err != nil {
-			return err
-		}
-		if in.apart() { // what it is read with is that of the next one too
-			if err := all.end(); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // apart reports whether inputs have to be replayed one after the other: the parts of a

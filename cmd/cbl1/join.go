@@ -24,16 +24,7 @@ func (in *inputs) joined(args []string) (capture.Input, error) {
 	for _, p := range passed {
 		in.complain(fmt.Errorf("%s: passed over: %s", p.Path, p.Why))
 	}
-	return file, in.locate(file)
-}
-
-// replayJoined replays all inputs as one run.
-func (in *inputs) replayJoined(args []string, all *crew) error {
-	file, err := in.joined(args)
-	if err != nil {
-		return all.add(args[0], nil, err)
-	}
-	return all.add(file.Path, file.Events(in.opt), nil)
+	return file, nil
 }
 
 // one refuses several inputs where the answer is about one run.

@@ -80,16 +80,19 @@ func (s streams) waitFor(name string, after time.Duration) (done func()) {
 	}
 }
 
-// pipe returns the reader of an argument that is a pipe, and whether it is one.
-func (in *inputs) pipe(arg string) (r *capture.Reader, is bool, err error) {
+// pipe opens an argument that is a pipe or standard input, and reports whether it is one.
+func (in *inputs) pipe(arg string) (s source, is bool) {
+	if arg == "-" {
+		return source{name: "stdin", events: capture.NewReader(in.in, "stdin").Events(in.opt)}, true
+	}
 	info, err := os.Stat(arg)
 	if err != nil || info.Mode().IsRegular() || info.IsDir() {
-		return nil, false, nil // which others look at
+		return s, false // which others look at
 	}
 	f, err := in.openFile(arg)
 	if err != nil {
-		return nil, true, err
+		return source{err: err}, true
 	}
 	in.pipes = append(in.pipes, f)
-	return capture.NewReader(f, arg), true, nil
+	return source{name: arg, events: capture.NewReader(f, arg).Events(in.opt)}, true
 }
