@@ -17,17 +17,11 @@ const maxLeaks = 3
 // holders are the processes of a recording: the owners of live things, and the leaks of dead
 // processes. The zero holders are empty.
 type holders struct {
-	on     map[device.ID]*holding
+	on     map[device.ID]map[thing]stake
 	sizes  map[uint64]uint64 // of the CBs of a program, by its last definition
 	leaked int64
 	leaks  []Leak
 	dying  bool // the last event was one of the process that leaked last
-}
-
-// A holding holds the live things of one device, and the share of each process.
-type holding struct {
-	things map[thing]stake
-	rows   map[int32]*heldRow
 }
 
 // A thing is a program that is registered, or a buffer.
@@ -41,12 +35,6 @@ type stake struct {
 	pid   int32
 	kind  fit.Kind
 	bytes uint64
-}
-
-// A heldRow is the row of a process, and of how many things it is.
-type heldRow struct {
-	Process
-	things int
 }
 
 // take applies an event that happened. A process whose name is no number has no row.
@@ -96,21 +84,18 @@ func (h *holders) comes(e *event.Event, t thing, kind fit.Kind, bytes uint64) {
 	pid, err := strconv.ParseInt(e.Process, 10, 32)
 	h.dying = h.dying && e.Corrects
 	for _, id := range e.Devices.V {
-		at := h.on[id]
-		if e.Corrects {
-			at.drop(t)
-		}
-		if err != nil || at.has(t) {
-			continue
-		}
-		if at == nil {
-			at = &holding{things: map[thing]stake{}, rows: map[int32]*heldRow{}}
+		if h.on[id] == nil {
 			if h.on == nil {
-				h.on = map[device.ID]*holding{}
+				h.on = map[device.ID]map[thing]stake{}
 			}
-			h.on[id] = at
+			h.on[id] = map[thing]stake{}
 		}
-		at.add(t, stake{int32(pid), kind, bytes})
+		if e.Corrects {
+			delete(h.on[id], t)
+		}
+		if _, there := h.on[id][t]; err == nil && !there {
+			h.on[id][t] = stake{int32(pid), kind, bytes}
+		}
 	}
 }
 
@@ -121,8 +106,9 @@ func (h *holders) goes(e *event.Event, t thing) {
 		kind = fit.KindCB
 	}
 	for _, id := range h.devices(e) {
-		if was, there := h.on[id].drop(t); there {
+		if was, there := h.on[id][t]; there {
 			kind = was.kind
+			delete(h.on[id], t)
 		}
 	}
 	pid, err := strconv.ParseInt(e.Process, 10, 32)
@@ -146,43 +132,6 @@ func (h *holders) goes(e *event.Event, t thing) {
 	}
 }
 
-func (h *holding) has(t thing) bool {
-	if h == nil {
-		return false
-	}
-	_, there := h.things[t]
-	return there
-}
-
-func (h *holding) add(t thing, s stake) {
-	h.things[t] = s
-	row := h.rows[s.pid]
-	if row == nil {
-		row = &heldRow{Process: Process{PID: s.pid}}
-		h.rows[s.pid] = row
-	}
-	row.things++
-	if n := row.of(s.kind); n != nil {
-		*n += s.bytes
-	}
-}
-
-func (h *holding) drop(t thing) (s stake, there bool) {
-	if !h.has(t) {
-		return s, false
-	}
-	s = h.things[t]
-	delete(h.things, t)
-	row := h.rows[s.pid]
-	if n := row.of(s.kind); n != nil {
-		*n -= s.bytes
-	}
-	if row.things--; row.things == 0 {
-		delete(h.rows, s.pid)
-	}
-	return s, true
-}
-
 // of returns the figure of a kind; nil if a row has none.
 func (p *Process) of(k fit.Kind) *uint64 {
 	switch k {
@@ -202,14 +151,20 @@ func (p *Process) of(k fit.Kind) *uint64 {
 	return nil
 }
 
-// add adds the rows of processes, by their ids, and the leaks.
+// add adds the rows of processes, by their ids, and the leaks. Cost: O(n) in the live things.
 func (h *holders) add(to *Snapshot) {
-	for id, at := range h.on {
-		for _, row := range at.rows {
-			on := uint64(id)
-			p := row.Process
-			p.Device = &on
-			to.Processes = append(to.Processes, p)
+	for id, things := range h.on {
+		on, rows := uint64(id), map[int32]*Process{}
+		for _, s := range things {
+			if rows[s.pid] == nil {
+				rows[s.pid] = &Process{PID: s.pid, Device: &on}
+			}
+			if n := rows[s.pid].of(s.kind); n != nil {
+				*n += s.bytes
+			}
+		}
+		for _, row := range rows {
+			to.Processes = append(to.Processes, *row)
 		}
 	}
 	slices.SortFunc(to.Processes, func(a, b Process) int {

@@ -7,13 +7,13 @@ import (
 	"github.com/cbl1/cbl1/internal/shown"
 )
 
-// A gauge is a figure of each device as a metric.
-type gauge struct {
+// A gauge is a figure of each device or process as a metric; nil if it is not known.
+type gauge[T any] struct {
 	name, help string
-	of         func(d *Device) *uint64
+	of         func(*T) *uint64
 }
 
-func gauges() []gauge {
+func gauges() []gauge[Device] {
 	flag := func(on bool) *uint64 {
 		n := uint64(0)
 		if on {
@@ -27,7 +27,7 @@ func gauges() []gauge {
 		}
 		return &n
 	}
-	return []gauge{
+	return []gauge[Device]{
 		{"cores", "Cores of the device.", func(d *Device) *uint64 { return known(uint64(d.Cores)) }},
 		{"usable_core_bytes", "Usable L1 of one core.", func(d *Device) *uint64 { return known(d.Usable) }},
 		{"registered_bytes", "Union of the registered circular buffers on each core, summed over cores.", func(d *Device) *uint64 { return d.Registered }},
@@ -56,62 +56,57 @@ func gauges() []gauge {
 }
 
 // processGauges are the figures of a process.
-func processGauges() []struct {
-	name, help string
-	of         func(p *Process) uint64
-} {
-	return []struct {
-		name, help string
-		of         func(p *Process) uint64
-	}{
-		{"cb_bytes", "Sum of the sizes of the process's circular buffers.", func(p *Process) uint64 { return p.CB }},
-		{"l1_buffer_bytes", "L1 buffers of the process.", func(p *Process) uint64 { return p.L1 }},
-		{"l1_small_buffer_bytes", "L1_SMALL buffers of the process.", func(p *Process) uint64 { return p.L1Small }},
-		{"dram_buffer_bytes", "DRAM buffers of the process.", func(p *Process) uint64 { return p.DRAM }},
-		{"trace_buffer_bytes", "TRACE buffers of the process.", func(p *Process) uint64 { return p.Trace }},
-		{"kernel_bytes", "Kernels of the process.", func(p *Process) uint64 { return p.Kernels }},
+func processGauges() []gauge[Process] {
+	return []gauge[Process]{
+		{"cb_bytes", "Sum of the sizes of the process's circular buffers.", func(p *Process) *uint64 { return &p.CB }},
+		{"l1_buffer_bytes", "L1 buffers of the process.", func(p *Process) *uint64 { return &p.L1 }},
+		{"l1_small_buffer_bytes", "L1_SMALL buffers of the process.", func(p *Process) *uint64 { return &p.L1Small }},
+		{"dram_buffer_bytes", "DRAM buffers of the process.", func(p *Process) *uint64 { return &p.DRAM }},
+		{"trace_buffer_bytes", "TRACE buffers of the process.", func(p *Process) *uint64 { return &p.Trace }},
+		{"kernel_bytes", "Kernels of the process.", func(p *Process) *uint64 { return &p.Kernels }},
 	}
+}
+
+// appendGauges appends the gauges of all rows.
+func appendGauges[T any](b []byte, prefix string, gauges []gauge[T], rows []T, labels func(*T) []string) []byte {
+	for _, g := range gauges {
+		headed := false
+		for i := range rows {
+			n := g.of(&rows[i])
+			if n == nil {
+				continue
+			}
+			if !headed {
+				b, headed = head(b, prefix+g.name, g.help, "gauge"), true
+			}
+			b = series(b, prefix+g.name, *n, labels(&rows[i])...)
+		}
+	}
+	return b
 }
 
 // AppendMetrics appends a Snapshot in the text format of Prometheus 0.0.4: a dozen gauges for each
 // device, and some for each process if processes is set. A device or process that is gone has no
 // series.
 func (s *Snapshot) AppendMetrics(b []byte, processes bool) []byte {
-	for _, g := range gauges() {
-		headed := false
-		for i := range s.Devices {
-			d := &s.Devices[i]
-			n := g.of(d)
-			if n == nil {
-				continue
+	b = appendGauges(b, "cbl1_device_", gauges(), s.Devices, func(d *Device) []string {
+		return []string{"fleet", d.Fleet, "device", strconv.FormatUint(d.Device, 10), "board", d.Board}
+	})
+	if processes {
+		b = appendGauges(b, "cbl1_process_", processGauges(), s.Processes, func(p *Process) []string {
+			on := ""
+			if p.Device != nil {
+				on = strconv.FormatUint(*p.Device, 10)
 			}
-			if !headed {
-				b, headed = head(b, "cbl1_device_"+g.name, g.help, "gauge"), true
-			}
-			b = series(b, "cbl1_device_"+g.name, *n, "fleet", d.Fleet, "device", strconv.FormatUint(d.Device, 10), "board", d.Board)
-		}
+			return []string{"pid", strconv.Itoa(int(p.PID)), "process", p.Name, "device", on}
+		})
 	}
-	if processes && len(s.Processes) > 0 {
-		for _, g := range processGauges() {
-			b = head(b, "cbl1_process_"+g.name, g.help, "gauge")
-			for i := range s.Processes {
-				p := &s.Processes[i]
-				on := ""
-				if p.Device != nil {
-					on = strconv.FormatUint(*p.Device, 10)
-				}
-				b = series(b, "cbl1_process_"+g.name, g.of(p), "pid", strconv.Itoa(int(p.PID)), "process", p.Name, "device", on)
-			}
-		}
-	}
-	b = head(b, "cbl1_devices_left", "Devices of fleets that have no series: there are too many.", "gauge")
-	b = series(b, "cbl1_devices_left", uint64(s.Left))
+	b = single(b, "cbl1_devices_left", "Devices of fleets that have no series: there are too many.", "gauge", int64(s.Left))
 	b = head(b, "cbl1_odd_total", "How often something was odd or refused, by code.", "counter")
 	for _, o := range s.Odd {
 		b = series(b, "cbl1_odd_total", uint64(o.Count), "fleet", o.Fleet, "code", o.Code)
 	}
-	b = head(b, "cbl1_leaked_total", "What processes had when they died.", "counter")
-	b = series(b, "cbl1_leaked_total", uint64(s.Leaked))
+	b = single(b, "cbl1_leaked_total", "What processes had when they died.", "counter", s.Leaked)
 	if s.Server == nil {
 		return b
 	}
@@ -126,8 +121,7 @@ func (s *Snapshot) AppendMetrics(b []byte, processes bool) []byte {
 		{"not_recorded", "Events that no log has, since it could not be written.", s.Server.NotRecorded},
 		{"unprinted", "Lines that were not printed.", s.Server.Unprinted},
 	} {
-		b = head(b, "cbl1_server_"+c.name+"_total", c.help, "counter")
-		b = series(b, "cbl1_server_"+c.name+"_total", uint64(c.n))
+		b = single(b, "cbl1_server_"+c.name+"_total", c.help, "counter", c.n)
 	}
 	return b
 }
@@ -135,6 +129,11 @@ func (s *Snapshot) AppendMetrics(b []byte, processes bool) []byte {
 func head(b []byte, name, help, kind string) []byte {
 	b = append(b, "# HELP "+name+" "+help+"\n"...)
 	return append(b, "# TYPE "+name+" "+kind+"\n"...)
+}
+
+// single appends a metric without labels.
+func single(b []byte, name, help, kind string, n int64) []byte {
+	return series(head(b, name, help, kind), name, uint64(n))
 }
 
 // series appends one sample. A label without a value is left out.
