@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
@@ -13,14 +12,14 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// A demo is a fleet with an invented workload, the same each time.
+// A demo is an event log of an invented workload, the same each time.
 type demo struct {
-	fleet   device.Fleet
+	following
+	devices int
+	steps   int
 	rand    *rand.Rand
-	next    uint64
-	live    []program.ID
-	refused []string // the last of them
-	count   int64    // of them
+	live    []program.ID // the oldest first
+	next    program.ID   // not live
 }
 
 // mostDemo is how many devices a demo has at most.
@@ -30,14 +29,12 @@ func newDemo(devices int) (*demo, error) {
 	if devices > mostDemo {
 		return nil, fmt.Errorf("a demo has %d devices at most", mostDemo)
 	}
-	d := &demo{rand: rand.New(rand.NewPCG(1, 2))}
+	d := &demo{devices: devices, rand: rand.New(rand.NewPCG(1, 2)), next: 1}
+	d.done = make(chan struct{})
+	close(d.done) // nothing is read
+	d.begin()
 	for id := range devices {
-		if _, err := d.fleet.AddDevice(device.ID(id), l1.N150()); err != nil {
-			return nil, err
-		}
-		if err := d.allocate(id); err != nil {
-			return nil, err
-		}
+		d.declare(id)
 	}
 	for range 4 * devices {
 		d.step()
@@ -45,71 +42,49 @@ func newDemo(devices int) (*demo, error) {
 	return d, nil
 }
 
-// allocate gives a device what stays there: tensors in DRAM and a trace, and on two of three devices
-// one in L1, beside which the largest programs do not fit on some.
-func (d *demo) allocate(id int) error {
-	set, err := d.fleet.Of(device.ID(id))
-	if err != nil {
-		return err
-	}
-	spec := l1.N150()
-	buffers := []fit.Buffer{
-		{ID: 1, Kind: fit.KindDRAM, Size: uint64(1+id%5) << 30, Name: "weights"},
-		{ID: 2, Kind: fit.KindTrace, Size: 24 << 20, Name: "trace"},
-	}
-	if bytes := uint64(id%3) << 17; bytes > 0 {
-		buffers = append(buffers, fit.Buffer{
-			ID: 3, Kind: fit.KindL1, Cores: spec.Grid().Cores(), Range: l1.Range{Start: spec.L1Size - bytes, End: spec.L1Size}, Name: "activations",
-		})
-	}
-	for _, b := range buffers {
-		if err := d.fleet.Allocate(b, set); err != nil {
-			return err
-		}
-	}
-	return nil
+// tell applies an event.
+func (d *demo) tell(e event.Event) error {
+	err := d.session.Apply(&e)
+	d.notes.Take(&e, err)
+	return err
 }
 
-// step runs a program on one device, and forgets one now and then.
+// declare adds a device with things that stay there: tensors in DRAM, a trace, and on two of three
+// devices a tensor in L1, beside which the largest programs do not fit on some.
+func (d *demo) declare(id int) {
+	spec, on := l1.N150(), event.Some([]device.ID{device.ID(id)})
+	_ = d.tell(event.Event{Kind: event.KindDevice, Device: device.ID(id), Spec: spec}) // notes have errors
+	at := l1.Range{Start: spec.L1Size - uint64(id%3)<<17, End: spec.L1Size}
+	for _, b := range []fit.Buffer{
+		{ID: 1, Kind: fit.KindDRAM, Size: uint64(1+id%5) << 30, Name: "weights"},
+		{ID: 2, Kind: fit.KindTrace, Size: 24 << 20, Name: "trace"},
+		{ID: 3, Kind: fit.KindL1, Cores: spec.Grid().Cores(), Range: at, Name: "activations"},
+	} {
+		_ = d.tell(event.Event{Kind: event.KindAllocate, Devices: on, Buffer: b}) // notes have errors
+	}
+}
+
+// step runs a program on one device. The oldest program is forgotten when there are many.
 func (d *demo) step() {
-	d.next++
-	id := device.ID(d.rand.IntN(d.fleet.Set().Len()))
+	d.steps++
+	on := event.Some([]device.ID{device.ID(d.rand.IntN(d.devices))})
 	x, y := uint8(1+d.rand.IntN(8)), uint8(1+d.rand.IntN(8))
-	p, err := program.Place(program.ID(d.next), fmt.Sprintf("program %d", d.next), l1.N150(),
-		program.CB{Cores: l1.Rect(0, 0, x-1, y-1), Size: uint64(1+d.rand.IntN(32)) << 15},
-		program.CB{Cores: l1.Rect(0, 0, x/2, y/2), Size: uint64(1+d.rand.IntN(8)) << 14})
-	if err != nil {
-		return
+	_ = d.tell(event.Event{Kind: event.KindProgram, Program: d.next, Name: fmt.Sprintf("program %d", d.steps), CBs: []event.CB{
+		{CB: program.CB{Cores: l1.Rect(0, 0, x-1, y-1), Size: uint64(1+d.rand.IntN(32)) << 15}},
+		{CB: program.CB{Cores: l1.Rect(0, 0, x/2, y/2), Size: uint64(1+d.rand.IntN(8)) << 14}},
+	}}) // it is only defined
+	if d.tell(event.Event{Kind: event.KindEnqueue, Program: d.next, Devices: on}) != nil {
+		return // it does not fit, and is left out
 	}
-	set, err := d.fleet.Of(id)
-	if err != nil {
-		return
-	}
-	if _, err := d.fleet.Enqueue(p, set); err != nil { // one that does not fit is left out
-		d.refused, d.count = append(d.refused, err.Error()), d.count+1
-		d.refused = d.refused[max(0, len(d.refused)-3):]
-	} else {
-		d.live = append(d.live, p.ID())
-	}
-	if len(d.live) > 8*d.fleet.Set().Len() {
-		d.fleet.UnregisterAll(d.live[0])
-		d.live = d.live[1:]
+	if d.live, d.next = append(d.live, d.next), d.next+1; len(d.live) > 8*d.devices {
+		d.next, d.live = d.live[0], d.live[1:]
+		_ = d.tell(event.Event{Kind: event.KindUnregister, Program: d.next}) // it is registered
 	}
 }
 
 func (d *demo) look(at watch.Place, detail bool) (watch.Snapshot, error) {
-	for range d.fleet.Set().Len() {
+	for range d.devices {
 		d.step()
 	}
-	now := snapshot(watch.SourceLog)
-	now.Devices = watch.Fleet(&d.fleet)
-	if d.count > 0 {
-		now.Refused, now.Odd = slices.Clone(d.refused), []watch.Odd{{Code: string(event.CodeDoesNotFit), Count: d.count}}
-	}
-	if of, err := d.fleet.Device(device.ID(at.Device)); err == nil && detail {
-		now.Detail = watch.DetailOf(of)
-	}
-	return now, nil
+	return d.following.look(at, detail)
 }
-
-func (d *demo) close() {}
