@@ -14,7 +14,6 @@ type job struct {
 	err    error // why it is not even opened
 	done   chan struct{}
 	result *replay.Result
-	tap    *tap
 }
 
 // A crew replays inputs in parallel, as many as there are processors, and hands over the
@@ -33,7 +32,7 @@ func newCrew(in *inputs, do func(*replay.Result) error) *crew {
 // add begins another input, if there is one. When as many run as there are processors, it waits for
 // the first of them.
 func (c *crew) add(s source) error {
-	j := &job{name: s.name, err: s.err, done: make(chan struct{}), tap: &tap{known: newKnown(c.in.known.filter)}}
+	j := &job{name: s.name, err: s.err, done: make(chan struct{})}
 	c.jobs = append(c.jobs, j)
 	if s.err != nil {
 		close(j.done)
@@ -42,7 +41,7 @@ func (c *crew) add(s source) error {
 		opt.Progress = c.in.progress.reads(j)
 		go func() {
 			defer close(j.done)
-			j.result, j.err = replay.Run(s.name, j.tap.through(beside(s.events, c.stop)), opt)
+			j.result, j.err = replay.Run(s.name, c.in.known.through(beside(s.events, c.stop)), opt)
 		}()
 	}
 	if len(c.jobs) < runtime.GOMAXPROCS(0) {
@@ -58,7 +57,7 @@ func (c *crew) next() error {
 	c.in.progress.watch(j)
 	<-j.done
 	c.in.progress.done()
-	c.in.known.add(j.tap, j.result)
+	c.in.known.add(j.result)
 	return c.in.finish(j.result, j.name, j.err, c.do)
 }
 

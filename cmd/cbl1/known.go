@@ -6,6 +6,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
@@ -17,40 +18,37 @@ import (
 // maxNames is how many names of operations are kept, to list the nearest.
 const maxNames = 1 << 16
 
-// known says whether inputs know the operation, the device and the core of a filter. The results of
-// the first inputs wait until one of them does: a filter that no input knows is wrong usage.
+// known says whether inputs know the operation, the device and the core of a filter. Results of
+// inputs wait until an input knows it: a filter that no input knows is wrong usage.
 type known struct {
-	filter           replay.Filter
+	filter  replay.Filter
+	waiting []*replay.Result
+
+	mu               sync.Mutex // all below; inputs are read at once
 	op, device, core bool
 	names            map[string]bool
 	devices          map[uint64]bool
 	cores            map[l1.Core]bool
-	waiting          []*replay.Result
 }
 
 // newKnown returns what is known before any input is read.
-func newKnown(f replay.Filter) known {
-	return known{
+func newKnown(f replay.Filter) *known {
+	return &known{
 		filter: f, op: f.HasOp(""), device: !f.Device.OK, core: !f.Core.OK,
 		names: map[string]bool{}, devices: map[uint64]bool{}, cores: map[l1.Core]bool{},
 	}
 }
 
-// A tap notes the names and devices of one input.
-type tap struct {
-	known
-	path []string // of operations that did not end
-}
-
-// through passes events on, and notes the names in them.
-func (t *tap) through(events iter.Seq2[*event.Event, error]) iter.Seq2[*event.Event, error] {
-	if t.filter.IsZero() {
+// through passes the events of an input on, and notes the names and devices in them.
+func (k *known) through(events iter.Seq2[*event.Event, error]) iter.Seq2[*event.Event, error] {
+	if k.filter.IsZero() {
 		return events
 	}
 	return func(yield func(*event.Event, error) bool) {
+		var path []string // of operations that did not end
 		for e, err := range events {
 			if err == nil {
-				t.take(e)
+				path = k.take(e, path)
 			}
 			if !yield(e, err) {
 				return
@@ -59,61 +57,57 @@ func (t *tap) through(events iter.Seq2[*event.Event, error]) iter.Seq2[*event.Ev
 	}
 }
 
-func (t *tap) take(e *event.Event) {
+// take notes the names and devices of an event, and returns the path after it.
+func (k *known) take(e *event.Event, path []string) []string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	switch e.Kind {
 	case event.KindDevice:
-		t.addDevice(uint64(e.Device))
+		k.addDevice(uint64(e.Device))
 	case event.KindMesh:
 		for i := range min(e.Rows*e.Cols, maxNames) {
-			t.addDevice(uint64(e.Device) + uint64(i))
+			k.addDevice(uint64(e.Device) + uint64(i))
 		}
 	case event.KindOpStart:
-		t.path = append(t.path, e.Name)
-		t.addName(strings.Join(t.path, " > "))
+		path = append(path, e.Name)
+		k.addName(strings.Join(path, " > "))
 	case event.KindOpEnd:
-		t.path = t.path[:max(0, len(t.path)-1)]
+		path = path[:max(0, len(path)-1)]
 	}
 	for _, name := range []string{e.Op.V, e.Name, e.Buffer.Name} {
-		t.addName(name)
+		k.addName(name)
 	}
+	return path
 }
 
-func (t *tap) addDevice(id uint64) {
+func (k *known) addDevice(id uint64) {
 	if device.ID(id) == replay.NoDevice {
 		return
 	}
-	t.devices[id] = true
-	t.device = t.device || t.filter.HasDevice(event.Some(id))
+	k.devices[id] = true
+	k.device = k.device || k.filter.HasDevice(event.Some(id))
 }
 
 // addName notes the functions on a path.
-func (t *tap) addName(path string) {
-	if t.filter.Op == "" || path == "" || t.names[path] {
+func (k *known) addName(path string) {
+	if k.filter.Op == "" || path == "" || k.names[path] {
 		return
 	}
-	t.op = t.op || t.filter.HasOp(replay.Name(path))
+	k.op = k.op || k.filter.HasOp(replay.Name(path))
 	for name := range strings.SplitSeq(path, " > ") {
-		if len(t.names) < maxNames {
-			t.names[name] = true
+		if len(k.names) < maxNames {
+			k.names[name] = true
 		}
 	}
 }
 
-// add takes in an input. A Result may be nil.
-func (k *known) add(t *tap, r *replay.Result) {
-	if t == nil || k.filter.IsZero() {
+// add takes in the Result of an input; nil if there is none.
+func (k *known) add(r *replay.Result) {
+	if r == nil || k.filter.IsZero() {
 		return
 	}
-	k.op, k.device = k.op || t.op, k.device || t.device
-	for name := range t.names {
-		k.names[name] = true
-	}
-	for id := range t.devices {
-		k.devices[id] = true
-	}
-	if r == nil {
-		return
-	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	for i := range r.Devices { // also cores outside an assumed grid
 		k.core = k.core || slices.ContainsFunc(r.Devices[i].CoreGroups, func(g replay.CoreGroup) bool { return g.Cores.Has(k.filter.Core.V) })
 	}
@@ -136,7 +130,10 @@ func (k *known) holding(do func(*replay.Result) error) func(*replay.Result) erro
 	}
 	return func(r *replay.Result) error {
 		k.waiting = append(k.waiting, r)
-		if !k.op || !k.device || !k.core {
+		k.mu.Lock()
+		all := k.op && k.device && k.core
+		k.mu.Unlock()
+		if !all {
 			return nil
 		}
 		return k.release(do)

@@ -49,8 +49,8 @@ func TestNearestOfThings(t *testing.T) {
 	require.Equal(t, "; there are 3 names: b, aa, ab", nearestOf(map[string]bool{"ab": true, "b": true, "aa": true}, "name", same))
 }
 
-// What a tap knows of a filter after some events.
-func TestTapTakes(t *testing.T) {
+// What is known of a filter after some events.
+func TestKnownTakes(t *testing.T) {
 	device := func(id uint64) replay.Filter { return replay.Filter{Device: event.Some(id)} }
 	op := func(text replay.Name) replay.Filter { return replay.Filter{Op: text} }
 	calls := []event.Event{
@@ -75,9 +75,10 @@ func TestTapTakes(t *testing.T) {
 		{op("f"), []event.Event{{Kind: event.KindRun, Op: event.Some("g > f")}}, true, true, "map[f:true g:true]", 0},
 		{op("p"), []event.Event{{Kind: event.KindProgram, Name: "p"}}, true, true, "map[p:true]", 0},
 	} {
-		one := tap{known: newKnown(c.filter)}
+		one := newKnown(c.filter)
+		var path []string
 		for i := range c.events {
-			one.take(&c.events[i])
+			path = one.take(&c.events[i], path)
 		}
 		require.Equal(t, c.op, one.op, "%+v", c.filter)
 		require.Equal(t, c.dev, one.device, "%+v", c.filter)
@@ -101,7 +102,7 @@ func TestKnownCores(t *testing.T) {
 		{grid(4, 3), true, 12}, {grid(3, 3), false, 9}, {grid(4, 2), false, 8}, {grid(0, 0), true, 0}, {took, true, 1}, {&replay.Result{}, true, 0}, {nil, false, 0},
 	} {
 		k := newKnown(replay.Filter{Core: event.Some(l1.Core{X: 3, Y: 2})})
-		k.add(&tap{known: newKnown(replay.Filter{})}, c.r)
+		k.add(c.r)
 		require.Equal(t, c.core, k.core)
 		require.Len(t, k.cores, c.cores)
 	}
