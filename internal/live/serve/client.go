@@ -186,7 +186,7 @@ func (c *client) reply(r wire.Record) (_ []byte, err error) {
 func (s *Server) figures(id int32) wire.Record {
 	t := s.ledger.Totals(id)
 	return wire.Record{
-		Type: wire.TypeResponse, Device: id, DRAM: t.DRAM, L1: t.L1, L1Small: t.L1Small + t.System, Trace: t.Trace, CB: t.CB, Kernel: t.KernelBytes(),
+		Type: wire.TypeResponse, Device: id, DRAM: t.DRAM, L1: t.L1, L1Small: t.L1Small + t.System, Trace: t.Trace, CB: t.CB, Kernel: t.Kernels,
 	}
 }
 

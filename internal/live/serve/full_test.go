@@ -328,7 +328,7 @@ func TestNoDescriptorForAProcess(t *testing.T) {
 		require.Zero(t, s.Counts().Clients)
 		s.lacks.Store(false)
 		allocates(t, s, 1)
-		require.Equal(t, 1, total(s, 0).Buffers)
+		require.Equal(t, 1, total(s, 0).Buffers())
 		require.Equal(t, "cbl1: there is no room for a client: too many open files\n", s.errs.String())
 		s.shut(t)
 	})

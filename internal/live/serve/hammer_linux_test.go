@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/live/serve"
 	"github.com/cbl1/cbl1/internal/live/wire"
 	"github.com/cbl1/cbl1/internal/testkit"
@@ -216,7 +217,7 @@ func TestHammerRandomBytes(t *testing.T) {
 	// The server may read the witness last.
 	require.Eventually(t, func() bool {
 		got, _, _ := h.Totals(200)
-		return got == wire.Totals{Buffers: 1, L1: 64, Backings: 1, Backing: 64}
+		return got == wire.Totals{BufferTotals: fit.BufferTotals{Count: 1, L1: 64, Backings: 1, Backing: 64}}
 	}, 60*time.Second, 10*time.Millisecond)
 	require.EqualValues(t, 2, h.Counts().Records-refusedOf(h))
 	require.NoError(t, witness.Close())

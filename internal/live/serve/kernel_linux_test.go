@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/live/serve"
 	"github.com/cbl1/cbl1/internal/live/wire"
 	"github.com/cbl1/cbl1/internal/testkit"
@@ -126,7 +127,7 @@ func TestPythonClient(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 	require.Equal(t, "device 1 0 4096 64 0\ndevices 1\n", string(out))
 	n, _, _ := h.Totals(1)
-	require.Equal(t, wire.Totals{Buffers: 2, L1: 4096, L1Small: 64}, n)
+	require.Equal(t, wire.Totals{BufferTotals: fit.BufferTotals{Count: 2, L1: 4096, L1Small: 64}}, n)
 	require.Contains(t, string(h.AppendSummary(nil)), "odd: unknown-free 1\n", "its free named device 0")
 	h.shut(t)
 }
@@ -145,7 +146,7 @@ func TestCPPClient(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 	require.Equal(t, "L1 4096, DRAM 0, CB 262144, kernels 2048\ndevices 2, L1 of a core 1499136\n", string(out))
 	n, core, _ := h.Totals(1)
-	require.Equal(t, wire.Totals{Buffers: 1, L1: 4096, CBs: 1, CB: 262144, Kernels: 1, Kernel: [wire.KernelKinds]uint64{1: 2048}}, n)
+	require.Equal(t, wire.Totals{BufferTotals: fit.BufferTotals{Count: 2, L1: 4096, Kernels: 2048}, CBs: 1, CB: 262144, Loaded: 1}, n)
 	require.EqualValues(t, 262144, core)
 	require.Zero(t, h.Counts().Closed)
 	h.shut(t)

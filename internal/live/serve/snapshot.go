@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"io"
 	"iter"
-	"maps"
 	"math"
 	"slices"
 
@@ -90,11 +89,10 @@ func (s *Server) row(id int32) watch.Device {
 		followed = watch.Of(d)
 	}
 	t := s.ledger.Totals(id)
-	kernels := t.KernelBytes()
 	d := watch.Device{
 		Device: uint64(id), Bound: true, Incomplete: s.incomplete(id), Core: followed.Core, Peak: &watch.Peak{Core: followed.Peak.Core}, Headroom: followed.Headroom, Programs: &t.CBs, Sum: &t.CB,
-		L1: t.L1, L1Small: t.L1Small, DRAM: t.DRAM, Trace: t.Trace, Kernels: &kernels,
 	}
+	d.SetBuffers(t.BufferTotals)
 	if known, declared := s.known[id]; declared {
 		d.Peak.Registered = followed.Peak.Registered
 		d.Board, d.Cores, d.Usable, d.Registered, d.Logical = followed.Board, followed.Cores, followed.Usable, followed.Registered, followed.Logical
@@ -106,30 +104,24 @@ func (s *Server) row(id int32) watch.Device {
 // rows are the processes that have something.
 func (s *Server) rows() []watch.Process {
 	type on struct{ pid, device int32 }
-	rows := map[on]*watch.Process{}
+	sums, dead := map[on]wire.Totals{}, map[on]bool{}
 	for _, p := range s.all {
 		for id := range p.devices {
-			t := s.ledger.TotalsOf(p.owner, id)
-			if t == (wire.Totals{}) {
-				continue
+			if t := s.ledger.TotalsOf(p.owner, id); t != (wire.Totals{}) {
+				at := on{p.shown(), id}
+				sum := sums[at]
+				sum.Merge(t)
+				sums[at], dead[at] = sum, dead[at] || !p.since.IsZero()
 			}
-			at := on{p.shown(), id}
-			r := rows[at]
-			if r == nil {
-				device := uint64(uint32(id))
-				r = &watch.Process{PID: at.pid, Device: &device}
-				rows[at] = r
-			}
-			r.Dead = r.Dead || !p.since.IsZero()
-			r.CB, r.L1, r.L1Small, r.DRAM, r.Trace, r.Kernels = r.CB+t.CB, r.L1+t.L1, r.L1Small+t.L1Small, r.DRAM+t.DRAM, r.Trace+t.Trace, r.Kernels+t.KernelBytes()
 		}
 	}
 	out := []watch.Process{}
-	for _, at := range slices.SortedFunc(maps.Keys(rows), func(a, b on) int {
-		return cmp.Or(cmp.Compare(a.pid, b.pid), cmp.Compare(a.device, b.device))
-	}) {
-		out = append(out, *rows[at])
+	for at, sum := range sums {
+		row := watch.ProcessOn(uint64(uint32(at.device)), at.pid, sum)
+		row.Dead = dead[at]
+		out = append(out, row)
 	}
+	watch.SortProcesses(out)
 	return out
 }
 

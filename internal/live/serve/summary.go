@@ -69,8 +69,8 @@ func (s *Server) summary() summary {
 		t := s.ledger.Totals(id)
 		core, peak := s.core(id)
 		out.Devices = append(out.Devices, deviceSum{
-			Device: id, CB: t.CB, Core: core, Peak: peak, Buffers: t.Buffers, DRAM: t.DRAM, L1: t.L1, L1Small: t.L1Small, Trace: t.Trace, System: t.System,
-			Kernels: t.KernelBytes(), Backings: t.Backings, Backing: t.Backing, Incomplete: s.incomplete(id),
+			Device: id, CB: t.CB, Core: core, Peak: peak, Buffers: t.Buffers(), DRAM: t.DRAM, L1: t.L1, L1Small: t.L1Small, Trace: t.Trace, System: t.System,
+			Kernels: t.Kernels, Backings: t.Backings, Backing: t.Backing, Incomplete: s.incomplete(id),
 		})
 	}
 	return out

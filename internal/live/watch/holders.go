@@ -1,7 +1,6 @@
 package watch
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -9,6 +8,7 @@ import (
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/internal/live/wire"
 )
 
 // maxLeaks is how many of the last leaks are kept.
@@ -132,44 +132,24 @@ func (h *holders) goes(e *event.Event, t thing) {
 	}
 }
 
-// of returns the figure of a kind; nil if a row has none.
-func (p *Process) of(k fit.Kind) *uint64 {
-	switch k {
-	case fit.KindCB:
-		return &p.CB
-	case fit.KindL1:
-		return &p.L1
-	case fit.KindL1Small:
-		return &p.L1Small
-	case fit.KindDRAM:
-		return &p.DRAM
-	case fit.KindTrace:
-		return &p.Trace
-	case fit.KindKernel:
-		return &p.Kernels
-	}
-	return nil
-}
-
 // add adds the rows of processes, by their ids, and the leaks. Cost: O(n) in the live things.
 func (h *holders) add(to *Snapshot) {
 	for id, things := range h.on {
-		on, rows := uint64(id), map[int32]*Process{}
+		sums := map[int32]wire.Totals{}
 		for _, s := range things {
-			if rows[s.pid] == nil {
-				rows[s.pid] = &Process{PID: s.pid, Device: &on}
+			sum := sums[s.pid]
+			if s.kind == fit.KindCB {
+				sum.CB += s.bytes
+			} else {
+				sum.Add(&fit.Buffer{Kind: s.kind, Size: s.bytes}, 1)
 			}
-			if n := rows[s.pid].of(s.kind); n != nil {
-				*n += s.bytes
-			}
+			sums[s.pid] = sum
 		}
-		for _, row := range rows {
-			to.Processes = append(to.Processes, *row)
+		for pid, sum := range sums {
+			to.Processes = append(to.Processes, ProcessOn(uint64(id), pid, sum))
 		}
 	}
-	slices.SortFunc(to.Processes, func(a, b Process) int {
-		return cmp.Or(cmp.Compare(a.PID, b.PID), cmp.Compare(*a.Device, *b.Device))
-	})
+	SortProcesses(to.Processes)
 	to.Leaked += h.leaked
 	to.Leaks = append(to.Leaks, h.leaks...)
 }

@@ -1,10 +1,13 @@
 package watch
 
 import (
+	"cmp"
 	"encoding/json"
 	"math/bits"
+	"slices"
 
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/asciijson"
 	"github.com/cbl1/cbl1/internal/live/shm"
 	"github.com/cbl1/cbl1/internal/live/wire"
@@ -200,13 +203,33 @@ func Of(d device.Device) Device {
 		Device: uint64(d.ID()), Board: s.Name, Cores: s.NumCores(), Usable: s.UsableBytes(),
 		Registered: &t.Registered, Core: &t.Core, Dispatched: &t.Resident, Tracked: &t.Tracked, TrackedCore: &t.TrackedCore, Logical: &t.Logical,
 		Peak:     &Peak{&t.Peak.Registered, t.Peak.Core, &t.Peak.Resident, &t.Peak.Tracked, &t.Peak.TrackedCore},
-		Programs: &t.Programs, L1: t.Buffers.L1, L1Small: t.Buffers.L1Small, DRAM: t.Buffers.DRAM, Trace: t.Buffers.Trace, Kernels: &t.Buffers.Kernels,
+		Programs: &t.Programs,
 	}
+	row.SetBuffers(t.Buffers)
 	row.SetDRAM(0)
 	if free, ok := d.Glance().LeastHeadroom(); ok && row.Usable > 0 {
 		row.Headroom = &free
 	}
 	return row
+}
+
+// SetBuffers sets the figures of buffers and kernels.
+func (d *Device) SetBuffers(t fit.BufferTotals) {
+	d.L1, d.L1Small, d.DRAM, d.Trace, d.Kernels = t.L1, t.L1Small, t.DRAM, t.Trace, &t.Kernels
+}
+
+// ProcessOn returns the row of a process on a device where it has these figures.
+func ProcessOn(device uint64, pid int32, t wire.Totals) Process {
+	return Process{
+		PID: pid, Device: &device, CB: t.CB, L1: t.L1, L1Small: t.L1Small, DRAM: t.DRAM, Trace: t.Trace, Kernels: t.Kernels,
+	}
+}
+
+// SortProcesses sorts rows of processes, which have devices, by process and device.
+func SortProcesses(rows []Process) {
+	slices.SortFunc(rows, func(a, b Process) int {
+		return cmp.Or(cmp.Compare(a.PID, b.PID), cmp.Compare(*a.Device, *b.Device))
+	})
 }
 
 // SetDRAM sets the size of the device's DRAM; 0 stands for its board's.

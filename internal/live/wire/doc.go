@@ -19,7 +19,7 @@
 //	the server's lines ── Lines ──────┘
 //
 // A [Ledger], made by NewLedger, follows records by the server's rules: each live allocation is a [Lot] of an [Owner],
-// and each device has [Totals], with KernelKinds kinds of kernels. An [Effect] is the result of a
+// and each device has [Totals]. An [Effect] is the result of a
 // record: [What] happened, and its [Anomaly], one of Anomalies. Effects are printed as the server
 // prints them (AppendReleased, DeadLine, BufferKind, KernelKind), and a [Teller] turns them into
 // events, for declared devices ([Device]) and others; DRAMOf has the [DRAM] of boards. [Lines],

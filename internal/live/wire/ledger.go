@@ -205,14 +205,14 @@ func (l *Ledger) bring(e *Effect, k key, o Owner, pid int32, r *Record) {
 	delete(l.freed, k)
 	l.refs[k]++
 	l.put(lot)
-	l.count(lot, true)
+	l.count(lot, 1)
 	e.Lot, e.Refs = *lot, n+1
 }
 
 // count adds a lot to the totals of its device, or subtracts it.
-func (l *Ledger) count(lot *Lot, comes bool) {
+func (l *Ledger) count(lot *Lot, n int) {
 	t := l.devices[lot.Device]
-	t.move(lot, comes)
+	t.move(lot, n)
 	l.devices[lot.Device] = t
 }
 
@@ -273,7 +273,7 @@ func (l *Ledger) drop(e *Effect, k key, lot *Lot) {
 		}
 	}
 	e.Lot = *lot
-	l.count(lot, false)
+	l.count(lot, -1)
 	l.remove(lot)
 	l.refs[k]--
 	if e.Refs = l.refs[k]; e.Refs > 0 {
@@ -293,7 +293,7 @@ func (l *Ledger) drop(e *Effect, k key, lot *Lot) {
 func (l *Ledger) put(lot *Lot) {
 	l.live.add(lot)
 	l.owned[lot.Owner]++
-	l.countOwn(lot, true)
+	l.countOwn(lot, 1)
 }
 
 // remove is the inverse of put.
@@ -302,15 +302,15 @@ func (l *Ledger) remove(lot *Lot) {
 	if l.owned[lot.Owner]--; l.owned[lot.Owner] == 0 {
 		delete(l.owned, lot.Owner)
 	}
-	l.countOwn(lot, false)
+	l.countOwn(lot, -1)
 }
 
 // countOwn adds a lot to the sums of its owner, or subtracts it. Lots of other owners do not matter.
-func (l *Ledger) countOwn(lot *Lot, comes bool) {
+func (l *Ledger) countOwn(lot *Lot, n int) {
 	on := ownerOn{lot.Owner, lot.Device}
 	t, alone := l.sums[on], *lot
 	alone.Shared, alone.Backing = false, false
-	if t.move(&alone, comes); t == (Totals{}) {
+	if t.move(&alone, n); t == (Totals{}) {
 		delete(l.sums, on)
 		return
 	}

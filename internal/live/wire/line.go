@@ -125,7 +125,7 @@ func (s *statement) kernelGone(got *parts) bool { return s.kernel(Gone, got) }
 
 func (s *statement) kernel(what What, got *parts) bool {
 	for KernelKind(s.kind) != got[0] {
-		if s.kind++; s.kind == KernelKinds {
+		if s.kind++; s.kind == kernelKinds {
 			return false
 		}
 	}

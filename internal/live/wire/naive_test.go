@@ -169,13 +169,14 @@ func (n *naive) totals(device int32) (t wire.Totals) {
 			t.CBs++
 			t.CB += lot.size
 		case lot.what == 'k':
-			t.Kernels++
-			t.Kernel[min(lot.kind, 3)] += lot.size
+			t.Count++
+			t.Loaded++
+			t.Kernels += lot.size
 		case own, device == n.mesh && len(owners) == 0:
 			t.Backings++
 			t.Backing += lot.size
 		case len(owners) == 0:
-			t.Buffers++
+			t.Count++
 			*[]*uint64{&t.DRAM, &t.L1, &t.System, &t.L1Small, &t.Trace}[lot.kind] += lot.size
 		}
 	}
@@ -205,10 +206,11 @@ func (n *naive) totalsOf(o wire.Owner, device int32) (t wire.Totals) {
 		case 'c':
 			t.CBs, t.CB = t.CBs+1, t.CB+lot.size
 		case 'k':
-			t.Kernels++
-			t.Kernel[min(lot.kind, 3)] += lot.size
+			t.Count++
+			t.Loaded++
+			t.Kernels += lot.size
 		default:
-			t.Buffers++
+			t.Count++
 			*map[uint8]*uint64{0: &t.DRAM, 1: &t.L1, 2: &t.System, 3: &t.L1Small, 4: &t.Trace}[lot.kind] += lot.size
 		}
 	}
@@ -244,6 +246,6 @@ func (n *naive) told(o wire.Owner, device int32) (p watch.Process, has bool) {
 		}
 	}
 	sums := t.totalsOf(o, device)
-	p.CB, p.L1, p.L1Small, p.DRAM, p.Trace, p.Kernels = sums.CB, sums.L1, sums.L1Small, sums.DRAM, sums.Trace, sums.KernelBytes()
+	p.CB, p.L1, p.L1Small, p.DRAM, p.Trace, p.Kernels = sums.CB, sums.L1, sums.L1Small, sums.DRAM, sums.Trace, sums.Kernels
 	return p, len(t.lots) > 0
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -102,6 +103,21 @@ func (s *story) tell(t *testing.T, step step) {
 	}
 }
 
+// kindsOf returns the bytes of some kernels by their kinds.
+func kindsOf(lots []wire.Lot, of func(wire.Lot) bool) (bytes [4]uint64) {
+	for _, lot := range lots {
+		if of(lot) {
+			bytes[min(lot.Kind, 3)] += lot.Size
+		}
+	}
+	return bytes
+}
+
+func totalsText(t wire.Totals, kernels [4]uint64) string {
+	return fmt.Sprintf("{Buffers:%d DRAM:%d L1:%d System:%d L1Small:%d Trace:%d Backings:%d Backing:%d CBs:%d CB:%d Kernels:%d Kernel:%v}",
+		t.Buffers(), t.DRAM, t.L1, t.System, t.L1Small, t.Trace, t.Backings, t.Backing, t.CBs, t.CB, t.Loaded, kernels)
+}
+
 // end prints the remaining lots.
 func (s *story) end() {
 	for _, a := range wire.Anomalies() {
@@ -115,10 +131,13 @@ func (s *story) end() {
 	}
 	for _, id := range s.ledger.Devices() {
 		t := s.ledger.Totals(id)
-		fmt.Fprintf(&s.out, "device %d: %+v, all buffers %d, all kernels %d\n", id, t, t.BufferBytes(), t.KernelBytes())
+		live := slices.Collect(s.ledger.Live(wire.TypeKernelLoad))
+		kernels := kindsOf(live, func(lot wire.Lot) bool { return lot.Device == id })
+		fmt.Fprintf(&s.out, "device %d: %s, all buffers %d, all kernels %d\n", id, totalsText(t, kernels), t.BufferBytes(), t.Kernels)
 		for o := range wire.Owner(4) {
 			if n := s.ledger.LenOf(o); n > 0 {
-				fmt.Fprintf(&s.out, "  owner %d of %d: %+v\n", o, n, s.ledger.TotalsOf(o, id))
+				kernels := kindsOf(live, func(lot wire.Lot) bool { return lot.Device == id && lot.Owner == o })
+				fmt.Fprintf(&s.out, "  owner %d of %d: %s\n", o, n, totalsText(s.ledger.TotalsOf(o, id), kernels))
 			}
 		}
 	}

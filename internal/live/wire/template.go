@@ -23,9 +23,12 @@ func BufferKind(kind uint8) string {
 	return names[kind]
 }
 
+// kernelKinds is the number of kinds of kernels: application, fabric, dispatch, and all others.
+const kernelKinds = 4
+
 // KernelKind returns the name of a kernel type.
 func KernelKind(kind uint8) string {
-	return [KernelKinds]string{"Application", "Fabric", "Dispatch", "Unknown"}[min(kind, KernelKinds-1)]
+	return [kernelKinds]string{"Application", "Fabric", "Dispatch", "Unknown"}[min(kind, kernelKinds-1)]
 }
 
 // AppendLine appends the server's line about an effect, with its line end, and reports whether it
@@ -135,7 +138,7 @@ func (l *Ledger) AppendStatistics(b []byte) []byte {
 	active := 0
 	for _, d := range l.Devices() {
 		t := l.devices[d]
-		active += t.Buffers
+		active += t.Buffers()
 		if t.BufferBytes() == 0 {
 			continue
 		}

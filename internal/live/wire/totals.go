@@ -1,37 +1,25 @@
 package wire
 
-// KernelKinds is the number of kinds of kernels: application, fabric, dispatch, and all others.
-const KernelKinds = 4
+import "github.com/cbl1/cbl1/fit"
 
 // Totals are the figures of one device, in bytes: sums over its live lots. The figures of CBs are
 // the totals of the protocol: sums of sizes, even if CBs share bytes. They never wrap: a record
 // that would raise their sum beyond 2^63-1 is refused.
 type Totals struct {
-	Buffers                          int // without backing and shared ones
-	DRAM, L1, System, L1Small, Trace uint64
-
-	Backings int // allocations that back buffers of a mesh
-	Backing  uint64
-
-	CBs     int
-	CB      uint64
-	Kernels int
-	Kernel  [KernelKinds]uint64
+	fit.BufferTotals     // of buffers and kernels, without shared buffers
+	Loaded           int // kernels among them
+	CBs              int
+	CB               uint64
 }
 
-// KernelBytes returns the bytes of all kernels.
-func (t Totals) KernelBytes() (n uint64) {
-	for _, k := range t.Kernel {
-		n += k
-	}
-	return n
-}
+// Buffers returns the number of buffers, without backing and shared ones.
+func (t Totals) Buffers() int { return t.Count - t.Loaded }
 
-// BufferBytes returns the bytes of all buffers.
+// BufferBytes returns the bytes of these buffers.
 func (t Totals) BufferBytes() uint64 { return t.DRAM + t.L1 + t.System + t.L1Small + t.Trace }
 
 // all bounds every sum of the device.
-func (t Totals) all() uint64 { return t.BufferBytes() + t.Backing + t.CB + t.KernelBytes() }
+func (t Totals) all() uint64 { return t.BufferBytes() + t.Backing + t.CB + t.Kernels }
 
 // sum returns the total of the lots that records of a type bring.
 func (t Totals) sum(brings Type) uint64 {
@@ -39,35 +27,28 @@ func (t Totals) sum(brings Type) uint64 {
 	case TypeCBAlloc:
 		return t.CB
 	case TypeKernelLoad:
-		return t.KernelBytes()
+		return t.Kernels
 	}
 	return t.BufferBytes()
 }
 
-// move counts a lot that comes or goes.
-func (t *Totals) move(lot *Lot, comes bool) {
-	count, bytes := t.of(lot)
-	if bytes == nil {
-		return
-	}
-	if comes {
-		*count, *bytes = *count+1, *bytes+lot.Size
-	} else {
-		*count, *bytes = *count-1, *bytes-lot.Size
-	}
+// Merge adds the figures of another process.
+func (t *Totals) Merge(other Totals) {
+	t.Move(fit.BufferTotals{}, other.BufferTotals, 1)
+	t.Loaded, t.CBs, t.CB = t.Loaded+other.Loaded, t.CBs+other.CBs, t.CB+other.CB
 }
 
-// of returns the figures in which a lot counts, nil if it counts in none.
-func (t *Totals) of(lot *Lot) (count *int, bytes *uint64) {
+// move counts a lot that comes, n = 1, or goes, n = -1.
+func (t *Totals) move(lot *Lot, n int) {
 	switch {
 	case lot.Type == TypeCBAlloc:
-		return &t.CBs, &t.CB
+		t.CBs += n
+		t.CB += uint64(n) * lot.Size
+		return
 	case lot.Type == TypeKernelLoad:
-		return &t.Kernels, &t.Kernel[min(lot.Kind, KernelKinds-1)]
+		t.Loaded += n
 	case lot.Shared:
-		return nil, nil
-	case lot.Backing:
-		return &t.Backings, &t.Backing
+		return
 	}
-	return &t.Buffers, [...]*uint64{&t.DRAM, &t.L1, &t.System, &t.L1Small, &t.Trace}[lot.Kind]
+	t.Add(&fit.Buffer{Kind: kindOf(lot), Size: lot.Size, Backing: lot.Backing}, n)
 }
