@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"net"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -146,24 +145,15 @@ func (in *serving) config() serve.Config {
 
 // until serves until a signal comes or the reader of its output closes the pipe.
 func (in *serving) until(stop <-chan os.Signal, server *serve.Server, clients, logs *serve.Listener) error {
-	type served struct{ err error }
-	ended := make(chan served, 2)
-	running := 0
-	start := func(l *serve.Listener, serve func(net.Listener) error) {
-		running++
-		go func() { ended <- served{serve(l)} }()
-	}
-	start(clients, server.Serve)
+	ended := make(chan error, 2)
+	go func() { ended <- server.Serve(clients) }()
 	if logs != nil {
-		start(logs, server.ServeLogs)
+		go func() { ended <- server.ServeLogs(logs) }()
 	}
 	err := in.wait(stop, server, func() bool { return len(ended) > 0 })
-	err = errors.Join(err, server.Close(), clients.Close())
+	err = errors.Join(err, server.Close(), clients.Close(), <-ended)
 	if logs != nil {
-		err = errors.Join(err, logs.Close())
-	}
-	for range running {
-		err = errors.Join(err, (<-ended).err)
+		err = errors.Join(err, logs.Close(), <-ended)
 	}
 	select {
 	case <-server.Printed():
@@ -186,21 +176,14 @@ func sweepEvery(delay time.Duration) time.Duration {
 
 // wait sweeps and prints statistics until it is to stop.
 func (in *serving) wait(stop <-chan os.Signal, server *serve.Server, ended func() bool) error {
-	sweep := time.NewTicker(sweepEvery(in.delay))
-	defer sweep.Stop()
-	var stats <-chan time.Time
-	if in.stats > 0 {
-		ticker := time.NewTicker(in.stats)
-		defer ticker.Stop()
-		stats = ticker.C
-	}
+	sweep, stats := time.Tick(sweepEvery(in.delay)), time.Tick(in.stats) // nil for 0
 	for {
 		select {
 		case <-stop:
 			return nil
 		case <-stats:
 			server.Statistics()
-		case <-sweep.C:
+		case <-sweep:
 			server.Sweep()
 			if err := server.Err(); err != nil || ended() {
 				return err

@@ -68,14 +68,13 @@ func (in *publishing) start(server *serve.Server, declared []wire.Device, errw i
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
-		tick := time.NewTicker(publishEvery)
-		defer tick.Stop()
+		tick := time.Tick(publishEvery)
 		for len(all) > 0 {
 			all = slices.DeleteFunc(all, func(p *published) bool { return !p.put(server, errw) })
 			select {
 			case <-done:
 				return
-			case <-tick.C:
+			case <-tick:
 			}
 		}
 	}()

@@ -97,8 +97,7 @@ func (in *watching) lines(from looker) error {
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, syscall.SIGINT, syscall.SIGTERM)
 	defer signal.Stop(stop)
-	tick := time.NewTicker(in.every)
-	defer tick.Stop()
+	tick := time.Tick(in.every)
 	last, said := map[watch.Place]string{}, ""
 	for {
 		now, err := from.look(watch.Place{}, false)
@@ -121,7 +120,7 @@ func (in *watching) lines(from looker) error {
 		select {
 		case <-stop:
 			return nil
-		case <-tick.C:
+		case <-tick:
 		}
 	}
 }

@@ -19,9 +19,7 @@ func (in *watching) screen(from looker) error {
 		return err
 	}
 	defer s.Fini()
-	tick := time.NewTicker(in.every)
-	defer tick.Stop()
-	watchOn(s, from, tick.C)
+	watchOn(s, from, time.Tick(in.every))
 	return nil
 }
 

@@ -133,9 +133,7 @@ func (s *Server) begin() error {
 	}
 	r.file, r.there, r.bytes, r.failed = file, 0, 0, nil
 	r.events, r.teller = event.NewWriter(r), wire.Teller{T: s.stamp()}
-	for e := range s.moment(&r.teller) {
-		err = cmp.Or(err, r.write(&e))
-	}
+	err = s.moment(&r.teller, r.write)
 	if lost > 0 {
 		err = cmp.Or(err, r.write(&event.Event{
 			Pos: event.Pos{Node: -1}, Kind: event.KindHidden, Code: wire.CodeNotRecorded, Count: min(lost, math.MaxInt32), T: r.teller.T,

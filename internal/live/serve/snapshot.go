@@ -3,7 +3,6 @@ package serve
 import (
 	"cmp"
 	"io"
-	"iter"
 	"math"
 	"slices"
 
@@ -160,40 +159,27 @@ func (s *Server) WriteMoment(fleet string, w io.Writer) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := event.NewWriter(w)
-	for e := range s.moment(&wire.Teller{T: s.stamp()}) {
-		if err := out.Write(&e); err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.moment(&wire.Teller{T: s.stamp()}, event.NewWriter(w).Write)
 }
 
-// moment writes all events of a log that begins now.
-func (s *Server) moment(teller *wire.Teller) iter.Seq[event.Event] {
-	return func(yield func(event.Event) bool) {
-		all := teller.Header()
-		for _, id := range s.devices() {
-			if d, declared := s.known[id]; declared {
-				all = append(all, teller.Declare(d))
-			}
-		}
-		for _, e := range all {
-			if !yield(e) {
-				return
-			}
-		}
-		for lot := range s.ledger.Live() {
-			for _, e := range teller.Came(&lot) {
-				if !yield(e) {
-					return
-				}
-			}
-		}
-		for _, l := range s.lost {
-			if !yield(l.event(teller.T)) {
-				return
-			}
+// moment writes all events of a log that begins now. The error is the first of write.
+func (s *Server) moment(teller *wire.Teller, write func(*event.Event) error) (err error) {
+	tell := func(events ...event.Event) {
+		for i := range events {
+			err = cmp.Or(err, write(&events[i]))
 		}
 	}
+	tell(teller.Header()...)
+	for _, id := range s.devices() {
+		if d, declared := s.known[id]; declared {
+			tell(teller.Declare(d))
+		}
+	}
+	for lot := range s.ledger.Live() {
+		tell(teller.Came(&lot)...)
+	}
+	for _, l := range s.lost {
+		tell(l.event(teller.T))
+	}
+	return err
 }
