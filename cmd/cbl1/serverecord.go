@@ -30,9 +30,6 @@ func (e *inUseError) Error() string { return e.path + ": another server records 
 // it too; an empty file gives way. The error is a *notLogError where something else would have to, an
 // *inUseError where the log grows, or one of the system: then all stays.
 func (in *serving) nextLog() (io.WriteCloser, error) {
-	if err := unused(in.record); err != nil {
-		return nil, err
-	}
 	paths := [...]string{in.record, in.record + ".1", in.record + ".2"}
 	n := 0 // logs that are in the way
 	for n < len(paths) {
@@ -57,35 +54,15 @@ func (in *serving) nextLog() (io.WriteCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	locked, err := lockLog(f)
-	if err == nil && !locked { // by a server that looked at it between the two calls
-		err = &inUseError{in.record}
-	}
-	if err != nil {
+	if err := lockLog(f); err != nil { // a server has locked it between the two calls
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
 }
 
-// unused returns an *inUseError for a log that another server records.
-func unused(path string) error {
-	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
-		return nil // isLog says what it is
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = f.Close() }() // it was only looked at
-	locked, err := lockLog(f)
-	if err == nil && !locked {
-		err = &inUseError{path}
-	}
-	return err
-}
-
 // isLog reports whether a file is an event log: an empty one is none, nor is one that is not there.
-// The error is a *notLogError for all others, or one of the system.
+// The error is a *notLogError for all others, an *inUseError for a log that another server records, or
+// one of the system.
 func isLog(path string) (bool, error) {
 	switch info, err := os.Lstat(path); {
 	case errors.Is(err, fs.ErrNotExist):
@@ -94,20 +71,18 @@ func isLog(path string) (bool, error) {
 		return false, err
 	case !info.Mode().IsRegular():
 		return false, &notLogError{path}
-	case info.Size() == 0:
-		return false, nil
 	}
 	f, err := os.Open(path)
 	if err != nil {
 		return false, err
 	}
 	defer func() { _ = f.Close() }() // it was only looked at
-	start, err := io.ReadAll(io.LimitReader(f, 64<<10))
-	if err != nil {
+	if err := lockLog(f); err != nil {
 		return false, err
 	}
-	if !event.IsLog(start) {
-		return false, &notLogError{path}
+	start, err := io.ReadAll(io.LimitReader(f, 64<<10))
+	if err == nil && len(start) > 0 && !event.IsLog(start) {
+		err = &notLogError{path}
 	}
-	return true, nil
+	return err == nil && len(start) > 0, err
 }
