@@ -98,18 +98,16 @@ func (s *Server) show(e *wire.Effect) {
 	line, toErr := e.AppendLine(s.line[:0])
 	cb := e.Type == wire.TypeCBAlloc || e.Type == wire.TypeCBFree
 	if cb && !toErr && s.c.Format != FormatSeeds {
-		core, _ := s.core(e.Device)
-		line = fmt.Appendf(line[:len(line)-1], " [PID %d] at most %d bytes of a core\n", e.PID, core)
+		line = fmt.Appendf(line[:len(line)-1], " [PID %d] at most %d bytes of a core\n", e.PID, s.core(e.Device))
 	}
 	s.print(line, toErr)
 	s.line = line
 }
 
 func (s *Server) showRow(e *wire.Effect) {
-	core, _ := s.core(e.Device)
 	r := row{
 		T: s.c.Now().UnixNano(), What: e.What, Type: e.Type.String(), Device: e.Device, PID: e.PID, ID: e.ID, Bytes: e.Bytes, Refs: e.Refs,
-		Core: core, Odd: e.Odd, Wrapped: e.Wrapped, Leaked: e.Leaked, Backing: e.Lot.Backing, Shared: e.Lot.Shared,
+		Core: s.core(e.Device), Odd: e.Odd, Wrapped: e.Wrapped, Leaked: e.Leaked, Backing: e.Lot.Backing, Shared: e.Lot.Shared,
 	}
 	if e.What != live && e.What != wire.Refused {
 		r.Total = &e.Total

@@ -331,15 +331,13 @@ func (s *Server) count() Counts {
 	return c
 }
 
-// core is how many bytes of a core CBs take at most, as if each were on every core, and how many
-// they took since the server began.
-func (s *Server) core(id int32) (now, peak uint64) {
+// core returns the bytes of a core that CBs take at most, as if each were on every core.
+func (s *Server) core(id int32) uint64 {
 	d, err := s.live.Fleet().Device(device.ID(id))
 	if err != nil {
-		return 0, 0
+		return 0
 	}
-	t := d.Totals()
-	return t.Core, t.Peak.Core
+	return d.Totals().Core
 }
 
 // devices returns the known devices, ascending.

@@ -66,11 +66,10 @@ func (s *Server) summary() summary {
 		Records: c.Records, Clients: c.Clients, Closed: c.Closed, Torn: c.Torn, Refused: c.Refused, Leaked: c.Leaked, Live: s.ledger.Len(),
 	}
 	for _, id := range s.devices() {
-		t := s.ledger.Totals(id)
-		core, peak := s.core(id)
+		t, d := s.ledger.Totals(id), s.row(id)
 		out.Devices = append(out.Devices, deviceSum{
-			Device: id, CB: t.CB, Core: core, Peak: peak, Buffers: t.Buffers(), DRAM: t.DRAM, L1: t.L1, L1Small: t.L1Small, Trace: t.Trace, System: t.System,
-			Kernels: t.Kernels, Backings: t.Backings, Backing: t.Backing, Incomplete: s.incomplete(id),
+			Device: id, CB: *d.Sum, Core: *d.Core, Peak: d.Peak.Core, Buffers: t.Buffers(), DRAM: d.DRAM, L1: d.L1, L1Small: d.L1Small,
+			Trace: d.Trace, System: t.System, Kernels: *d.Kernels, Backings: t.Backings, Backing: t.Backing, Incomplete: d.Incomplete,
 		})
 	}
 	return out

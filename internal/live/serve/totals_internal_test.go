@@ -7,6 +7,6 @@ import "github.com/cbl1/cbl1/internal/live/wire"
 func (s *Server) Totals(id int32) (t wire.Totals, core, peak uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	core, peak = s.core(id)
-	return s.ledger.Totals(id), core, peak
+	d := s.row(id)
+	return s.ledger.Totals(id), *d.Core, d.Peak.Core
 }
