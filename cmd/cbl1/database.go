@@ -228,7 +228,8 @@ func (d *database) Rows(table string, columns ...string) iter.Seq2[capture.Row, 
 			what = append(what, sqlite.QuoteIdentifier(column))
 		}
 		sql := "SELECT " + strings.Join(what, ", ") + " FROM " + sqlite.QuoteIdentifier(table) + " NOT INDEXED ORDER BY rowid"
-		row := capture.Row{Values: make([]any, len(columns))}
+		values := make([]any, 1+len(columns))
+		row := capture.Row{Values: values[1:]}
 		var s *sqlite.Stmt
 		defer func() { _ = guard(func() error { return s.Close() }) }() // Step has said what is wrong
 		more, last := false, int64(math.MinInt64)
@@ -245,10 +246,7 @@ func (d *database) Rows(table string, columns ...string) iter.Seq2[capture.Row, 
 				return errAgain
 			}
 			last = row.ID
-			for i := range columns {
-				row.Values[i] = valueOf(s, i+1)
-			}
-			return nil
+			return s.Columns(values...)
 		}
 		for {
 			if err := guard(step); err != nil {
@@ -260,20 +258,6 @@ func (d *database) Rows(table string, columns ...string) iter.Seq2[capture.Row, 
 			}
 		}
 	}
-}
-
-func valueOf(s *sqlite.Stmt, column int) any {
-	switch s.ColumnType(column) {
-	case sqlite.INTEGER:
-		return s.ColumnInt64(column)
-	case sqlite.FLOAT:
-		return s.ColumnFloat(column)
-	case sqlite.TEXT:
-		return s.ColumnText(column)
-	case sqlite.BLOB:
-		return s.ColumnBlob(column, nil)
-	}
-	return nil
 }
 
 // Text implements capture.Tables. The text is read piece by piece.

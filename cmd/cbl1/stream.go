@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/replay"
 )
@@ -9,19 +11,27 @@ func stream(s *request, args []string) error {
 	if err := atMost(1, args); err != nil {
 		return err
 	}
-	name := append(args, "-")[0]
-	var session replay.Session
-	if name == "-" {
-		return session.Stream(event.NewLog(s.in, "stdin").Events(), s.out)
-	}
-	f, err := s.openFile(name)
+	log, shut, err := s.openLog(append(args, "-")[0])
 	if err != nil {
 		return err
 	}
-	defer func() { _ = f.Close() }() // open for reading only
+	defer shut()
+	var session replay.Session
+	return session.Stream(log.Events(), s.out)
+}
+
+// openLog opens a log, which is read to the end that it has now.
+func (s streams) openLog(name string) (log *event.Log, shut func(), err error) {
+	if name == "-" {
+		return event.NewLog(s.in, "stdin"), func() {}, nil
+	}
+	f, err := s.openFile(name)
+	if err != nil {
+		return nil, nil, err
+	}
 	before, err := f.Stat()
 	if err != nil {
-		return fileError(name, err)
+		return nil, nil, errors.Join(fileError(name, err), f.Close())
 	}
-	return session.Stream(event.NewLog(f, name).OfFile(before, f.Stat).Events(), s.out)
+	return event.NewLog(f, name).OfFile(before, f.Stat), func() { _ = f.Close() }, nil // open for reading only
 }

@@ -73,13 +73,18 @@ type following struct {
 func (in *watching) follow(name string) (looker, error) {
 	f := &following{name: name, done: make(chan struct{})}
 	f.begin()
-	if name == "-" {
-		if !in.once {
-			return nil, errors.New("standard input can be looked at once (--once); a log that grows has a name")
+	if in.once {
+		log, shut, err := in.openLog(name)
+		if err != nil {
+			return nil, err
 		}
+		defer shut()
 		close(f.done)
-		f.read(event.NewLog(in.in, "stdin"))
+		f.read(log)
 		return f, f.failure
+	}
+	if name == "-" {
+		return nil, errors.New("standard input can be looked at once (--once); a log that grows has a name")
 	}
 	file, err := in.openFile(name)
 	if err != nil {
@@ -89,12 +94,6 @@ func (in *watching) follow(name string) (looker, error) {
 	if err != nil {
 		_ = file.Close() // nothing was read
 		return nil, err
-	}
-	if in.once {
-		defer func() { _ = file.Close() }() // open for reading only
-		close(f.done)
-		f.read(event.NewLog(file, name).OfFile(before, file.Stat))
-		return f, f.failure
 	}
 	if !before.Mode().IsRegular() {
 		err = fmt.Errorf("%s: only a file can be followed; --once looks at the rest", name)

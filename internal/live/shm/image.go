@@ -1,9 +1,6 @@
 package shm
 
-import (
-	"encoding/binary"
-	"math"
-)
+import "math"
 
 // The versions of the layout.
 const (
@@ -133,42 +130,34 @@ func (im *Image) Total(alive func(pid int32) bool) Usage {
 // Append appends the region of an image, marked as ready. A longer name of a process is cut to 63
 // bytes.
 func (im *Image) Append(b []byte) []byte {
-	start := len(b)
-	b = append(b, make([]byte, Size)...)
-	r := b[start:]
-	put32, put64 := binary.LittleEndian.PutUint32, binary.LittleEndian.PutUint64
-	usage := func(at int, u Usage) {
-		for i, n := range u.words() {
-			put64(r[at+8*i:], *n)
-		}
-	}
-	put32(r[atVersion:], im.Version)
-	put32(r[atActive:], im.Active)
-	put64(r[atUpdated:], im.Updated)
-	put32(r[atReferences:], im.References)
-	put64(r[atSerial:], im.Serial)
-	put64(r[atASIC:], im.ASIC)
-	put32(r[atDevice:], im.Device)
-	usage(atTotals, im.Totals)
+	r := &Region{b: bytesOf(make([]uint64, Size/8))}
+	r.u32(atVersion).Store(im.Version)
+	r.u32(atActive).Store(im.Active)
+	r.u64(atUpdated).Store(im.Updated)
+	r.u32(atReferences).Store(im.References)
+	r.u64(atSerial).Store(im.Serial)
+	r.u64(atASIC).Store(im.ASIC)
+	r.u32(atDevice).Store(im.Device)
+	r.setUsage(atTotals, im.Totals)
 	for i, c := range im.Chips {
 		at := atChips + chipSize*i
-		put32(r[at:], c.ID)
+		r.u32(at).Store(c.ID)
 		if c.Remote {
-			r[at+chipRemote] = 1
+			r.u32(at + chipRemote).Store(1)
 		}
-		usage(at+chipUsage, c.Usage)
+		r.setUsage(at+chipUsage, c.Usage)
 	}
 	for i, p := range im.Processes {
 		at := atProcesses + processSize*i
-		put32(r[at:], uint32(p.PID))
-		usage(at+processUsage, p.Usage)
-		put64(r[at+processUpdated:], p.Updated)
-		copy(r[at+processName:at+processName+nameSize-1], p.Name)
+		r.pid(i).Store(p.PID)
+		r.setUsage(at+processUsage, p.Usage)
+		r.u64(at + processUpdated).Store(p.Updated)
+		r.setName(i, p.Name)
 	}
 	if im.Version == Version4 {
-		put32(r[atState:], stateReady)
+		r.u32(atState).Store(stateReady)
 	}
-	return b
+	return append(b, r.b...)
 }
 
 // Decode returns the image of the bytes of a region, as Region.Read does.
