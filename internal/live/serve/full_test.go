@@ -165,7 +165,7 @@ func TestFullOutput(t *testing.T) {
 					synctest.Wait()
 				}
 				require.NoError(t, s.Err())
-				left := s.Counts().Left
+				left := s.Counts().Unprinted
 				require.EqualValues(t, 3-strings.Count(d.logs[0].String(), "\n"), left, "lines without an end")
 				d.room = 1 << 20
 				s.Sweep()
@@ -175,7 +175,7 @@ func TestFullOutput(t *testing.T) {
 				s.shut(t)
 				<-s.Printed()
 				text := d.logs[0].String()
-				require.EqualValues(t, left, s.Counts().Left)
+				require.EqualValues(t, left, s.Counts().Unprinted)
 				if left == 0 {
 					require.NotContains(t, text, "left out")
 					return
@@ -241,7 +241,7 @@ func TestFullOutputMeanwhile(t *testing.T) {
 				s.shut(t)
 				<-s.Printed()
 				require.Equal(t, "✓ "+c.want, out.String())
-				require.EqualValues(t, 2, s.Counts().Left)
+				require.EqualValues(t, 2, s.Counts().Unprinted)
 				require.ErrorIs(t, s.Err(), c.err)
 				require.Less(t, out.writes, 6)
 			})

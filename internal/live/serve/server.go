@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/internal/live/watch"
 	"github.com/cbl1/cbl1/internal/live/wire"
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/replay"
@@ -109,16 +110,10 @@ const maxLost = 1000
 
 // Counts count occurrences since the server began.
 type Counts struct {
-	Clients int64 // connections of AllocMessage clients
-	Refused int64 // connections for which there was no room: they were closed, or had to wait
-	Records int64
-	Closed  int64 // clients that the server closed
-	Torn    int64 // of them: the connection ended inside a record
-	Leaked  int64 // what dead processes had
-	Logs    int64 // connections with event logs
-	Left    int64 // lines that were not printed, by Config.Waiting
-
-	NotRecorded int64 // events that no log has, since it could not be written
+	watch.Server
+	Torn   int64 // closed clients whose connection ended inside a record
+	Leaked int64 // what dead processes had
+	Logs   int64 // connections with event logs
 }
 
 // A LimitError names the limit that a client has passed.
@@ -323,7 +318,7 @@ func (s *Server) count() Counts {
 	c := s.counts
 	for i := range s.prints {
 		left, _ := s.prints[i].leftOut()
-		c.Left += left
+		c.Unprinted += left
 	}
 	if s.log != nil {
 		c.NotRecorded = s.log.lost
@@ -342,14 +337,9 @@ func (s *Server) core(id int32) uint64 {
 
 // devices returns the known devices, ascending.
 func (s *Server) devices() []int32 {
-	ids := map[int32]bool{}
-	for id := range s.known {
-		ids[id] = true
-	}
-	for _, id := range s.ledger.Devices() {
-		ids[id] = true
-	}
-	return slices.Sorted(maps.Keys(ids))
+	ids := slices.AppendSeq(s.ledger.Devices(), maps.Keys(s.known))
+	slices.Sort(ids)
+	return slices.Compact(ids)
 }
 
 // tell makes the calls that an effect stands for, and writes its events.

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/internal/live/serve"
+	"github.com/cbl1/cbl1/internal/live/watch"
 	"github.com/cbl1/cbl1/internal/live/wire"
 	"github.com/cbl1/cbl1/internal/testkit"
 	"github.com/cbl1/cbl1/l1"
@@ -130,7 +131,7 @@ func TestNothingHappened(t *testing.T) {
 		require.Equal(t, "3 records of 1 client; closed 0 (torn 0), refused 0; leaked 0; live 0\n", string(s.AppendSummary(nil)))
 		require.ErrorIs(t, s.WriteMoment("nobody's", io.Discard), serve.ErrNoFleet)
 		s.shut(t)
-		require.Equal(t, serve.Counts{Clients: 1, Records: 3}, s.Counts())
+		require.Equal(t, serve.Counts{Server: watch.Server{Clients: 1, Records: 3}}, s.Counts())
 	})
 }
 

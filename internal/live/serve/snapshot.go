@@ -30,9 +30,10 @@ func (s *Server) Snapshot() watch.Snapshot {
 func (s *Server) told() (watch.Snapshot, []*fleet) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	counts := s.count()
 	out := watch.Snapshot{
 		Schema: watch.Schema, Source: watch.SourceRecords, Time: s.c.Now().UnixNano(), Devices: []watch.Device{}, Processes: s.rows(), Odd: []watch.Odd{}, Leaked: s.counts.Leaked,
-		Leaks: slices.Clone(s.latest.leaks), Refused: slices.Clone(s.latest.refused), Server: s.served(),
+		Leaks: slices.Clone(s.latest.leaks), Refused: slices.Clone(s.latest.refused), Server: &counts.Server,
 	}
 	for _, id := range s.devices() {
 		out.Devices = append(out.Devices, s.row(id))
@@ -44,12 +45,6 @@ func (s *Server) told() (watch.Snapshot, []*fleet) {
 		}
 	}
 	return out, slices.SortedFunc(slices.Values(s.fleets), func(a, b *fleet) int { return cmp.Compare(a.name, b.name) })
-}
-
-// served counts the server's own intake and losses.
-func (s *Server) served() *watch.Server {
-	c := s.count()
-	return &watch.Server{Clients: c.Clients, Records: c.Records, Refused: c.Refused, Closed: c.Closed, NotRecorded: c.NotRecorded, Unprinted: c.Left}
 }
 
 // Row returns the row of one device, as Snapshot does: of the named fleet or, with the name "", of

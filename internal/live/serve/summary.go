@@ -62,7 +62,7 @@ func (s *Server) AppendSummary(b []byte) []byte {
 func (s *Server) summary() summary {
 	c := s.count()
 	out := summary{
-		T: s.c.Now().UnixNano(), What: "summary", Devices: []deviceSum{}, Odd: s.ledger.Anomalies(), Lines: c.Left, Lost: c.NotRecorded,
+		T: s.c.Now().UnixNano(), What: "summary", Devices: []deviceSum{}, Odd: s.ledger.Anomalies(), Lines: c.Unprinted, Lost: c.NotRecorded,
 		Records: c.Records, Clients: c.Clients, Closed: c.Closed, Torn: c.Torn, Refused: c.Refused, Leaked: c.Leaked, Live: s.ledger.Len(),
 	}
 	for _, id := range s.devices() {

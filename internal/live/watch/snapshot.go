@@ -46,12 +46,12 @@ type Snapshot struct {
 
 // A Server counts the intake and the losses of an allocation server since it began.
 type Server struct {
-	Clients     int64 `json:"clients"`      // connections
+	Clients     int64 `json:"clients"`      // connections of AllocMessage clients
 	Records     int64 `json:"records"`      // of them
-	Refused     int64 `json:"refused"`      // connections for which there was no room
+	Refused     int64 `json:"refused"`      // connections for which there was no room: they were closed, or had to wait
 	Closed      int64 `json:"closed"`       // clients that the server closed
-	NotRecorded int64 `json:"not_recorded"` // events that no log has
-	Unprinted   int64 `json:"unprinted"`    // lines that were left out
+	NotRecorded int64 `json:"not_recorded"` // events that no log has, since it could not be written
+	Unprinted   int64 `json:"unprinted"`    // lines that were left out, by serve.Config.Waiting
 }
 
 // AppendJSON appends the Snapshot as one line of JSON, in ASCII: no name in it steers a terminal.
