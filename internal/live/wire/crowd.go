@@ -40,6 +40,11 @@ type heap struct {
 	bytes, wide uint64
 }
 
+// move adds n things that are alike; -1 takes one back.
+func (h *heap) move(n int, bytes, wide uint64) {
+	h.n, h.bytes, h.wide = h.n+n, h.bytes+uint64(n)*bytes, h.wide+uint64(n)*wide
+}
+
 // near reports whether these may be the bytes of all.
 func (h heap) near(a amount) bool {
 	return a.spells(amount{least: h.bytes - min(h.wide, h.bytes), most: h.bytes + h.wide})
@@ -74,8 +79,13 @@ func (s wideSum) less(than wideSum) bool {
 type crowds struct {
 	at      map[spot]*crowd
 	off     map[spot]gap
-	nobodys map[Type]heap // things that no line gives to a process
+	nobodys map[Type]*heap // CBs and kernels that no line gives to a process
 	serial  uint64
+}
+
+func newCrowds() crowds {
+	nobodys := map[Type]*heap{TypeCBAlloc: {}, TypeKernelLoad: {}}
+	return crowds{at: map[spot]*crowd{}, off: map[spot]gap{}, nobodys: nobodys}
 }
 
 // Addresses that are made up lie from firstAddress to lastAddress; one that finds no room
@@ -119,7 +129,7 @@ func (cs *crowds) push(at spot, alike like, n namelessLot) {
 	c.live[alike] = append(c.live[alike], n)
 	c.wide += n.wide
 	if alike.owner == 0 {
-		cs.move(at.brings, func(h *heap) { h.n, h.bytes, h.wide = h.n+1, h.bytes+alike.size, h.wide+n.wide })
+		cs.nobodys[at.brings].move(1, alike.size, n.wide)
 	}
 }
 
@@ -140,7 +150,7 @@ func (cs *crowds) pop(at spot, alike like) (n namelessLot, ok bool) {
 	n, some = some[len(some)-1], some[:len(some)-1]
 	c.wide -= n.wide
 	if alike.owner == 0 {
-		cs.move(at.brings, func(h *heap) { h.n, h.bytes, h.wide = h.n-1, h.bytes-alike.size, h.wide-n.wide })
+		cs.nobodys[at.brings].move(-1, alike.size, n.wide)
 	}
 	if c.live[alike] = some; len(some) == 0 {
 		delete(c.live, alike)
@@ -151,15 +161,6 @@ func (cs *crowds) pop(at spot, alike like) (n namelessLot, ok bool) {
 	}
 	cs.forget(at)
 	return n, true
-}
-
-func (cs *crowds) move(brings Type, by func(*heap)) {
-	if cs.nobodys == nil {
-		cs.nobodys = map[Type]heap{}
-	}
-	h := cs.nobodys[brings]
-	by(&h)
-	cs.nobodys[brings] = h
 }
 
 // spots returns the occupied spots of a type, by device.

@@ -70,7 +70,7 @@ func (c *count) add(at int64) {
 
 // NewLines returns the lines in r. The name file is only shown in errors.
 func NewLines(r io.Reader, file string) *Lines {
-	return &Lines{in: bufio.NewReaderSize(r, maxLine), file: file, ledger: NewLedger(), crowds: crowds{at: map[spot]*crowd{}, off: map[spot]gap{}}}
+	return &Lines{in: bufio.NewReaderSize(r, maxLine), file: file, ledger: NewLedger(), crowds: newCrowds()}
 }
 
 // Events returns the events of the lines, in their order; the first event is the header. The last
