@@ -75,15 +75,10 @@ func newServe(s streams) (own []option, run func([]string) error) {
 		{"max-fleets", "fleets with names that event logs share", limit(&in.limits.Fleets)},
 	}
 	own = slices.Concat(own, in.publish.options(), in.expose.options())
-	return own, func(args []string) error {
-		if err := atMost(0, args); err != nil {
-			return err
-		}
-		return in.run()
-	}
+	return own, in.run
 }
 
-func (in *serving) run() error {
+func (in *serving) run([]string) error {
 	if in.delay < 0 || in.stats < 0 {
 		return errors.New("a time is below 0")
 	}

@@ -8,9 +8,6 @@ import (
 )
 
 func stream(s *request, args []string) error {
-	if err := atMost(1, args); err != nil {
-		return err
-	}
 	log, shut, err := s.openLog(append(args, "-")[0])
 	if err != nil {
 		return err

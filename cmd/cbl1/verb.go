@@ -23,6 +23,7 @@ type verb struct {
 	sums    bool   // text has no blank lines between inputs, and a last line counts the answers
 	any     bool   // the answer is yes if it is for one input; else the worst answer counts
 
+	args   cobra.PositionalArgs                              // nil: any; inputs and run look at them
 	inputs func(c *request, args []string) ([]string, error) // the inputs among the arguments; nil: it reads none
 	ask    func(c *request) error                            // makes the question of options; may be nil
 	answer func(c *request, r *replay.Result) (render.Document, replay.Answer, error)
@@ -42,7 +43,7 @@ func (v verb) command(s streams) *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use: v.use, Short: v.short, Long: fill(v.long), Example: v.example,
-		Args: cobra.ArbitraryArgs, // inputs and run look at them
+		Args: v.args,
 		RunE: func(_ *cobra.Command, args []string) error { return run(args) }, ValidArgs: v.words,
 	}
 	cmd.Flags().SortFlags = false

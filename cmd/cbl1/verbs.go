@@ -7,6 +7,8 @@ import (
 	"os"
 	"slices"
 
+	"github.com/spf13/cobra"
+
 	"github.com/cbl1/cbl1/internal/answers/render"
 	"github.com/cbl1/cbl1/internal/pictures/draw"
 	"github.com/cbl1/cbl1/replay"
@@ -22,7 +24,7 @@ func verbs() []verb {
 				"  cbl1 completion fish > ~/.config/fish/completions/cbl1.fish",
 			run: completion, words: []string{"bash", "zsh", "fish", "powershell"},
 		},
-		{use: "version", short: "Say which version of cbl1 this is, and what built it", run: printVersion},
+		{use: "version", short: "Say which version of cbl1 this is, and what built it", args: cobra.MaximumNArgs(0), run: printVersion},
 	})
 }
 
@@ -138,7 +140,8 @@ allocator it looks for the moment at which as much was free, and names what lay 
 which cores and since when. Of sizes that are chosen when a device is opened it says by how much they can change.`,
 			example: "  cbl1 explain run.log\n" +
 				"  pytest test_model.py 2>&1 | cbl1 explain\n  cbl1 explain run.log --with graph_capture_0_of_1.json",
-			formats: "json markdown", options: "with format" + chipOptions, inputs: explainInputs, run: runExplain,
+			formats: "json markdown", options: "with format" + chipOptions,
+			args: cobra.MaximumNArgs(1), inputs: explainInputs, run: runExplain,
 		},
 	}
 }
@@ -221,7 +224,7 @@ JSON for each query in it, and for each event that was refused and changed nothi
 next line is read: a simulator may write a query and wait for it. The exit code is 0 at the end of the log, and 2 if
 it cannot be read to its end.`,
 			example: "  cbl1 stream run.jsonl\n  ./simulator | cbl1 stream | jq 'select(.answer == \"anomaly\")'",
-			run:     stream,
+			args:    cobra.MaximumNArgs(1), run: stream,
 		},
 		{
 			use: "convert FILE|-", short: "Write a graph capture as an event log",
@@ -243,7 +246,7 @@ them stands how much of a core circular buffers take at most. SIGINT and SIGTERM
 output, and the exit code 0. Linux only.`,
 			example: "  cbl1 serve --devices 0-7=n150\n" +
 				"  cbl1 serve -q --record live.jsonl --logs /run/user/1000/cbl1.sock",
-			own: newServe,
+			args: cobra.MaximumNArgs(0), own: newServe,
 		},
 		{
 			use: "watch LOG|URL|FOLDER", short: "Watch what devices hold now, in a terminal",
@@ -253,7 +256,7 @@ chart, 3 the cores of a device, j and k another device, space and b where that i
 the end. Without a terminal there is a line for each device whenever something has changed.`,
 			example: "  cbl1 watch run.jsonl\n  cbl1 watch http://localhost:9117\n" +
 				"  cbl1 watch /dev/shm --board n150\n  cbl1 watch --once --format json run.jsonl",
-			own: newWatch,
+			args: cobra.MaximumNArgs(1), own: newWatch,
 		},
 	}
 }
@@ -264,14 +267,6 @@ func all(_ *request, args []string) ([]string, error) { return args, nil }
 // alone takes one input, or several that are one run.
 func alone(reason string) func(*request, []string) ([]string, error) {
 	return func(c *request, args []string) ([]string, error) { return args, c.one(args, reason) }
-}
-
-// atMost refuses more arguments.
-func atMost(most int, args []string) error {
-	if len(args) > most {
-		return fmt.Errorf("accepts at most %d arg(s), received %d", most, len(args))
-	}
-	return nil
 }
 
 // askReport asks for the tables that are narrowed: the others would look as if they were.
@@ -328,7 +323,7 @@ func explainInputs(c *request, args []string) ([]string, error) {
 	if c.with.OK {
 		names = append(names, c.with.V)
 	}
-	return names, cmp.Or(atMost(1, args), checkBase(c.opt))
+	return names, checkBase(c.opt)
 }
 
 func askMap(c *request) error {

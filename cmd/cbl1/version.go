@@ -6,10 +6,7 @@ import (
 	"runtime/debug"
 )
 
-func printVersion(c *request, args []string) error {
-	if err := atMost(0, args); err != nil {
-		return err
-	}
+func printVersion(c *request, _ []string) error {
 	_, err := fmt.Fprintf(c.out, "cbl1 %s, %s %s/%s\n", versionText(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return err
 }

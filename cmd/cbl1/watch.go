@@ -40,9 +40,6 @@ func newWatch(s streams) (own []option, run func([]string) error) {
 }
 
 func (in *watching) run(args []string) error {
-	if err := atMost(1, args); err != nil {
-		return err
-	}
 	if in.every < 10*time.Millisecond {
 		return errors.New("an interval is at least 10ms")
 	}
