@@ -21,11 +21,15 @@ const (
 	exitTell  = 3 // nobody can tell
 )
 
-// What a command returns when it has said on standard error what there is to say.
-var (
-	errNo         = errors.New("the answer is no")
-	errUnreadable = errors.New("some input cannot be read")
-	errCannotTell = errors.New("nobody can tell")
+// An exitError is the exit code of a command that has printed all its messages.
+type exitError int
+
+func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+
+const (
+	errNo         = exitError(exitNo)
+	errUnreadable = exitError(exitUsage) // an input cannot be read
+	errCannotTell = exitError(exitTell)
 )
 
 // streams are what a command reads and writes.
@@ -52,15 +56,12 @@ func run(args []string, in io.Reader, out, errw io.Writer) int {
 	}
 	root.SetArgs(withVerb(root, args))
 	err := root.Execute()
+	if code, ok := errors.AsType[exitError](err); ok {
+		return int(code)
+	}
 	switch {
 	case err == nil:
 		return exitOK
-	case errors.Is(err, errNo):
-		return exitNo
-	case errors.Is(err, errUnreadable):
-		return exitUsage
-	case errors.Is(err, errCannotTell):
-		return exitTell
 	case readerGone(err):
 		return exitOK // it has seen enough, as with head
 	}

@@ -15,7 +15,7 @@ import (
 const maxLeaks = 3
 
 // holders are the processes of a recording: the owners of live things, and the leaks of dead
-// processes. The zero holders are empty.
+// processes.
 type holders struct {
 	on     map[device.ID]map[thing]stake
 	sizes  map[uint64]uint64 // of the CBs of a program, by its last definition
@@ -60,9 +60,6 @@ func (h *holders) take(e *event.Event) {
 
 // define notes the bytes of a program. Sizes whose sum wraps are refused when it is registered.
 func (h *holders) define(e *event.Event) {
-	if h.sizes == nil {
-		h.sizes = map[uint64]uint64{}
-	}
 	bytes := uint64(0)
 	for _, cb := range e.CBs {
 		if !cb.Global {
@@ -85,9 +82,6 @@ func (h *holders) comes(e *event.Event, t thing, kind fit.Kind, bytes uint64) {
 	h.dying = h.dying && e.Corrects
 	for _, id := range e.Devices.V {
 		if h.on[id] == nil {
-			if h.on == nil {
-				h.on = map[device.ID]map[thing]stake{}
-			}
 			h.on[id] = map[thing]stake{}
 		}
 		if e.Corrects {

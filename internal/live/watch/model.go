@@ -2,6 +2,7 @@ package watch
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 )
@@ -78,16 +79,8 @@ func (m *Model) Take(s Snapshot) {
 			m.above[at] = s.Time
 		}
 	}
-	for at := range m.samples {
-		if !there[at] {
-			delete(m.samples, at)
-		}
-	}
-	for at := range m.above {
-		if !there[at] {
-			delete(m.above, at)
-		}
-	}
+	maps.DeleteFunc(m.samples, func(at Place, _ []sample) bool { return !there[at] })
+	maps.DeleteFunc(m.above, func(at Place, _ int64) bool { return !there[at] })
 	slices.SortStableFunc(m.order, func(a, b int) int {
 		return cmp.Compare(share(&s.Devices[b]), share(&s.Devices[a]))
 	})

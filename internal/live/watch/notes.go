@@ -37,10 +37,11 @@ type Notes struct {
 func (n *Notes) Take(e *event.Event, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if n.odd == nil {
+		n.odd, n.hidden, n.dram = map[event.Code]int64{}, map[device.ID]bool{}, map[device.ID]uint64{}
+		n.held = holders{on: map[device.ID]map[thing]stake{}, sizes: map[uint64]uint64{}}
+	}
 	if refused, ok := errors.AsType[*replay.RefusedError](err); ok {
-		if n.odd == nil {
-			n.odd = map[event.Code]int64{}
-		}
 		n.odd[refused.Code]++
 		n.refused = append(n.refused, refused.Error())
 		n.refused = n.refused[max(0, len(n.refused)-maxRefused):]
@@ -53,9 +54,6 @@ func (n *Notes) Take(e *event.Event, err error) {
 		n.bound = n.bound || e.Code == wire.CodeEveryCore
 	case e.Kind != event.KindHidden:
 	case e.Devices.OK && len(n.hidden)+len(e.Devices.V) <= maxHidden:
-		if n.hidden == nil {
-			n.hidden = map[device.ID]bool{}
-		}
 		for _, id := range e.Devices.V {
 			n.hidden[id] = true
 		}
@@ -68,9 +66,6 @@ func (n *Notes) Take(e *event.Event, err error) {
 func (n *Notes) happened(e *event.Event) {
 	switch {
 	case e.DRAM > 0:
-		if n.dram == nil {
-			n.dram = map[device.ID]uint64{}
-		}
 		for i := range max(1, e.Rows*e.Cols) {
 			n.dram[e.Device+device.ID(i)] = e.DRAM
 		}
