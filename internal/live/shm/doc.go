@@ -24,9 +24,6 @@
 // lock covers several fields: two that are read together may be of different moments. Figures are
 // never clipped: a figure larger than any L1 is an accounting of its writer, and is kept.
 //
-// In version 2 two marks of a free chip exist. An entry behind the first with number 0 is free if
-// all its other fields are 0.
-//
 // # Errors
 //
 // An unknown layout is a [VersionError], and a file too small for its layout a [SizeError]. A

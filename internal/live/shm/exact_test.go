@@ -3,7 +3,6 @@ package shm_test
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -158,17 +157,4 @@ func TestTotalOfLiving(t *testing.T) {
 	require.Equal(t, im.Totals, im.Total(all))
 	im.Version = 2
 	require.Equal(t, uint64(1<<64-1), im.Total(all).CB)
-}
-
-// Free entries of chips: in version 2 also empty ones, except the first.
-func TestFreeChips(t *testing.T) {
-	for version, want := range map[uint32]string{2: "[false true true false false]", 3: "[false true false false false]", 4: "[false true false false false]"} {
-		im := shm.Image{Version: version}
-		im.Chips[1].ID, im.Chips[3].L1, im.Chips[4].Remote = shm.NoChip, 1, true
-		var free []bool
-		for i := range 5 {
-			free = append(free, im.Free(i))
-		}
-		require.Equal(t, want, fmt.Sprint(free))
-	}
 }

@@ -101,12 +101,6 @@ type Image struct {
 	Processes  [Processes]Process
 }
 
-// Free reports whether entry i of the chips is free.
-func (im *Image) Free(i int) bool {
-	c := im.Chips[i]
-	return c.ID == NoChip || im.Version == Version2 && i > 0 && c == Chip{}
-}
-
 // Total returns the totals of the device. Before version 4 its CB bytes come from the last writer
 // alone, so the sum of the slots replaces them if two processes or more are alive.
 func (im *Image) Total(alive func(pid int32) bool) Usage {

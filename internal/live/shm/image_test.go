@@ -238,17 +238,6 @@ func TestTotal(t *testing.T) {
 	require.Equal(t, shm.Usage{DRAM: 7, CB: 1000}, im.Total(all))
 }
 
-func TestFree(t *testing.T) {
-	im := shm.Image{Version: 2}
-	im.Chips[2] = shm.Chip{ID: shm.NoChip}
-	im.Chips[3] = shm.Chip{Usage: shm.Usage{L1: 1}}
-	im.Chips[4] = shm.Chip{ID: 4}
-	require.Equal(t, []bool{false, true, true, false, false}, []bool{im.Free(0), im.Free(1), im.Free(2), im.Free(3), im.Free(4)})
-	im.Version = 3
-	require.False(t, im.Free(1), "0 is a chip like another")
-	require.True(t, im.Free(2))
-}
-
 func FuzzDecode(f *testing.F) {
 	im := shm.Image{Version: 4}
 	f.Add(im.Append(nil))
