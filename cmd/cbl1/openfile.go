@@ -37,33 +37,22 @@ func (s streams) openSaying(name string, after time.Duration) (*os.File, error) 
 	return f, nil
 }
 
-// readable refuses files without text that can be read to an end.
+// readable refuses files without text that can be read to an end. Of devices it accepts the empty one
+// and standard input, where a person may type.
 func readable(name string, info fs.FileInfo) error {
 	switch mode := info.Mode(); {
 	case mode.IsDir():
 		return fmt.Errorf("%s is a folder: name a file in it", name)
 	case mode&fs.ModeSocket != 0:
 		return fmt.Errorf("%s is a socket, which cannot be read like a file", name)
-	case mode&fs.ModeDevice != 0 && !os.SameFile(info, nothing()) && !isInput(name):
-		return fmt.Errorf("%s is a device, and no file: it may have no end", name)
+	case mode&fs.ModeDevice != 0:
+		empty, _ := os.Stat(os.DevNull) // nil is no file
+		stdin, _ := os.Stdin.Stat()
+		if !os.SameFile(info, empty) && !os.SameFile(info, stdin) {
+			return fmt.Errorf("%s is a device, and no file: it may have no end", name)
+		}
 	}
 	return nil
-}
-
-// nothing is the device that is empty.
-func nothing() fs.FileInfo {
-	info, err := os.Stat(os.DevNull)
-	if err != nil {
-		return nil
-	}
-	return info
-}
-
-// isInput reports whether a device is standard input, where a person may type.
-func isInput(name string) bool {
-	info, err := os.Stat(name)
-	stdin, wrong := os.Stdin.Stat()
-	return err == nil && wrong == nil && os.SameFile(info, stdin)
 }
 
 // waitFor says after a time that a pipe is waited for, unless done was called before.
