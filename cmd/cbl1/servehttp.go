@@ -10,7 +10,6 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/cbl1/cbl1/event"
@@ -65,14 +64,16 @@ func (in *exposing) start(server *serve.Server, errw io.Writer, most int) (stop 
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
+	clients := &bounded{Listener: listener, free: make(chan struct{}, most), errw: errw}
 	web := http.Server{
-		Handler: in.handler(server), ReadHeaderTimeout: httpHeader, ReadTimeout: httpRequest, WriteTimeout: httpAnswer, IdleTimeout: httpIdle, MaxHeaderBytes: httpHead,
+		Handler: in.handler(server), ConnState: clients.release, MaxHeaderBytes: httpHead,
+		ReadHeaderTimeout: httpHeader, ReadTimeout: httpRequest, WriteTimeout: httpAnswer, IdleTimeout: httpIdle,
 	}
 	fmt.Fprintf(errw, "cbl1: http://%s/metrics\n", listener.Addr())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		if err := web.Serve(newBounded(listener, most, errw)); !errors.Is(err, http.ErrServerClosed) {
+		if err := web.Serve(clients); !errors.Is(err, http.ErrServerClosed) {
 			fmt.Fprintf(errw, "cbl1: nothing is answered over HTTP any more: %v\n", err)
 		}
 	}()
@@ -181,17 +182,13 @@ func (in *exposing) knows(host string) bool {
 	return false
 }
 
-// A bounded is a listener that has so many connections at most: another one waits, also where the system
+// A bounded listener has so many connections at most: another one waits, also where the system
 // has no descriptor for it.
 type bounded struct {
 	net.Listener
 	free chan struct{}
 	errw io.Writer
 	told bool // that there is no descriptor
-}
-
-func newBounded(l net.Listener, most int, errw io.Writer) *bounded {
-	return &bounded{Listener: l, free: make(chan struct{}, most), errw: errw}
 }
 
 func (b *bounded) Accept() (net.Conn, error) {
@@ -201,7 +198,7 @@ func (b *bounded) Accept() (net.Conn, error) {
 		lacks := serve.Lacking(err)
 		switch {
 		case err == nil:
-			return &boundedConn{Conn: c, of: b}, nil
+			return c, nil
 		case lacks == nil:
 			<-b.free
 			return nil, err
@@ -213,14 +210,9 @@ func (b *bounded) Accept() (net.Conn, error) {
 	}
 }
 
-// A boundedConn gives its place back once.
-type boundedConn struct {
-	net.Conn
-	of   *bounded
-	once sync.Once
-}
-
-func (c *boundedConn) Close() error {
-	c.once.Do(func() { <-c.of.free })
-	return c.Conn.Close()
+// release gives back the place of a connection, which a server closes once.
+func (b *bounded) release(_ net.Conn, state http.ConnState) {
+	if state == http.StateClosed {
+		<-b.free
+	}
 }
