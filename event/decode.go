@@ -1,18 +1,14 @@
 package event
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 
-	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/internal/jsonobject"
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
-	"github.com/cbl1/cbl1/program"
 )
 
 // A decoder turns the bytes of one line after the other into events. Writers repeat the
@@ -22,9 +18,10 @@ type decoder struct {
 	process, tag string
 	cores        map[string]l1.CoreRangeSet
 
-	in  jsonobject.Reader
-	pos Pos   // of the line at hand
-	at  Event // the event of that line
+	in     jsonobject.Reader
+	pos    Pos    // of the line at hand
+	object object // of that line
+	at     Event  // of that line
 }
 
 func newDecoder(file string) *decoder {
@@ -48,10 +45,8 @@ func (d *decoder) header(raw []byte, pos Pos) (*Event, error) {
 	case version == 0:
 		o.Fail("version", "is no version", nil)
 	}
-	d.at = Event{Pos: pos, Kind: KindHeader}
-	e := &d.at
-	d.common(o, e)
-	d.fields(o, e)
+	e := d.begin(pos, KindHeader)
+	d.read(o, e)
 	if err := d.err(); err != nil {
 		return nil, err
 	}
@@ -67,67 +62,25 @@ func (d *decoder) event(raw []byte, pos Pos) (*Event, error) {
 	if err := d.err(); err != nil {
 		return nil, err
 	}
-	d.at = Event{Pos: pos}
-	e := &d.at
-	if asks := o.Has("query"); asks {
-		e.Kind = KindQuery
-		d.common(o, e)
-		d.question(o, e)
+	if o.Has("query") {
+		e := d.begin(pos, KindQuery)
+		e.Query.Name, _ = o.Text("query")
+		d.read(o, e)
 		e.Anomaly |= d.anomaly()
 		e.Query.Err = d.inputError()
 		return e, nil
 	}
-	if !o.Has("event") {
+	kind, ok := o.Text("event")
+	if !ok {
 		o.Missing("event")
 	}
-	kind, _ := o.Text("event")
-	e.Kind = kindOf(kind)
-	d.common(o, e)
-	d.fields(o, e)
+	e := d.begin(pos, kindOf(kind))
+	d.read(o, e)
 	e.Anomaly |= d.anomaly()
 	if err := d.err(); err != nil {
 		return nil, err
 	}
 	return e, nil
-}
-
-// kindOf returns the kind that a line spells. It cannot spell a turn of its source.
-func kindOf(word string) Kind {
-	switch Kind(word) {
-	case KindQuery, KindTorn, KindAgain:
-		return Kind(strconv.Quote(word))
-	}
-	return Kind(word)
-}
-
-// common reads the fields that every line may have.
-func (d *decoder) common(o jsonobject.Object, e *Event) {
-	if id := o.Get("id"); id != nil {
-		e.ID = bytes.Clone(id)
-	}
-	if t := o.Get("t"); t != nil {
-		if c := t[0]; c != '-' && (c < '0' || c > '9') || len(t) > jsonobject.MaxDigits {
-			o.Fail("t", "is not a number of at most 64 characters", nil)
-		}
-		e.T = shown.Value(t)
-	}
-	e.Process, e.Tag = textOr(o, "process", d.process), textOr(o, "tag", d.tag)
-	node, ok := o.Number("node", jsonobject.MaxWhole)
-	switch {
-	case ok:
-		e.Node = node
-	case e.Kind == KindAnomaly, e.Kind == KindHidden:
-		e.Pos.Node = -1
-	default:
-		e.Node = uint64(d.pos.Node)
-	}
-	if op, ok := o.Text("op"); ok {
-		e.Op = Some(op)
-	}
-	odd, _ := o.Texts("anomalies")
-	for _, word := range odd {
-		e.Anomaly |= anomalyOf(word)
-	}
 }
 
 // anomaly returns the anomaly of the present line.
@@ -138,24 +91,34 @@ func (d *decoder) anomaly() Anomaly {
 	return 0
 }
 
-// question reads the fields of a query. The answering side knows which of them it needs.
-func (d *decoder) question(o jsonobject.Object, e *Event) {
-	q := &e.Query
-	q.Name = text(o, "query")
-	if d.in.Err() != nil {
-		return
+// begin returns the event of the present line.
+func (d *decoder) begin(pos Pos, kind Kind) *Event {
+	d.at = Event{}
+	d.at.Pos, d.at.Kind = pos, kind
+	return &d.at
+}
+
+// read reads the fields of the present line.
+func (d *decoder) read(in jsonobject.Object, e *Event) {
+	switch {
+	case e.Kind != KindAnomaly && e.Kind != KindHidden:
+		e.Node = uint64(d.pos.Node)
+	case !in.Has("node"):
+		e.Pos.Node = -1
 	}
-	q.Device, q.Program = id[device.ID](o, "device"), id[program.ID](o, "program")
-	if o.Has("core") {
-		core, err := l1.ParseCore(text(o, "core"))
-		if err != nil {
-			failParse(o, "core", err)
-		}
-		q.Core = Some(core)
+	d.object = object{d: d, in: in}
+	o := &d.object
+	o.common(e, d.process, d.tag, true)
+	o.fields(e)
+}
+
+// kindOf returns the kind that a line spells. It cannot spell a turn of its source.
+func kindOf(word string) Kind {
+	switch Kind(word) {
+	case KindQuery, KindTorn, KindAgain:
+		return Kind(strconv.Quote(word))
 	}
-	q.Address = number(o, "address", jsonobject.MaxWhole)
-	q.CB = number(o, "cb", math.MaxInt32)
-	e.Devices = ids[device.ID](o, "devices")
+	return Kind(word)
 }
 
 // err returns the error of the present line, if there is one.
@@ -187,12 +150,7 @@ const (
 )
 
 // coreRangeSet reads cores: a set, a rectangle or one core, in either spelling.
-func (d *decoder) coreRangeSet(o jsonobject.Object) l1.CoreRangeSet {
-	return d.coreRangeSetOf(o, "cores")
-}
-
-// coreRangeSetOf is coreRangeSet of a member with a name.
-func (d *decoder) coreRangeSetOf(o jsonobject.Object, name string) (set l1.CoreRangeSet) {
+func (d *decoder) coreRangeSet(o jsonobject.Object, name string) (set l1.CoreRangeSet) {
 	raw := o.Get(name)
 	if raw == nil {
 		o.Missing(name)
@@ -201,7 +159,7 @@ func (d *decoder) coreRangeSetOf(o jsonobject.Object, name string) (set l1.CoreR
 	if set, ok := d.cores[string(raw)]; ok {
 		return set
 	}
-	text := text(o, name)
+	text, _ := o.Text(name)
 	if d.in.Err() != nil {
 		return set
 	}

@@ -2,297 +2,353 @@ package event
 
 import (
 	"math"
+	"slices"
 
 	"github.com/cbl1/cbl1/device"
+
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/jsonobject"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
 
-// fields reads the fields that an event of its kind has.
-func (d *decoder) fields(o jsonobject.Object, e *Event) {
+// Each field of a line is stated once in this file, with its name, type, limit and presence, in the
+// order of the schema. The statement reads it or writes it; see object.
+
+const (
+	whole = jsonobject.MaxWhole // of sizes, addresses and counters
+	small = jsonobject.MaxInt   // of numbers of cores, indices and times
+	anyID = math.MaxUint64
+)
+
+// common are the fields that every line may have. A line without process or tag has the one of the
+// header. hasNode: the line has a node.
+func (o *object) common(e *Event, process, tag string, hasNode bool) {
+	if e.Kind == KindHeader {
+		text(o, "source", &e.Source, given)
+		text(o, "fleet", &e.Fleet, given)
+	}
+	o.time("t", &e.T)
+	o.inherited("process", &e.Process, process)
+	o.inherited("tag", &e.Tag, tag)
+	o.raw("id", &e.ID)
+	if hasNode {
+		number(o, "node", &e.Node, whole, stated)
+	}
+	optText(o, "op", &e.Op)
+	o.anomalies("anomalies", &e.Anomaly)
+}
+
+// fields are the fields that an event of its kind has.
+func (o *object) fields(e *Event) {
 	switch e.Kind {
-	case KindHeader:
-		e.Source, e.Fleet = text(o, "source"), text(o, "fleet")
+	case KindQuery:
+		o.query(e)
 	case KindDevice:
-		d.device(o, e)
+		o.device(e)
 	case KindMesh:
-		e.Device = needID[device.ID](o, "first")
-		e.Rows, e.Cols = int(o.Need("rows", math.MaxInt32)), int(o.Need("cols", math.MaxInt32))
-		e.Spec, e.DRAM = needSpec(o), size(o, "dram_bytes")
+		number(o, "first", &e.Device, anyID, needed)
+		number(o, "rows", &e.Rows, small, needed)
+		number(o, "cols", &e.Cols, small, needed)
+		o.spec(&e.Spec)
+		number(o, "dram_bytes", &e.DRAM, whole, given)
 	case KindProgram:
-		e.Program = needID[program.ID](o, "program")
-		e.Name = text(o, "name")
-		e.AsWritten = flag(o, "as_written")
-		for in := range o.Objects("bases") {
-			e.Bases = append(e.Bases, program.Base{Cores: d.coreRangeSet(in), Address: in.Need("address", jsonobject.MaxWhole)})
-		}
-		d.cbs(o, e)
+		o.program(e)
 	case KindReplace:
-		e.Program = needID[program.ID](o, "program")
-		e.With = id[program.ID](o, "with")
-	case KindRegister, KindUnregister, KindDispatch, KindEnqueue, KindEvict:
-		e.Program = needID[program.ID](o, "program")
-		e.Devices = ids[device.ID](o, "devices")
-		e.Leaked = e.Kind == KindUnregister && flag(o, "leaked")
+		number(o, "program", &e.Program, anyID, needed)
+		optNumber(o, "with", &e.With, anyID)
+	case KindRegister, KindDispatch, KindEnqueue, KindEvict:
+		number(o, "program", &e.Program, anyID, needed)
+		optIDs(o, "devices", &e.Devices)
+	case KindUnregister:
+		number(o, "program", &e.Program, anyID, needed)
+		optIDs(o, "devices", &e.Devices)
+		o.flag("leaked", &e.Leaked)
 	case KindTraceBegin:
-		e.Trace = o.NeedID("trace")
-		e.Devices = ids[device.ID](o, "devices")
+		number(o, "trace", &e.Trace, anyID, needed)
+		optIDs(o, "devices", &e.Devices)
 	case KindRecord:
-		e.Trace = o.NeedID("trace")
-		e.Program = needID[program.ID](o, "program")
+		number(o, "trace", &e.Trace, anyID, needed)
+		number(o, "program", &e.Program, anyID, needed)
 	case KindTraceEnd, KindReplay, KindRelease:
-		e.Trace = o.NeedID("trace")
+		number(o, "trace", &e.Trace, anyID, needed)
 	case KindAllocate:
-		d.allocate(o, e)
+		o.allocate(e)
 	case KindFree:
-		free(o, e)
+		o.free(e)
 	case KindRemove, KindResetPeaks, KindHybrid, KindLockstep, KindCBsFreed:
-		e.Devices = ids[device.ID](o, "devices")
+		optIDs(o, "devices", &e.Devices)
 	case KindOpStart:
-		e.Name = text(o, "name")
+		text(o, "name", &e.Name, stated)
 	default:
-		seen(o, e)
+		o.seen(e)
 	}
 }
 
-// seen reads the fields of events of sources that saw runs.
-func seen(o jsonobject.Object, e *Event) {
+// seen are the fields of events of sources that saw runs.
+func (o *object) seen(e *Event) {
 	switch e.Kind {
 	case KindRun:
-		run(o, e)
+		o.run(e)
 	case KindExecuted:
-		p := id[program.ID](o, "program")
-		e.Program, e.Known = p.V, p.OK
-		e.Devices = ids[device.ID](o, "devices")
+		if o.has("program") {
+			e.Known = true
+		}
+		if e.Known {
+			number(o, "program", &e.Program, anyID, needed)
+		}
+		optIDs(o, "devices", &e.Devices)
 	case KindHidden, KindAnomaly:
-		if !o.Has("code") {
-			o.Missing("code")
+		text(o, "code", &e.Code, needed)
+		if o.reads() {
+			e.Count = 1
 		}
-		e.Code, e.Detail = text(o, "code"), text(o, "detail")
-		e.Count = int64(number(o, "count", jsonobject.MaxInt).Or(1))
-		e.Devices = ids[device.ID](o, "devices")
+		number(o, "count", &e.Count, small, stated)
+		text(o, "detail", &e.Detail, given)
+		optIDs(o, "devices", &e.Devices)
 	case KindUpstream:
-		upstream(o, e)
+		o.upstream(&e.Upstream)
 	case KindEnd:
-		e.Nodes = int64(size(o, "nodes"))
-		e.Rank = number(o, "rank", jsonobject.MaxWhole)
-		e.From = from(o)
-		for in := range o.Objects("windows") {
-			e.Windows = append(e.Windows, Window{text(in, "file"), in.Need("first", jsonobject.MaxWhole)})
+		number(o, "nodes", &e.Nodes, whole, stated)
+		optNumber(o, "rank", &e.Rank, whole)
+		list(o, "windows", &e.Windows, given, (*object).window)
+		if e.Spec != (l1.Spec{}) || o.has("spec") {
+			o.spec(&e.Spec)
 		}
-		if o.Has("spec") {
-			e.Spec = needSpec(o)
-		}
+		o.from(&e.From)
 	}
 }
 
-func (d *decoder) device(o jsonobject.Object, e *Event) {
-	e.Device = needID[device.ID](o, "device")
-	e.Spec, e.DRAM = needSpec(o), size(o, "dram_bytes")
-	e.Role = word(o, "role", RoleChip, RoleMesh, RoleNone)
-	e.Chips = ids[device.ID](o, "chips").V
-	e.Like = id[device.ID](o, "like")
-	e.From = from(o)
-}
-
-func from(o jsonobject.Object) (f From) {
-	in, ok := o.Object("from")
-	if !ok {
-		return f
+// query are the fields of a query. The answering side knows which of them it needs.
+func (o *object) query(e *Event) {
+	q := &e.Query
+	if q.Err != nil {
+		o.l.fail("", "is a query that makes no sense")
 	}
-	return From{Arch: source(in, "arch"), Base: source(in, "base"), Small: source(in, "l1_small"), Grid: source(in, "grid")}
+	optNumber(o, "device", &q.Device, anyID)
+	optNumber(o, "program", &q.Program, anyID)
+	o.core("core", &q.Core)
+	optNumber(o, "address", &q.Address, whole)
+	optNumber(o, "cb", &q.CB, small)
+	optIDs(o, "devices", &e.Devices)
 }
 
-func source(o jsonobject.Object, name string) Source {
-	return word(o, name, FromOption, FromFile, FromArch, FromAssumed)
-}
-
-func run(o jsonobject.Object, e *Event) {
-	e.Program = needID[program.ID](o, "program")
-	if !o.Has("on") {
-		o.Missing("on")
+func (o *object) device(e *Event) {
+	number(o, "device", &e.Device, anyID, needed)
+	o.spec(&e.Spec)
+	number(o, "dram_bytes", &e.DRAM, whole, given)
+	oneOf(o, "role", &e.Role, RoleChip, RoleMesh, RoleNone)
+	chips := Opt[[]device.ID]{e.Chips, e.Chips != nil}
+	if optIDs(o, "chips", &chips); o.reads() {
+		e.Chips = chips.V
 	}
-	for on := range o.Objects("on") {
-		row := RunOn{
-			Device: needID[device.ID](on, "device"),
-			First:  on.Need("first", jsonobject.MaxWhole), Last: on.Need("last", jsonobject.MaxWhole),
-			CBFirst: size(on, "cb_first"), CBLast: size(on, "cb_last"),
-		}
-		row.CBOp.V, row.CBOp.OK = on.Text("cb_op")
-		e.On = append(e.On, row)
-	}
-	e.Candidates = idLists[program.ID](o, "candidates")
-	e.CandidatesUnsettled = flag(o, "candidates_unsettled")
-	e.Inferred, e.Continues, e.Aborted = flag(o, "inferred"), flag(o, "continues"), flag(o, "aborted")
-	e.Unsettled, e.Persistent = flag(o, "unsettled"), flag(o, "persistent")
+	optNumber(o, "like", &e.Like, anyID)
+	o.from(&e.From)
 }
 
-// upstream reads ttnn's own figures, which may have run below zero and are then huge.
-func upstream(o jsonobject.Object, e *Event) {
-	in, ok := o.Object("upstream")
-	if !ok {
-		o.Missing("upstream")
+func (o *object) from(f *From) {
+	if *f == (From{}) && !o.has("from") {
 		return
 	}
-	u := &e.Upstream
-	u.PeakCB, u.PeakL1 = id[uint64](in, "peak_cb"), id[uint64](in, "peak_l1")
-	u.PeakDataflow, u.PeakScratchpad = id[uint64](in, "peak_dataflow_buffer"), id[uint64](in, "peak_scratchpad")
-	u.PeakTotal = id[uint64](in, "peak_total")
-	u.Wrapped, u.PerCore = flag(in, "wrapped"), flag(in, "per_core")
-	for cause := range in.Objects("causes") {
-		u.Causes = append(u.Causes, UpstreamCause{
-			Code: CauseCode(text(cause, "code")), Figure: text(cause, "figure"),
-			Upstream: cause.NeedID("upstream_bytes"), Exact: cause.NeedID("exact_bytes"),
-			Count: int(cause.Need("count", jsonobject.MaxInt)),
-		})
+	outer := o.open("from")
+	o.source("arch", &f.Arch)
+	o.source("base", &f.Base)
+	o.source("l1_small", &f.Small)
+	o.source("grid", &f.Grid)
+	o.close(outer)
+}
+
+func (o *object) source(name string, s *Source) {
+	oneOf(o, name, s, FromOption, FromFile, FromArch, FromAssumed)
+}
+
+// spec are the numbers of a device. A line may name its architecture or board in place of some.
+func (o *object) spec(s *l1.Spec) {
+	o.need("spec")
+	outer := o.open("spec")
+	if o.reads() {
+		o.preset(s)
+	}
+	text(o, "name", &s.Name, stated)
+	o.arch("arch", s.Arch)
+	number(o, "cols", &s.Cols, small, stated)
+	number(o, "rows", &s.Rows, small, stated)
+	number(o, "l1_size", &s.L1Size, whole, stated)
+	number(o, "cb_base", &s.CBBase, whole, stated)
+	number(o, "cb_align", &s.CBAlign, whole, stated)
+	number(o, "l1_align", &s.L1Align, whole, stated)
+	number(o, "l1_small", &s.L1Small, whole, stated)
+	number(o, "cb_indices", &s.CBIndices, small, stated)
+	o.close(outer)
+}
+
+// program are the fields of a definition. From the first circular buffer on that ends below its
+// start all are ranges: a log has no other form for it.
+func (o *object) program(e *Event) {
+	number(o, "program", &e.Program, anyID, needed)
+	text(o, "name", &e.Name, given)
+	o.flag("as_written", &e.AsWritten)
+	list(o, "bases", &e.Bases, given, (*object).base)
+	sized, ranges := e.CBs, []CB(nil)
+	if i := slices.IndexFunc(e.CBs, func(cb CB) bool { return cb.Size > whole }); i >= 0 {
+		sized, ranges = e.CBs[:i], e.CBs[i:]
+	}
+	list(o, "cbs", &sized, stated, (*object).cb)
+	if list(o, "ranges", &ranges, given, (*object).cbRange); o.reads() {
+		e.CBs = append(sized, ranges...)
 	}
 }
 
-func needSpec(o jsonobject.Object) (s l1.Spec) {
-	in, ok := o.Object("spec")
-	if !ok {
-		o.Missing("spec")
-		return s
-	}
-	if arch := text(in, "arch"); arch != "" {
-		known, err := l1.ParseArch(arch)
-		if err != nil {
-			failParse(in, "arch", err)
-		}
-		s = l1.ArchSpec(known)
-	}
-	if name := text(in, "board"); name != "" {
-		s = board(in, name, s)
-	}
-	s.Name = textOr(in, "name", s.Name)
-	for _, f := range []struct {
-		name string
-		into *int
-	}{{"cols", &s.Cols}, {"rows", &s.Rows}, {"cb_indices", &s.CBIndices}} {
-		*f.into = int(number(in, f.name, math.MaxInt32).Or(uint64(*f.into)))
-	}
-	for _, f := range []struct {
-		name string
-		into *uint64
-	}{{"l1_size", &s.L1Size}, {"cb_base", &s.CBBase}, {"cb_align", &s.CBAlign}, {"l1_align", &s.L1Align}, {"l1_small", &s.L1Small}} {
-		*f.into = number(in, f.name, jsonobject.MaxWhole).Or(*f.into)
-	}
-	return s
+func (o *object) base(b *program.Base) {
+	o.cores("cores", &b.Cores)
+	number(o, "address", &b.Address, whole, needed)
 }
 
-// board returns the board with a name, with the architecture of s if that has one.
-func board(o jsonobject.Object, name string, s l1.Spec) l1.Spec {
-	board, ok := l1.Board(name)
-	if !ok {
-		o.Fail("board", "is not a board that is known here; give its numbers", nil)
-		return s
+func (o *object) cb(cb *CB) {
+	if cb.Kind > program.Scratchpad {
+		o.l.fail("cbs.kind", unknownWord)
 	}
-	if s.Arch != "" {
-		board.Arch = s.Arch
+	name := func(k program.Kind) string { return fit.Kind(k).Name() }
+	named(o, "kind", &cb.Kind, program.CircularBuffer, program.Scratchpad, name, given)
+	o.cores("cores", &cb.Cores)
+	number(o, "size", &cb.Size, whole, needed)
+	address := Opt[uint64]{cb.Address, cb.Fixed}
+	if optNumber(o, "address", &address, whole); o.reads() {
+		cb.Address, cb.Fixed = address.V, address.OK
 	}
-	return board
+	o.flag("global", &cb.Global)
+	list(o, "indices", &cb.Indices, given, (*object).index)
+	number(o, "alias", &cb.Alias, math.MaxInt, given)
+	o.flag("synthesised", &cb.Synthesised)
 }
 
-// cbs reads the buffers of a program: first the stated ones, then the ones with given ranges.
-func (d *decoder) cbs(o jsonobject.Object, e *Event) {
-	for in := range o.Objects("cbs") {
-		cb := CB{Synthesised: flag(in, "synthesised"), CB: program.CB{
-			Cores:  d.coreRangeSet(in),
-			Size:   in.Need("size", jsonobject.MaxWhole),
-			Alias:  int(number(in, "alias", math.MaxInt).V),
-			Global: flag(in, "global"),
-		}}
-		if kind := text(in, "kind"); kind != "" {
-			k, ok := memoryKind(kind, fit.KindCB, fit.KindScratchpad)
-			if !ok {
-				in.Fail("kind", "is none of cb, dataflow, scratchpad", nil)
-			}
-			cb.Kind = program.Kind(k)
-		}
-		cb.Address, cb.Fixed = in.Number("address", jsonobject.MaxWhole)
-		for index := range in.Objects("indices") {
-			cb.Indices = append(cb.Indices, program.Index{Number: int(index.Need("index", math.MaxInt)), PageSize: size(index, "page_size")})
-		}
-		e.CBs = append(e.CBs, cb)
+func (o *object) index(i *program.Index) {
+	number(o, "index", &i.Number, math.MaxInt, needed)
+	number(o, "page_size", &i.PageSize, whole, given)
+}
+
+// cbRange are the fields of a circular buffer that is given by its range, as Builder.Range has it.
+func (o *object) cbRange(cb *CB) {
+	plain := cb.Kind == program.CircularBuffer && cb.Indices == nil && !cb.Global && cb.Alias == 0 && !cb.Synthesised
+	if !o.reads() && !(cb.Fixed && plain) {
+		o.l.fail("cbs.size", "is above 2^63-1")
 	}
-	for in := range o.Objects("ranges") {
-		r := l1.Range{Start: in.Need("start", jsonobject.MaxWhole), End: in.Need("end", jsonobject.MaxWhole)}
-		// As Builder.Range.
-		e.CBs = append(e.CBs, CB{CB: program.CB{Cores: d.coreRangeSet(in), Size: r.End - r.Start, Address: r.Start, Fixed: true}})
+	o.cores("cores", &cb.Cores)
+	start, end := cb.Address, cb.Address+cb.Size // wraps back to the end that was given
+	number(o, "start", &start, whole, needed)
+	if number(o, "end", &end, whole, needed); o.reads() {
+		cb.Address, cb.Size, cb.Fixed = start, end-start, true
 	}
 }
 
-func (d *decoder) allocate(o jsonobject.Object, e *Event) {
+func (o *object) allocate(e *Event) {
 	b := &e.Buffer
-	b.ID = needID[fit.BufferID](o, "buffer")
-	b.Name = text(o, "name")
-	b.Size = size(o, "size")
-	b.Backing, b.Unsized = flag(o, "backing"), flag(o, "unsized")
-	e.Devices = ids[device.ID](o, "devices")
-	b.Kind = bufferKind(o, text(o, "kind"))
-	if mode := text(o, "mode"); mode != "" {
-		b.Mode = bufferMode(o, mode)
+	if b.Parts != nil || !b.Cores.IsEmpty() || b.Range != (l1.Range{}) {
+		o.l.fail("parts", "belong in the event, not in its buffer")
 	}
-	if o.Has("hidden") {
-		b.Hidden = d.coreRangeSetOf(o, "hidden").Cores()
+	number(o, "buffer", &b.ID, anyID, needed)
+	named(o, "kind", &b.Kind, fit.KindL1, fit.KindSystem, fit.Kind.Name, needed)
+	text(o, "name", &b.Name, given)
+	optIDs(o, "devices", &e.Devices)
+	number(o, "size", &b.Size, whole, given)
+	named(o, "mode", &b.Mode, fit.Lockstep, fit.RangeLockstep, fit.Mode.String, given)
+	if !b.Hidden.IsEmpty() || o.has("hidden") {
+		o.coreSet("hidden", &b.Hidden)
 	}
-	for in := range o.Objects("parts") {
-		address := in.Need("address", jsonobject.MaxWhole)
-		part := Part{
-			Range:       l1.Range{Start: address, End: address + in.Need("size", jsonobject.MaxWhole)},
-			Synthesised: flag(in, "synthesised"),
-		}
-		if in.Has("cores") {
-			part.Cores = Some(d.coreRangeSet(in).Cores())
-		}
-		e.Parts = append(e.Parts, part)
-	}
-	e.Named = id[device.ID](o, "named")
-	e.PerCore = number(o, "per_core", jsonobject.MaxWhole)
-	e.Address = number(o, "address", jsonobject.MaxWhole)
-	e.Layout, e.Unplaced = text(o, "layout"), text(o, "unplaced")
-	e.CoresFrom = source(o, "cores_from")
-	e.Earlier, e.Corrects = flag(o, "earlier"), flag(o, "corrects")
+	o.flag("backing", &b.Backing)
+	o.flag("unsized", &b.Unsized)
+	list(o, "parts", &e.Parts, given, (*object).part)
+	optNumber(o, "named", &e.Named, anyID)
+	optNumber(o, "per_core", &e.PerCore, whole)
+	optNumber(o, "address", &e.Address, whole)
+	text(o, "layout", &e.Layout, given)
+	text(o, "unplaced", &e.Unplaced, given)
+	o.source("cores_from", &e.CoresFrom)
+	o.flag("earlier", &e.Earlier)
+	o.flag("corrects", &e.Corrects)
 }
 
-func free(o jsonobject.Object, e *Event) {
-	e.Unknown, e.Again, e.Earlier, e.Leaked = flag(o, "unknown"), flag(o, "again"), flag(o, "earlier"), flag(o, "leaked")
-	buffer := id[fit.BufferID](o, "buffer")
-	if e.Buffer.ID = buffer.V; !buffer.OK && !e.Unknown {
-		o.Missing("buffer")
+func (o *object) part(p *Part) {
+	if o.has("cores") {
+		p.Cores.OK = true
 	}
-	if kind := text(o, "kind"); kind != "" {
-		e.Buffer.Kind = bufferKind(o, kind)
+	if p.Cores.OK {
+		o.coreSet("cores", &p.Cores.V)
 	}
-	e.Devices = ids[device.ID](o, "devices")
+	if p.Range.End < p.Range.Start {
+		o.l.fail("parts.size", "is negative")
+	}
+	number(o, "address", &p.Range.Start, whole, needed)
+	size := p.Range.End - p.Range.Start
+	if number(o, "size", &size, whole, needed); o.reads() {
+		p.Range.End = p.Range.Start + size
+	}
+	o.flag("synthesised", &p.Synthesised)
 }
 
-func bufferKind(o jsonobject.Object, word string) fit.Kind {
-	k, ok := memoryKind(word, fit.KindL1, fit.KindSystem)
-	if !ok {
-		o.Fail("kind", "is none of l1, l1_small, global_cb, service, kernel, reserved, dram, trace, system", nil)
+func (o *object) free(e *Event) {
+	unknown := e.Unknown
+	if o.reads() {
+		o.flag("unknown", &unknown)
 	}
-	return k
+	if e.Buffer.ID != 0 || !unknown || o.has("buffer") {
+		number(o, "buffer", &e.Buffer.ID, anyID, needed)
+	}
+	named(o, "kind", &e.Buffer.Kind, fit.KindL1, fit.KindSystem, fit.Kind.Name, given)
+	optIDs(o, "devices", &e.Devices)
+	o.flag("unknown", &e.Unknown)
+	o.flag("again", &e.Again)
+	o.flag("earlier", &e.Earlier)
+	o.flag("leaked", &e.Leaked)
 }
 
-func bufferMode(o jsonobject.Object, word string) fit.Mode {
-	for m := fit.Lockstep; m <= fit.RangeLockstep; m++ {
-		if m.String() == word {
-			return m
-		}
-	}
-	o.Fail("mode", "is none of lockstep, per_core, range_lockstep", nil)
-	return 0
+func (o *object) run(e *Event) {
+	number(o, "program", &e.Program, anyID, needed)
+	list(o, "on", &e.On, needed, (*object).on)
+	o.flag("inferred", &e.Inferred)
+	idLists(o, "candidates", &e.Candidates)
+	o.flag("candidates_unsettled", &e.CandidatesUnsettled)
+	o.flag("continues", &e.Continues)
+	o.flag("unsettled", &e.Unsettled)
+	o.flag("aborted", &e.Aborted)
+	o.flag("persistent", &e.Persistent)
 }
 
-// memoryKind returns the kind with the given spelling, from first to last.
-func memoryKind(word string, first, last fit.Kind) (fit.Kind, bool) {
-	for k := first; k <= last; k++ {
-		if k.Name() == word {
-			return k, true
-		}
+func (o *object) on(r *RunOn) {
+	number(o, "device", &r.Device, anyID, needed)
+	number(o, "first", &r.First, whole, needed)
+	number(o, "last", &r.Last, whole, needed)
+	if o.reads() || r.CBFirst != 0 || r.CBLast != 0 {
+		number(o, "cb_first", &r.CBFirst, whole, stated)
+		number(o, "cb_last", &r.CBLast, whole, stated)
 	}
-	return 0, false
+	optText(o, "cb_op", &r.CBOp)
+}
+
+func (o *object) window(w *Window) {
+	text(o, "file", &w.File, stated)
+	number(o, "first", &w.First, whole, needed)
+}
+
+// upstream are ttnn's own figures, which may have run below zero and are then huge.
+func (o *object) upstream(u *Upstream) {
+	o.need("upstream")
+	outer := o.open("upstream")
+	optNumber(o, "peak_cb", &u.PeakCB, anyID)
+	optNumber(o, "peak_l1", &u.PeakL1, anyID)
+	optNumber(o, "peak_dataflow_buffer", &u.PeakDataflow, anyID)
+	optNumber(o, "peak_scratchpad", &u.PeakScratchpad, anyID)
+	optNumber(o, "peak_total", &u.PeakTotal, anyID)
+	o.flag("wrapped", &u.Wrapped)
+	o.flag("per_core", &u.PerCore)
+	list(o, "causes", &u.Causes, given, (*object).cause)
+	o.close(outer)
+}
+
+func (o *object) cause(c *UpstreamCause) {
+	text(o, "code", &c.Code, stated)
+	text(o, "figure", &c.Figure, stated)
+	number(o, "upstream_bytes", &c.Upstream, anyID, needed)
+	number(o, "exact_bytes", &c.Exact, anyID, needed)
+	number(o, "count", &c.Count, small, needed)
 }

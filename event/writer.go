@@ -31,6 +31,7 @@ type Writer struct {
 	err     error
 
 	line         line
+	object       object // of the line
 	lines        uint64 // written
 	source       string // of the header
 	process, tag string
@@ -93,12 +94,12 @@ func (w *Writer) encode(e *Event) error {
 		l.text("event", string(e.Kind))
 	}
 	if e.Kind == KindHeader {
-		l.id("version", LogVersion)
-		l.some("source", e.Source)
-		l.some("fleet", e.Fleet)
+		l.number("version", LogVersion)
 	}
-	w.common(l, e)
-	l.fields(e)
+	o := &w.object
+	o.l = l
+	o.common(e, w.process, w.tag, w.hasNode(e))
+	o.fields(e)
 	l.end('}')
 	if l.err == nil && e.ID != nil {
 		if err := scan(l.b); err != nil { // only an id has a depth of its own
@@ -110,33 +111,6 @@ func (w *Writer) encode(e *Event) error {
 	}
 	l.end('\n')
 	return l.err
-}
-
-// common writes the fields that every line may have.
-func (w *Writer) common(l *line, e *Event) {
-	l.time("t", e.T)
-	if e.Process != w.process {
-		l.text("process", e.Process)
-	}
-	if e.Tag != w.tag {
-		l.text("tag", e.Tag)
-	}
-	if e.ID != nil {
-		l.raw("id", e.ID)
-	}
-	if w.hasNode(e) {
-		l.number("node", e.Node)
-	}
-	if e.Op.OK {
-		l.text("op", e.Op.V)
-	}
-	if odd := e.Anomaly.names(); odd != nil {
-		l.open("anomalies", '[')
-		for _, name := range odd {
-			l.text("", name)
-		}
-		l.end(']')
-	}
 }
 
 // hasNode reports whether the node of an event must be written.

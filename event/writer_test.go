@@ -383,7 +383,7 @@ func TestWriterRefuses(t *testing.T) {
 		"event torn: stands for no line of a log":                   {Kind: event.KindTorn},
 		"event again: stands for no line of a log":                  {Kind: event.KindAgain},
 		"event query: is a query that makes no sense":               {Kind: event.KindQuery, Query: event.Query{Err: &event.InputError{}}},
-		"event query: cb is above 2^31-1":                           {Kind: event.KindQuery, Query: event.Query{CB: event.Some[uint64](1 << 31)}},
+		"event query: cb 2147483648 is above 2^31-1":                {Kind: event.KindQuery, Query: event.Query{CB: event.Some[uint64](1 << 31)}},
 		"event op_end: t is not a number of at most 64 characters":  {Kind: event.KindOpEnd, T: "now"},
 		"event op_end: t is not a number of at most 64 characters ": {Kind: event.KindOpEnd, T: "1,"},
 		"event op_end: id is not JSON":                              {Kind: event.KindOpEnd, ID: []byte("x")},

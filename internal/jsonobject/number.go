@@ -43,15 +43,15 @@ func upTo(raw []byte, most uint64) (v uint64, wrong string) {
 	case wrong != "":
 		return 0, wrong
 	case v > MaxWhole && most <= MaxWhole:
-		return 0, above(MaxWhole)
+		return 0, Above(MaxWhole)
 	case v > most:
-		return 0, above(most)
+		return 0, Above(most)
 	}
 	return v, ""
 }
 
-// above returns the end of a sentence about a number that is too large.
-func above(most uint64) string {
+// Above returns the end of a sentence about a number that is too large.
+func Above(most uint64) string {
 	switch most {
 	case MaxL1:
 		return "is above 2^32-1, the largest L1 address"
@@ -90,10 +90,10 @@ func spelled(raw []byte, quoted bool) (v uint64, wrong string) {
 	case exp < 0:
 		return 0, "is not a whole number"
 	case len(digits)+exp > 19:
-		return 0, above(MaxWhole)
+		return 0, Above(MaxWhole)
 	}
 	if v, _ = strconv.ParseUint(digits+strings.Repeat("0", exp), 10, 64); v > MaxWhole {
-		return 0, above(MaxWhole)
+		return 0, Above(MaxWhole)
 	}
 	return v, ""
 }

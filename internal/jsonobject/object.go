@@ -30,7 +30,7 @@ func (o Object) Has(name string) bool { return o.Get(name) != nil }
 // comes more than twice each value is compared with the one before: hostile ones would
 // cost too much otherwise.
 func (o Object) at(name string) (at span) {
-	in := o.r.objects[o.i]
+	in := &o.r.objects[o.i]
 	last := span{}
 	for _, m := range o.r.members[in.first:in.last] {
 		switch {
@@ -212,6 +212,9 @@ func (o Object) Objects(name string) iter.Seq[Object] {
 
 // each calls read with each element of a list, and reports whether there is one.
 func (o Object) each(name string, read func(raw []byte) (wrong string)) bool {
+	if !o.Has(name) {
+		return false
+	}
 	fails := o.r.fails
 	for _, at := range o.elements(name) {
 		if wrong := read(o.r.raw[at.start:at.end]); wrong != "" {
@@ -219,7 +222,7 @@ func (o Object) each(name string, read func(raw []byte) (wrong string)) bool {
 			return false
 		}
 	}
-	return o.Has(name) && o.r.fails == fails
+	return o.r.fails == fails
 }
 
 // elements yields where the elements of a list are, none if there is no list.
