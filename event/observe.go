@@ -17,6 +17,10 @@ func (w *Writer) Observe(happened device.Event) {
 		return
 	}
 	e := Event{Kind: kindOfDevice(happened.Kind), T: w.T, Process: w.Process, Tag: w.Tag}
+	if e.Kind == "" {
+		w.keep(fmt.Errorf("event of kind %d is not known to this version of the event log", happened.Kind))
+		return
+	}
 	switch happened.Kind {
 	case device.EventDeviceAdded, device.EventMeshAdded:
 		e.Spec, e.Rows, e.Cols = happened.Spec, happened.Rows, happened.Cols
@@ -43,19 +47,12 @@ func (w *Writer) Observe(happened device.Event) {
 		if !happened.Hybrid {
 			e.Kind = KindLockstep
 		}
-	case device.EventDispatched, device.EventEvicted:
+	case device.EventDispatched, device.EventEvicted, device.EventTraceRecorded:
 		e.Program = happened.Program.ID()
-	case device.EventTraceRecorded:
-		e.Program = happened.Program.ID()
-	case device.EventTraceBegun, device.EventTraceEnded, device.EventTraceReplayed, device.EventTraceReleased:
 	case device.EventAllocated:
 		e.setBuffer(happened.Buffer)
 	case device.EventFreed:
 		e.Buffer.ID = happened.Buffer.ID
-	case device.EventDeviceRemoved, device.EventPeaksReset:
-	default:
-		w.keep(fmt.Errorf("event of kind %d is not known to this version of the event log", happened.Kind))
-		return
 	}
 	e.Trace = uint64(happened.Trace)
 	e.setDevices(happened.Set)
@@ -129,45 +126,20 @@ func (e *Event) setBuffer(b fit.Buffer) {
 	e.Buffer = b
 }
 
-// kindOfDevice returns the kind of an event of a fleet.
+// kindOfDevice returns the kind of an event of a fleet, "" if this version of the log has none.
 func kindOfDevice(k device.EventKind) Kind {
-	switch k {
-	case device.EventDeviceAdded:
-		return KindDevice
-	case device.EventMeshAdded:
-		return KindMesh
-	case device.EventDeviceRemoved:
-		return KindRemove
-	case device.EventRegistered:
-		return KindRegister
-	case device.EventUnregistered:
-		return KindUnregister
-	case device.EventReplaced:
-		return KindReplace
-	case device.EventDispatched:
-		return KindDispatch
-	case device.EventEvicted:
-		return KindEvict
-	case device.EventTraceBegun:
-		return KindTraceBegin
-	case device.EventTraceRecorded:
-		return KindRecord
-	case device.EventTraceEnded:
-		return KindTraceEnd
-	case device.EventTraceReplayed:
-		return KindReplay
-	case device.EventTraceReleased:
-		return KindRelease
-	case device.EventAllocated:
-		return KindAllocate
-	case device.EventFreed:
-		return KindFree
-	case device.EventPeaksReset:
-		return KindResetPeaks
-	case device.EventRefused: // of a trace it is a replay
-		return KindEnqueue
-	case device.EventHybridSet:
-		return KindHybrid
+	kinds := [...]Kind{
+		device.EventDeviceAdded: KindDevice, device.EventMeshAdded: KindMesh, device.EventDeviceRemoved: KindRemove,
+		device.EventRegistered: KindRegister, device.EventUnregistered: KindUnregister, device.EventReplaced: KindReplace,
+		device.EventDispatched: KindDispatch, device.EventEvicted: KindEvict,
+		device.EventTraceBegun: KindTraceBegin, device.EventTraceRecorded: KindRecord, device.EventTraceEnded: KindTraceEnd,
+		device.EventTraceReplayed: KindReplay, device.EventTraceReleased: KindRelease,
+		device.EventAllocated: KindAllocate, device.EventFreed: KindFree, device.EventPeaksReset: KindResetPeaks,
+		device.EventRefused:   KindEnqueue, // of a trace it is a replay
+		device.EventHybridSet: KindHybrid,
 	}
-	return ""
+	if int(k) >= len(kinds) {
+		return ""
+	}
+	return kinds[k]
 }
