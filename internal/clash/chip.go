@@ -141,21 +141,21 @@ func widest(arch l1.Arch) (cols, rows int) {
 	return cols, rows
 }
 
-// note names the assumptions.
-func (c chip) note() string {
-	switch {
-	case c.given:
-		return fmt.Sprintf("as given: L1 %s bytes, base %s", exact(c.spec.L1Size), exact(c.spec.CBBase))
-	case c.likely && c.based:
-		return fmt.Sprintf("likely %s (%s): L1 %s bytes; base %s (it varies with the release)",
-			title(c.spec.Arch), c.why, exact(c.spec.L1Size), exact(c.spec.CBBase))
-	case c.likely:
-		return fmt.Sprintf("likely %s (%s): L1 %s bytes", title(c.spec.Arch), c.why, exact(c.spec.L1Size))
-	case c.based:
-		return fmt.Sprintf("%s; base %s as given", c.why, exact(c.spec.CBBase))
+// boardsOf names the boards whose grid is cols x rows.
+func boardsOf(cols, rows int) []string {
+	var names []string
+	for _, b := range l1.Boards() {
+		if b.Cols == cols && b.Rows == rows {
+			names = append(names, b.Name)
+		}
 	}
-	return c.why
+	return names
 }
 
 // title returns the name of an architecture as people write it.
-func title(arch l1.Arch) string { return strings.ToUpper(string(arch[:1])) + string(arch[1:]) }
+func title(arch l1.Arch) string {
+	if arch == "" {
+		return ""
+	}
+	return strings.ToUpper(string(arch[:1])) + string(arch[1:])
+}

@@ -32,7 +32,7 @@ type Explanation struct {
 	Room   uint64 // from Base to the limit
 	Above  uint64 // from the lowest allocation to the top of L1: L1 buffers, holes and L1_SMALL; 0 = not known
 
-	lower bool // a lower base of circular buffers may help
+	chip chip // what the numbers above were reckoned with
 }
 
 // A Basis names what a percentage is of.
@@ -53,40 +53,30 @@ type Note struct {
 
 // Explain interprets m. A given spec with an L1 size completes the message, unless the two
 // contradict each other. A given spec without an L1 size gives only the base. With the zero
-// Spec the architecture is inferred.
+// Spec the architecture is inferred. The words are those of words.go.
 func Explain(m Message, given l1.Spec) Explanation {
 	e := Explanation{Message: m}
-	switch {
-	case m.lacks("end", "limit", "tensor", "page", "rows", "cols", "index", "address", "start", "stop"), m.lacks("cores") && m.Kind == Grid,
-		m.lacks("size") && (m.Kind == BackingBuffer || m.Kind == PageSize):
-		m = Message{Kind: e.partOf(m.Kind), Missing: m.Missing}
-	}
+	block := string(m.Kind)
+	over, ok := m.Over()
+	e.Over = over
 	switch m.Kind {
-	case "":
 	case Grow, Clash, ServiceClash:
-		e.region(given)
-	case Grid:
-		e.grid()
-	case Append:
-		e.appending()
-	case IndexReuse:
-		e.index()
+		if block = "region"; ok {
+			e.reckon(chipOf(m, given))
+		}
 	case BackingBuffer:
-		e.backing()
-	case PageSize:
-		e.pageSize()
-	case OutOfMemory:
-		e.shortage()
-	case KernelConfig:
-		e.kernelConfig()
-	case TraceRegion:
-		e.traceRegion()
-	case UnsafeAllocation:
-		e.unsafe()
-	case PersistentL1, PersistentSealed:
-		e.persistent()
-	default:
-		e.Summary = "a message of a kind that is not known: " + string(m.Kind)
+		if ok {
+			e.PercentOf, e.Percent = OfSize, percent(over, m.Size)
+		}
+	}
+	switch {
+	case m.isPart():
+		block = "part"
+	case m.denied(ok):
+		block, e.Damaged = "denied", true
+	}
+	if e.tell(e.facts(), block); e.Summary == "" && block != "" {
+		e.Summary = "a message of a kind that is not known: " + block
 	}
 	if len(m.Missing) > 0 {
 		e.note("retold", "shortened, or told again by somebody: the text leaves out %s", m.missing())
@@ -94,51 +84,108 @@ func Explain(m Message, given l1.Spec) Explanation {
 	return e
 }
 
+// isPart reports whether the text leaves out a number without which its kind cannot be explained.
+func (m Message) isPart() bool {
+	switch m.Kind {
+	case Grow, Clash, ServiceClash:
+		return m.lacks("end", "limit")
+	case Grid:
+		return m.lacks("cols", "rows", "cores")
+	case Append:
+		return m.lacks("address", "start", "stop")
+	case IndexReuse:
+		return m.lacks("index")
+	case BackingBuffer, PageSize:
+		return m.lacks("size", "tensor", "page")
+	}
+	return false
+}
+
+// denied reports whether the numbers of the message deny its words. exceeds: they show an excess.
+func (m Message) denied(exceeds bool) bool {
+	s := m.Shortage
+	switch m.Kind {
+	case Grow, Clash, ServiceClash, Append, BackingBuffer:
+		return !exceeds
+	case Grid:
+		return m.outside().IsEmpty()
+	case PageSize:
+		return m.Page != 0 && m.Size%m.Page == 0
+	case KernelConfig:
+		return !m.lacks("size", "limit") && m.Size < m.Limit
+	case TraceRegion:
+		return !m.lacks("size", "limit") && m.Size <= m.Limit
+	case OutOfMemory:
+		return s.denied() && !(s.HasBank && s.Bank == 0)
+	}
+	return false
+}
+
+// reckon sets the numbers that follow from the message and the chip.
+func (e *Explanation) reckon(c chip) {
+	m := e.Message
+	e.chip, e.PercentOf = c, OfEnd
+	e.Arch, e.Likely, e.L1Size = c.spec.Arch, c.likely, c.spec.L1Size
+	whole := m.End
+	if c.based {
+		e.Base = c.spec.CBBase
+		e.Region, e.Room, e.PercentOf = m.End-e.Base, m.Limit-e.Base, OfRegion
+		whole = e.Region
+	}
+	if m.Kind == Clash && e.L1Size > m.Limit {
+		e.Above = e.L1Size - m.Limit
+	}
+	e.Percent = percent(e.Over, whole)
+}
+
+// lowers reports whether a lower base of circular buffers may help.
+func (e *Explanation) lowers() bool {
+	kind := e.Message.Kind
+	return e.Over > 0 && roundUp(e.Over) <= ring && (kind == Grow || kind == Clash || kind == PersistentL1)
+}
+
 func (e *Explanation) note(label, format string, args ...any) {
 	e.Notes = append(e.Notes, Note{label, fmt.Sprintf(format, args...)})
 }
 
-// partOf explains the meaning of a message that lacks the numbers for more. It returns kind where
-// the explanation of the kind itself can do without them, else "".
-func (e *Explanation) partOf(kind Kind) Kind {
-	happened := map[Kind]string{
-		Grow: "too large for L1: the " + e.Message.long() + " end beyond L1", Clash: "clash with L1 buffers: the " + e.Message.long() + " end above the lowest L1 buffer",
-		ServiceClash: "clash with a service core: CBs end above L1 that a service has taken", Grid: "cores outside the grid: a CB is on cores that are not on the compute grid",
-		Append: "placement conflict: a CB was to start inside what is taken already", IndexReuse: "index reuse: two CBs of one program use one buffer index on a core",
-		BackingBuffer: "larger than its tensor: a CB is larger than the tensor that it lies in", PageSize: "not whole pages: the size of a CB is no multiple of its page size",
-	}[kind]
-	if happened == "" {
-		return kind
+// A span holds the bounds of a size: one value if the base and the L1 size are known.
+type span struct{ low, high uint64 }
+
+// regionSpan returns the bytes of the region, from the base to its end.
+func (e *Explanation) regionSpan() span {
+	if e.Region != 0 {
+		return span{e.Region, e.Region}
 	}
-	m := e.Message
-	e.Summary = happened
-	e.noteCores()
-	for _, c := range []struct {
-		field, format string
-		n             uint64
-	}{
-		{"end", "the region ends at %s", m.End}, {"limit", m.limitIs() + " %s", m.Limit}, {"size", "the CB has %s bytes", m.Size},
-		{"tensor", "the tensor has %s bytes", m.Bank}, {"page", "a page has %s bytes", m.Page}, {"address", "the CB was to start at %s", m.Address},
-	} {
-		if c.n != 0 && !m.lacks(c.field) {
-			e.note("numbers", c.format, exact(c.n))
-		}
+	if low, high := outer(bases(l1.Wormhole, l1.Blackhole)); high < e.Message.Limit {
+		return span{e.Message.End - high, e.Message.End - low}
 	}
-	if kind == Grow || kind == Clash || kind == ServiceClash {
-		e.note("why", "%s", m.why())
-	}
-	if kind == Grow || kind == Clash {
-		e.note("open", "it depends on how much is too much, and that is not in the text")
-	} else {
-		e.note("open", noOption)
-	}
-	e.note("try", "paste the whole message, as it stands in the log")
-	return ""
+	return span{0, e.Message.End}
 }
 
-// noteCores says which cores, and how many, and which program, as far as the text has them.
-func (e *Explanation) noteCores() {
-	m := e.Message
+// aboveSpan returns the bytes from the lowest L1 buffer to the top of L1.
+func (e *Explanation) aboveSpan() span {
+	if e.Above != 0 {
+		return span{e.Above, e.Above}
+	}
+	low, high := l1.ArchSpec(l1.Wormhole).L1Size, l1.ArchSpec(l1.Blackhole).L1Size
+	return span{low - min(low, e.Message.Limit), high - min(high, e.Message.Limit)}
+}
+
+// share says how much of the region is too much, in percent.
+func (e *Explanation) share() string {
+	region := e.regionSpan()
+	low, high := percentText(e.Over, region.high), percentText(e.Over, region.low)
+	switch {
+	case low == high:
+		return low
+	case region.low == 0:
+		return "more than " + low
+	}
+	return strings.TrimSuffix(low, "%") + " to " + high
+}
+
+// where names the cores, and how many, and the program, as far as the text has them.
+func (m Message) where() string {
 	var parts []string
 	if m.Cores.Len() > 0 {
 		parts = append(parts, fmt.Sprintf("%s, %s", coreText(m.Cores, false), shown.Plural(uint64(m.NumCores()), "core")))
@@ -146,18 +193,30 @@ func (e *Explanation) noteCores() {
 	if m.HasProgram {
 		parts = append(parts, fmt.Sprintf("program %d", m.Program))
 	}
-	if len(parts) > 0 {
-		e.note("cores", "%s", strings.Join(parts, "; "))
-	}
+	return strings.Join(parts, "; ")
 }
 
-// missing names in words what the text leaves out.
+// outside returns the cores that are not on the compute grid.
+func (m Message) outside() l1.CoreSet {
+	var inside l1.CoreSet
+	if m.Cols > 0 && m.Rows > 0 {
+		inside = l1.Rect(0, 0, coordinate(m.Cols), coordinate(m.Rows)).Cores()
+	}
+	return m.Cores.Cores().Minus(inside)
+}
+
+// coordinate returns the last coordinate of a side of n cores.
+func coordinate(n int) uint8 { return uint8(min(n, 256) - 1) }
+
+// missing names in words the fields that the text leaves out.
 func (m Message) missing() string {
 	names := map[string]string{
-		"program": "the program", "cores": "the cores", "end": "where the region ends", "stop": "where the region ends", "page": "the page size", "index": "the index",
-		"limit": "the limit", "size": "the size", "tensor": "the size of the tensor", "banks": "the banks", "need": "the bytes of each bank", "bank": "the size of a bank",
-		"allocated": "what is allocated", "free": "what is free", "block": "the largest free block", "placeable": "what others leave", "device": "the device",
-		"type": "the type of the cores", "address": "the address", "start": "where the region starts", "buffer": "the kind of memory",
+		"program": "the program", "cores": "the cores", "device": "the device", "type": "the type of the cores",
+		"end": "where the region ends", "stop": "where the region ends", "start": "where the region starts",
+		"limit": "the limit", "size": "the size", "page": "the page size", "index": "the index", "address": "the address",
+		"buffer": "the kind of memory", "tensor": "the size of the tensor", "banks": "the banks",
+		"need": "the bytes of each bank", "bank": "the size of a bank", "allocated": "what is allocated",
+		"free": "what is free", "block": "the largest free block", "placeable": "what others leave",
 	}
 	var out []string
 	for _, field := range m.Missing {
@@ -168,25 +227,18 @@ func (m Message) missing() string {
 	return strings.Join(out, ", ")
 }
 
-// noteDamaged says that the numbers deny the words.
-func (e *Explanation) noteDamaged() {
-	e.Damaged = true
-	e.note("likely", "the text was cut or altered, for example by a line break inside the last number: tt-metal "+
-		"prints this message only when its numbers show it")
-	e.note("try", "paste the message again from the original log")
+// rangeOf names the region of the message.
+func (m Message) rangeOf() string {
+	if m.lacks("start", "stop") {
+		return "not in the text"
+	}
+	return rangeText(m.Region)
 }
 
-// short and long names of the buffers.
+// short is the short name of the buffers.
 func (m Message) short() string {
 	if m.What == Dataflow {
 		return "DFB"
 	}
 	return "CB"
-}
-
-func (m Message) long() string {
-	if m.What == Dataflow {
-		return "dataflow buffers"
-	}
-	return "circular buffers"
 }

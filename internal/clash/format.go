@@ -37,16 +37,12 @@ func percentText(part, whole uint64) string {
 	return fmt.Sprintf("%.1f%%", v)
 }
 
-// tile is the size of a tile of 32x32 numbers of 16 bits, the usual page.
-const tile = 2048
-
-// tiles says how many tiles of 16-bit numbers make up n bytes.
-func tiles(n uint64) string {
-	k := n / tile
-	if n%tile != 0 {
-		k++
+// ceil returns n divided by by, rounded up.
+func ceil(n, by uint64) uint64 {
+	if n%by != 0 {
+		return n/by + 1
 	}
-	return shown.Plural(k, "tile")
+	return n / by
 }
 
 // rangeText names the bytes from the first address up to the second.
