@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 
 	"github.com/cbl1/cbl1/capture"
@@ -51,16 +49,10 @@ func runExplain(c *request, names []string) error {
 	if c.with.OK && len(found.Messages) > 0 {
 		found.Matches, unreadable = c.compare(found, c.with.V)
 	}
-	if c.format == "text" {
-		var b bytes.Buffer
-		if err = clash.WriteText(&b, found, given); err == nil {
-			_, err = io.Copy(c.out, &b)
+	if c.format != "text" || len(found.Messages) > 0 {
+		if err := c.write(render.Explain(clash.NewDocument(found, given))); err != nil {
+			return err
 		}
-	} else {
-		err = c.write(render.Explain(clash.NewDocument(found, given)))
-	}
-	if err != nil {
-		return err
 	}
 	if len(found.Messages) == 0 {
 		c.complain(fmt.Errorf("%s: no message of tt-metal about circular buffers, nor of its allocator", shown))

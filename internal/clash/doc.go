@@ -8,9 +8,8 @@
 // turns a Message into an [Explanation] with [Note]s: the cause, the excess in bytes and in
 // percent of a [Basis], the chip (inferred, and then marked "likely"), the sizes that would fit,
 // advice, and the open questions. A note names the parameter of open_device that helps. The
-// allocator's messages have a [Shortage]. [WriteText] prints an Explanation for people and
-// [NewDocument] for programs: a [Document] has a [Row] for each message, with a [ShortageRow] for
-// one of the allocator.
+// allocator's messages have a [Shortage]. The [Document] of [NewDocument] has a [Row] for each
+// message, with a [ShortageRow] for one of the allocator.
 //
 // [Compare] searches a capture for the program of a message. The caller gives its [Comparison]
 // each [Run], with the core ranges that tt-metal validates ([Entry]), its [CB]s and the lowest
@@ -20,7 +19,8 @@
 // [CBRow]s and [TensorRow]s, and a [SpaceRow] with [BetweenRow]s. A [Margin] bounds how far sizes
 // of open_device can change in a capture: a [MarginRow].
 //
-// The wordings are data (forms.go): parts of text with fields. People shorten messages by dots,
+// The wordings of tt-metal (forms.go) and the words of explanations (words.go) are data: parts of
+// text with fields. People shorten messages by dots,
 // put <id> in place of a number, or leave out cores. Message.Missing names the fields that such
 // a text leaves out; a number that dots cut short is one of them.
 //

@@ -88,9 +88,14 @@ type MatchRow struct {
 	Base        *uint64     `json:"base,omitempty"`
 	End         *uint64     `json:"end,omitempty"` // of the region on these cores
 
+	Log bool `json:"-"` // the capture is an event log: it has events, not nodes
+
 	CBs     []CBRow     `json:"cbs,omitempty"`     // on these cores, the highest end first
 	Tensors []TensorRow `json:"tensors,omitempty"` // in L1, that lay lowest
 }
+
+// Place names a node of the capture, or an event of the log.
+func (m MatchRow) Place(event uint64) string { return Run{Log: m.Log}.place(event, "") }
 
 // A CBRow is a buffer of a program.
 type CBRow struct {

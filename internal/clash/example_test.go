@@ -2,7 +2,6 @@ package clash_test
 
 import (
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/cbl1/cbl1/internal/clash"
@@ -19,27 +18,6 @@ func ExampleScan() {
 	}
 	// Output:
 	// 1 clash 5 {[0-0 - 7-6]} 56 99936 <nil>
-}
-
-func ExampleWriteText() {
-	const log = "Statically allocated circular buffers on core range [0-0 - 7-7] grow to 1600512 B which is beyond max L1 size of 1499136 B"
-	found, err := clash.Read(strings.NewReader(log))
-	fmt.Println(len(found.Messages), err)
-	if err := clash.WriteText(os.Stdout, found, l1.Spec{}); err != nil {
-		fmt.Println(err)
-	}
-	// Output:
-	// 1 <nil>
-	// line 1: too large for L1: the circular buffers end 101,376 bytes (99.0 KiB) beyond the end of L1
-	//   cores    [0-0 - 7-7], 64 cores
-	//   numbers  the CB region ends at 1,600,512, the L1 of a core at 1,499,136: 101,376 bytes (99.0 KiB) over = 6.8% of the region (1,496,800 bytes above base 103,712)
-	//   why      CBs are placed upwards from the base, and end beyond L1 by themselves: L1 buffers play no part, moving them does not help
-	//   chip     likely Wormhole (max L1 size is that of Wormhole): L1 1,499,136 bytes; base 103,712 (it varies with the release)
-	//   fit      if the base is 103,712, the region must shrink from 1,496,800 bytes (1.4 MiB) to the room of 1,395,424 bytes (1.3 MiB)
-	//   likely   perhaps a budget that counts L1 from address 0: there the 1,496,800 bytes of the region would fit, from base 103,712 they do not
-	//   open     no parameter of open_device helps
-	//   try      smaller blocks, or single instead of double buffering: the CBs must lose 6.8% (50 tiles of 2,048 bytes)
-	//   unknown  which CB is large, and holes between them (only the end counts): a capture has each CB as a node, and `cbl1 report --programs CAPTURE` says which are the program's
 }
 
 func ExampleExplain() {

@@ -53,7 +53,7 @@ type Note struct {
 
 // Explain interprets m. A given spec with an L1 size completes the message, unless the two
 // contradict each other. A given spec without an L1 size gives only the base. With the zero
-// Spec the architecture is inferred. The words are those of words.go.
+// Spec the architecture is inferred. words.go has the words.
 func Explain(m Message, given l1.Spec) Explanation {
 	e := Explanation{Message: m}
 	block := string(m.Kind)

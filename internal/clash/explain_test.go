@@ -1,9 +1,7 @@
 package clash_test
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -220,37 +218,6 @@ func TestExplainHugeNumbers(t *testing.T) {
 		}
 	}
 }
-
-// Messages that somebody makes by hand cannot reach the terminal.
-func TestWriteTextIsInert(t *testing.T) {
-	evil := "\x1b[31m\u202e\u009b\r\n\x00\xff\ud7ff\u2028 <b>é"
-	found := clash.Found{Messages: []clash.Message{
-		{Kind: clash.Kind(evil), What: evil, Text: evil, Line: 1, Count: 1},
-		{Kind: clash.Grow, What: evil, Text: evil, Line: 2, Count: 1, Limit: 1, End: 2},
-	}}
-	var b bytes.Buffer
-	require.NoError(t, clash.WriteText(&b, found, l1.Spec{Name: evil, Arch: l1.Arch(evil), L1Size: 1}))
-	for _, r := range b.String() {
-		require.True(t, r == '\n' || ' ' <= r && r <= '~' || r == 'é', "%q", r)
-	}
-	require.Contains(t, b.String(), `\x1b[31m\u202e\u009b\r\n\x00\xff`)
-	raw, err := json.Marshal(clash.NewDocument(found, l1.Spec{}))
-	require.NoError(t, err)
-	require.True(t, json.Valid(raw))
-}
-
-func TestWriteTextMore(t *testing.T) {
-	var b bytes.Buffer
-	require.NoError(t, clash.WriteText(&b, clash.Found{}, l1.Spec{}))
-	require.Zero(t, b.Len())
-	require.NoError(t, clash.WriteText(&b, clash.Found{More: 3}, l1.Spec{}))
-	require.Contains(t, b.String(), "3 further messages")
-	require.Error(t, clash.WriteText(full{}, read(t, grow), l1.Spec{}))
-}
-
-type full struct{}
-
-func (full) Write([]byte) (int, error) { return 0, errors.New("disk full") }
 
 func TestDocumentOmitsWhatIsUnknown(t *testing.T) {
 	raw, err := json.Marshal(clash.NewDocument(read(t, "nothing"), l1.Spec{}))

@@ -219,7 +219,7 @@ func (m Match) row(msg Message) *MatchRow {
 	}
 	best := m.Best
 	r.Capture, r.Event, r.T, r.Op, r.Device = best.Capture, &best.Event, json.Number(best.T), best.Op, best.Device
-	r.OneOf, r.Inferred, r.Synthesised, r.Base, r.End = best.OneOf, best.Inferred, best.Synthesised, &best.Base, &m.End
+	r.Log, r.OneOf, r.Inferred, r.Synthesised, r.Base, r.End = best.Log, best.OneOf, best.Inferred, best.Synthesised, &best.Base, &m.End
 	for _, cb := range best.on(msg) {
 		r.CBs = append(r.CBs, CBRow{cb.Number, cb.Cores.String(), cb.Range.Start, cb.Range.End, cb.Range.Len()})
 	}

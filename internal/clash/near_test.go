@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -139,6 +138,6 @@ func requireFromWhole(t *testing.T, whole clash.Message, text string) {
 			require.True(t, n[1] == n[0] || n[1] == 0, "%s: %d, in the whole message %d: %s", name, n[1], n[0], text)
 		}
 		requireSound(t, clash.Explain(m, l1.Spec{}))
-		require.NotPanics(t, func() { _ = clash.WriteText(io.Discard, found, l1.Spec{}) })
+		require.NotPanics(t, func() { _ = clash.NewDocument(found, l1.Spec{}) })
 	}
 }

@@ -229,12 +229,13 @@ func TestSpace(t *testing.T) {
 	require.Equal(t, []clash.Laid{at(1700, 1800, right, "high")}, s.Between)
 
 	found.Matches = c.Matches()
-	var b strings.Builder
-	require.NoError(t, clash.WriteText(&b, found, l1.Spec{}))
-	require.Contains(t, b.String(), "between  1,650..1,700 and 1,800..1,990: L1 buffer of 100 bytes at 1,700 on 1 core, since node 7 by high\n")
-	require.Contains(t, b.String(), "at the end of a.json: 440 bytes free of each bank, the largest block 190 at 1,800..1,990, as the message says\n")
-	require.NotContains(t, b.String(), "unknown")
-	row := clash.NewDocument(found, l1.Spec{}).Messages[0].Space
+	message := clash.NewDocument(found, l1.Spec{}).Messages[0]
+	require.Contains(t, message.Notes, clash.Note{Label: "between", Text: "1,650..1,700 and 1,800..1,990: L1 buffer of 100 bytes at 1,700 on 1 core, since node 7 by high"})
+	require.Contains(t, message.Notes, clash.Note{Label: "free", Text: "at the end of a.json: 440 bytes free of each bank, the largest block 190 at 1,800..1,990, as the message says"})
+	for _, n := range message.Notes {
+		require.NotEqual(t, "unknown", n.Label)
+	}
+	row := message.Space
 	require.Equal(t, [][2]uint64{{1650, 1700}, {1800, 1990}}, row.Blocks)
 	require.Equal(t, "high", row.Between[0].Op)
 }

@@ -4,46 +4,130 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/cbl1/cbl1/internal/clash"
 	"github.com/cbl1/cbl1/internal/shown"
-	"github.com/cbl1/cbl1/l1"
 )
 
-// Explain is what tt-metal's messages mean: a table of them, then each with its notes. Its text is
-// that of Markdown; clash.WriteText has a shorter one.
+// Explain is what tt-metal's messages mean. One message begins with its answer, several with a table
+// of answers. Each follows in tt-metal's words, with its notes and, of a capture, the buffers that
+// meet. Notes that hold for several messages stand below all of them, each once.
 func Explain(doc clash.Document) Document {
 	var p page
-	count := "no message"
-	switch n := len(doc.Messages); {
-	case n == 1:
-		count = "1 message"
-	case n > 1:
-		count = shown.Plural(n, "different message")
-	}
-	p.line("%s of tt-metal about L1", count)
-	rows := table{left: map[int]bool{2: true}}
-	rows.add("line", "times", "message", "bytes too much")
-	for _, m := range doc.Messages {
-		over := "-"
-		if m.Over != nil {
-			over = l1.Bytes(*m.Over).Exact()
+	switch n := len(doc.Messages); n {
+	case 0:
+		p.line("no message of tt-metal about L1")
+	case 1:
+		p.line("%s%s", doc.Messages[0].Summary, often(doc.Messages[0]))
+	default:
+		p.line("%s of tt-metal about L1", shown.Plural(n, "different message"))
+		rows := table{left: map[int]bool{3: true}}
+		rows.add("line", "times", "bytes too much", "message")
+		for _, m := range doc.Messages {
+			over := "-"
+			if m.Over != nil {
+				over = grouped(*m.Over)
+			}
+			rows.add(fmt.Sprint(m.Line), fmt.Sprint(m.Count), over, m.Summary)
 		}
-		rows.add(fmt.Sprint(m.Line), fmt.Sprint(m.Count), shown.Visible(m.Summary), over)
-	}
-	if doc.More > 0 {
-		rows.more = []string{fmt.Sprintf("%s not shown: there are more than %d different ones", shown.Plural(doc.More, "further message"), clash.MaxDistinct)}
-	}
-	if len(doc.Messages) > 0 {
 		p.table("", rows)
 	}
-	for _, m := range doc.Messages {
-		p.line("line %d: %s", m.Line, shown.Visible(m.Text))
-		notes := make([]note, 0, len(m.Notes))
-		for _, n := range m.Notes {
-			notes = append(notes, note{shown.Visible(n.Label), shown.Visible(n.Text)})
-		}
-		p.note(notes...)
+	if doc.More > 0 {
+		more := shown.Plural(doc.More, "further message")
+		p.line("%s not shown: there are more than %d different ones", more, clash.MaxDistinct)
 	}
+	var common []note
+	seen := map[string]int64{} // lines of messages, by all but their programs
+	for _, m := range doc.Messages {
+		key := fmt.Sprint(m.Kind, m.What, m.Cores, m.Summary)
+		var own []note
+		for _, n := range m.Notes {
+			one := note{n.Label, n.Text}
+			switch n.Label {
+			case "cores": // are in the words of tt-metal
+				continue
+			case "buffers", "lowest": // are in the table
+				continue
+			case "chip":
+				if m.ArchIs != "given" {
+					one = note{"?", "chip: " + n.Text + " (--arch)"}
+				}
+			}
+			switch {
+			case slices.Index(commonLabels(), one.label) < 0:
+				own = append(own, one)
+			case !slices.Contains(common, one):
+				common = append(common, one)
+			}
+			key += one.text
+		}
+		if line, again := seen[key]; again && m.Program != nil {
+			p.line("line %d: the same as on line %d, in program %d", m.Line, line, *m.Program)
+			continue
+		}
+		seen[key] = m.Line
+		words := shown.Visible(fmt.Sprintf("line %d: %s", m.Line, m.Text))
+		p.blocks = append(p.blocks, block{apart: len(doc.Messages) > 1, lines: []string{words}})
+		p.note(own...)
+		if m.Match != nil && m.Match.Level != clash.MatchNone {
+			writeMeeting(&p, m)
+		}
+	}
+	slices.SortStableFunc(common, func(a, b note) int {
+		return slices.Index(commonLabels(), a.label) - slices.Index(commonLabels(), b.label)
+	})
+	p.apart(common)
 	return Document{page: p, json: func(w io.Writer) error { return json.NewEncoder(w).Encode(doc) }}
+}
+
+// commonLabels are the labels of notes that stand once, below all messages.
+func commonLabels() []string { return []string{"why", "unknown", "chip", "?"} }
+
+// often says how often a message came, if it came more than once.
+func often(m clash.Row) string {
+	if m.Count < 2 {
+		return ""
+	}
+	return fmt.Sprintf("; %s times", grouped(m.Count))
+}
+
+// writeMeeting writes a table of the buffers of the program that a message is about, by address, and
+// of a clash with the lowest L1 buffers.
+func writeMeeting(p *page, m clash.Row) {
+	t := table{left: map[int]bool{0: true, 4: true, 5: true}, most: 50}
+	t.add("", "bytes", "start", "end", "what", "whose")
+	short := "CB"
+	if m.What == clash.Dataflow {
+		short = "DFB"
+	}
+	cbs := slices.Clone(m.Match.CBs)
+	slices.Reverse(cbs)
+	for _, cb := range cbs {
+		t.add("", grouped(cb.Size), grouped(cb.Start), grouped(cb.End), fmt.Sprintf("%s %d", short, cb.Number), "")
+	}
+	for _, x := range m.Match.Tensors {
+		if m.Kind != clash.Clash {
+			break
+		}
+		bytes, end, what := "?", "?", "L1 buffer"
+		if x.PerCore != nil {
+			bytes, end = grouped(*x.PerCore), grouped(x.Address+*x.PerCore)
+		}
+		if x.Layout != "" {
+			what += ", " + x.Layout
+		}
+		if x.Synthesised {
+			t.more = []string{"addresses of L1 buffers are not recorded: these are placed by tt-metal's rule"}
+		}
+		at := ""
+		if x.T != "" {
+			at = ", t " + x.T.String()
+		}
+		whose := func(n int) string { return shown.TailText(x.Op, n) + " (" + m.Match.Place(x.Event) + at + ")" }
+		t.named(whose, "->", bytes, grouped(x.Address), end, what)
+	}
+	if len(t.rows) > 1 {
+		p.table("", t)
+	}
 }
