@@ -119,7 +119,7 @@ func bankOf(r *replay.Result, d replay.DeviceL1, groups []replay.LaidGroup) clas
 				continue
 			}
 			seen[one] = len(out.Laid)
-			out.Laid = append(out.Laid, clash.Laid{What: one.what, Cores: g.Cores, Range: x.Range(), Event: one.event, T: x.Buffer.T.String(), Op: one.op})
+			out.Laid = append(out.Laid, clash.Laid{What: one.what, Cores: g.Cores, Start: x.Start, End: x.End, Event: one.event, T: x.Buffer.T, Op: one.op})
 		}
 	}
 	return out
@@ -130,7 +130,7 @@ func addRuns(c *clash.Comparison, r *replay.Result, e replay.Enqueued) {
 	lowest := func() (out []clash.Tensor) {
 		for _, b := range e.Lowest {
 			out = append(out, clash.Tensor{
-				Address: b.Address.V, PerCore: b.PerCore.V, Event: b.At, T: b.T.String(), Op: string(b.Op), Layout: b.Layout, Synthesised: e.LowestSynthesised,
+				Address: b.Address.V, PerCore: b.PerCore.V, Event: b.At, T: b.T, Op: string(b.Op), Layout: b.Layout, Synthesised: e.LowestSynthesised,
 			})
 		}
 		return out

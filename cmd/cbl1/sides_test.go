@@ -512,7 +512,7 @@ func TestBankOf(t *testing.T) {
 	}
 	r := &replay.Result{File: "f", Spec: replay.Spec{Spec: l1.Spec{L1Size: 1000, CBBase: 50, L1Small: 10}, SmallFrom: event.FromAssumed}}
 	laid := func(event uint64, start uint64, cores l1.CoreSet) clash.Laid {
-		return clash.Laid{What: fit.KindL1.String(), Cores: cores, Range: l1.Range{Start: start, End: start + 8}, Event: event, T: "2", Op: "f"}
+		return clash.Laid{What: fit.KindL1.String(), Cores: cores, Start: start, End: start + 8, Event: event, T: "2", Op: "f"}
 	}
 	want := clash.Bank{
 		Run: clash.Run{Capture: "f", Device: "device 6"}, Usable: l1.Range{Start: 50, End: 990}, L1Size: 1000, SmallAssumed: true,

@@ -2,6 +2,7 @@ package clash
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/cbl1/cbl1/internal/asciijson"
 	"github.com/cbl1/cbl1/l1"
@@ -63,8 +64,8 @@ type Row struct {
 	Damaged bool    `json:"damaged,omitempty"` // the numbers deny the words; the text was probably cut
 
 	Shortage *ShortageRow `json:"shortage,omitempty"` // what the allocator says
-	Space    *SpaceRow    `json:"space,omitempty"`    // how the free bytes of L1 lay in a capture
-	Margin   *MarginRow   `json:"margin,omitempty"`   // how far sizes of open_device can change in a capture
+	Space    *Space       `json:"space,omitempty"`    // how the free bytes of L1 lay in a capture
+	Margin   *Margin      `json:"margin,omitempty"`   // how far sizes of open_device can change in a capture
 	Match    *MatchRow    `json:"match,omitempty"`    // what a capture says, if there was one to compare with
 }
 
@@ -90,8 +91,8 @@ type MatchRow struct {
 
 	Log bool `json:"-"` // the capture is an event log: it has events, not nodes
 
-	CBs     []CBRow     `json:"cbs,omitempty"`     // on these cores, the highest end first
-	Tensors []TensorRow `json:"tensors,omitempty"` // in L1, that lay lowest
+	CBs     []CBRow  `json:"cbs,omitempty"`     // on these cores, the highest end first
+	Tensors []Tensor `json:"tensors,omitempty"` // in L1, that lay lowest
 }
 
 // Place names a node of the capture, or an event of the log.
@@ -122,17 +123,6 @@ type ShortageRow struct {
 	Window    *uint64 `json:"largest_placeable_block,omitempty"`
 }
 
-// A TensorRow is a buffer in L1.
-type TensorRow struct {
-	Address     uint64      `json:"address"`
-	PerCore     *uint64     `json:"per_core,omitempty"` // bytes on the fullest core
-	Event       uint64      `json:"counter"`            // that allocated it
-	T           json.Number `json:"t,omitempty"`        // of that event of a log
-	Op          string      `json:"op"`
-	Layout      string      `json:"layout,omitempty"`
-	Synthesised bool        `json:"synthesised,omitempty"` // the capture does not have its address
-}
-
 // MarshalJSON returns the document as JSON in ASCII: a name from a file cannot turn the direction
 // of the text around it.
 func (d Document) MarshalJSON() ([]byte, error) {
@@ -147,7 +137,8 @@ func NewDocument(found Found, given l1.Spec) Document {
 	for i := range found.Messages {
 		row := found.explain(i, given).row()
 		if i < len(found.Matches) {
-			row.Match, row.Space, row.Margin = found.Matches[i].row(found.Messages[i]), found.Matches[i].Space.row(), found.Matches[i].Margin.row()
+			match := found.Matches[i]
+			row.Match, row.Space, row.Margin = match.row(found.Messages[i]), match.Space, match.Margin
 		}
 		doc.Messages = append(doc.Messages, row)
 	}
@@ -167,46 +158,34 @@ func (e Explanation) row() Row {
 		n := m.NumCores()
 		r.Cores, r.NumCores = m.Cores.String(), &n
 	}
-	switch m.Kind {
-	case Grow, Clash, ServiceClash:
-		r.Limit, r.End = m.known("limit", m.Limit), m.known("end", m.End)
-		r.LimitIs = map[Kind]string{Grow: "l1-size", Clash: "lowest-l1-tensor", ServiceClash: "lowest-service-allocation"}[m.Kind]
-	case Grid:
-		if !m.lacks("cols", "rows") {
-			r.GridCols, r.GridRows = &m.Cols, &m.Rows
-		}
-	case Append:
-		r.Address, r.RegionStart, r.RegionEnd = m.known("address", m.Address), m.known("start", m.Region.Start), m.known("stop", m.Region.End)
-	case IndexReuse:
-		r.Index = m.known("index", m.Index)
-	case BackingBuffer:
-		r.Size, r.Limit, r.LimitIs = m.known("size", m.Size), m.known("tensor", m.Bank), "bank-size"
-		if m.Whole {
+	r.Limit, r.End, r.Size, r.PageSize = m.has("limit"), m.has("end"), m.has("size"), m.has("page")
+	r.Address, r.RegionStart, r.RegionEnd, r.Index = m.has("address"), m.has("start"), m.has("stop"), m.has("index")
+	r.LimitIs = map[Kind]string{
+		Grow: "l1-size", Clash: "lowest-l1-tensor", ServiceClash: "lowest-service-allocation", BackingBuffer: "bank-size",
+		KernelConfig: "kernel-config-ring", TraceRegion: "trace-region",
+	}[m.Kind]
+	switch {
+	case m.Kind == Grid && !m.lacks("cols", "rows"):
+		r.GridCols, r.GridRows = &m.Cols, &m.Rows
+	case m.Kind == BackingBuffer:
+		if r.Limit = m.has("tensor"); m.Whole {
 			r.LimitIs = "buffer-size"
 		}
-	case PageSize:
-		r.Size, r.PageSize = m.known("size", m.Size), m.known("page", m.Page)
-	case KernelConfig:
-		r.Size, r.Limit, r.LimitIs = m.known("size", m.Size), m.known("limit", m.Limit), "kernel-config-ring"
-	case TraceRegion:
-		r.Size, r.Limit, r.LimitIs = m.known("size", m.Size), m.known("limit", m.Limit), "trace-region"
-	case PersistentL1:
-		r.Size, r.Align = m.known("size", m.Size), m.known("page", m.Page)
-		r.RegionStart, r.RegionEnd = m.known("start", m.Region.Start), m.known("stop", m.Region.End)
-	case OutOfMemory:
-		r.Size = m.known("size", m.Size)
+	case m.Kind == PersistentL1:
+		r.Align, r.PageSize = r.PageSize, nil
+	case m.Kind == OutOfMemory:
 		m.Shortage.fill(&r)
 	}
 	e.reckoned(&r)
 	return r
 }
 
-// known returns a number of the message, or nil if the text leaves it out.
-func (m Message) known(field string, n uint64) *uint64 {
-	if m.lacks(field) {
+// has returns a number of the message, or nil if the text leaves it out.
+func (m Message) has(field string) *uint64 {
+	if !slices.Contains(m.read, field) {
 		return nil
 	}
-	return &n
+	return m.number(field)
 }
 
 // reckoned fills in what the message itself does not say.

@@ -192,7 +192,7 @@ func (m Match) tensors(msg Message) string {
 	if t.Layout != "" {
 		text += clip(t.Layout) + ", "
 	}
-	text += "allocated at " + m.Best.place(t.Event, t.T)
+	text += "allocated at " + m.Best.place(t.Event, string(t.T))
 	if t.Op != "" {
 		text += " by " + clip(t.Op)
 	}
@@ -223,12 +223,6 @@ func (m Match) row(msg Message) *MatchRow {
 	for _, cb := range best.on(msg) {
 		r.CBs = append(r.CBs, CBRow{cb.Number, cb.Cores.String(), cb.Range.Start, cb.Range.End, cb.Range.Len()})
 	}
-	for _, t := range m.Tensors {
-		row := TensorRow{Address: t.Address, Event: t.Event, T: json.Number(t.T), Op: t.Op, Layout: t.Layout, Synthesised: t.Synthesised}
-		if t.PerCore != 0 {
-			row.PerCore = &t.PerCore
-		}
-		r.Tensors = append(r.Tensors, row)
-	}
+	r.Tensors = m.Tensors
 	return r
 }

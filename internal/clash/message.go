@@ -50,6 +50,7 @@ type Message struct {
 	// Missing names the fields that the text leaves out, in its order: somebody shortened it, or
 	// told it again. They are zero: "program", "cores", "limit", "end", "size", ...
 	Missing []string
+	read    []string // the names of the fields that the text has
 
 	Line  int64 // where the (first) message starts, from 1
 	Count int64 // how often it occurs: 1 from Scan

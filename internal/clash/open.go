@@ -28,12 +28,12 @@ func (m Message) smallNeed() uint64 {
 
 // A Margin says how far sizes of open_device can change before a run of a capture does not fit.
 type Margin struct {
-	Run    Run    // with the least room: Capture, Log, Event, T and Op of it
-	Free   uint64 // between its circular buffers and the lowest L1 buffer above, or L1_SMALL
-	Failed int64  // runs that do not fit as it is
+	Run           // with the least room: Capture, Log, Event, T and Op of it
+	Free   uint64 `json:"room"`   // between its circular buffers and the lowest L1 buffer above, or L1_SMALL
+	Failed int64  `json:"failed"` // runs that do not fit as it is
 
-	Small     uint64 // the size of L1_SMALL; 0 = there is none, or it is not known
-	SmallUsed bool   // a buffer lived there
+	Small     uint64 `json:"l1_small"`      // the size of L1_SMALL; 0 = there is none, or it is not known
+	SmallUsed bool   `json:"l1_small_used"` // a buffer lived there
 }
 
 // AddMargin adds the margin of a capture. Of several the least counts.
@@ -108,22 +108,4 @@ func (e *Explanation) changeSmall(g *Margin) {
 		how = "by less than that, since L1_SMALL buffers live there"
 	}
 	e.note("change", "as far as %s shows, l1_small_size, %s, can shrink %s", captureName(g.Run), amount(g.Small), how)
-}
-
-// A MarginRow says how far sizes of open_device can change in a capture.
-type MarginRow struct {
-	Capture   string `json:"capture"`
-	Op        string `json:"op,omitempty"`
-	Event     uint64 `json:"counter"`       // of the run with the least room
-	Free      uint64 `json:"room"`          // above its circular buffers
-	Failed    int64  `json:"failed"`        // runs that do not fit as it is
-	Small     uint64 `json:"l1_small"`      // 0: there is none, or its size is not known
-	SmallUsed bool   `json:"l1_small_used"` // a buffer lived there
-}
-
-func (g *Margin) row() *MarginRow {
-	if g == nil {
-		return nil
-	}
-	return &MarginRow{g.Run.Capture, g.Run.Op, g.Run.Event, g.Free, g.Failed, g.Small, g.SmallUsed}
 }

@@ -87,7 +87,7 @@ func (m *matcher) message(forms []form, msg *Message) bool {
 		m.i, m.text, m.fields, m.missing = 0, m.text[:0], m.fields[:0], m.missing[:0]
 		m.read = 0
 		if m.from(f.parts, msg) && m.complete(f, msg) && !(wordByte(m.b[m.i-1]) && wordByte(m.at(m.i))) {
-			msg.Text, msg.Missing = string(m.text), append([]string(nil), m.missing...)
+			msg.Text, msg.read, msg.Missing = string(m.text), append([]string(nil), m.fields...), append([]string(nil), m.missing...)
 			return true
 		}
 	}
@@ -243,43 +243,18 @@ func (m *matcher) side(into *int) bool {
 // number returns where a number of a message is kept; nil for other fields.
 func (m *Message) number(field string) *uint64 {
 	s := &m.Shortage
-	switch field {
-	case "program":
-		return &m.Program
-	case "end":
-		return &m.End
-	case "limit":
-		return &m.Limit
-	case "address":
-		return &m.Address
-	case "start":
-		return &m.Region.Start
-	case "stop":
-		return &m.Region.End
-	case "index":
-		return &m.Index
-	case "size":
-		return &m.Size
-	case "tensor":
-		return &m.Bank
-	case "page":
-		return &m.Page
-	case "banks":
-		return &s.Banks
-	case "need":
-		return &s.Need
-	case "bank":
-		return &s.Bank
-	case "allocated":
-		return &s.Allocated
-	case "free":
-		return &s.Free
-	case "block":
-		return &s.Block
-	case "placeable":
-		return &s.Placeable
-	case "window":
-		return &s.Window
+	for _, f := range [...]struct {
+		name string
+		at   *uint64
+	}{
+		{"program", &m.Program}, {"end", &m.End}, {"limit", &m.Limit}, {"address", &m.Address}, {"start", &m.Region.Start},
+		{"stop", &m.Region.End}, {"index", &m.Index}, {"size", &m.Size}, {"tensor", &m.Bank}, {"page", &m.Page},
+		{"banks", &s.Banks}, {"need", &s.Need}, {"bank", &s.Bank}, {"allocated", &s.Allocated}, {"free", &s.Free},
+		{"block", &s.Block}, {"placeable", &s.Placeable}, {"window", &s.Window},
+	} {
+		if f.name == field {
+			return f.at
+		}
 	}
 	return nil
 }

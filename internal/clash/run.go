@@ -1,28 +1,32 @@
 package clash
 
-import "github.com/cbl1/cbl1/l1"
+import (
+	"encoding/json"
+
+	"github.com/cbl1/cbl1/l1"
+)
 
 // A Run is a program that was enqueued while a capture was taken, as far as a message
-// can be about it.
+// can be about it. Its JSON is the one of a Margin.
 type Run struct {
-	Capture  string // the file
-	Log      bool   // the capture is an event log: it has events, not nodes
-	Event    uint64 // where in the capture: the node or event at which it began
-	T        string // of that event the time, a number as it was written; "" = none
-	Op       string // functions that ran, outermost first
-	Device   string // "device 3" or "8 devices"; "" if the capture does not say
-	Times    int64  // how often it was like this; 0 counts as 1
-	Inferred bool   // it came from the program cache: what is known of it is its earlier run
-	OneOf    int    // it is one of so many that may have run; 0: it ran
+	Capture  string `json:"capture"`      // the file
+	Log      bool   `json:"-"`            // the capture is an event log: it has events, not nodes
+	Op       string `json:"op,omitempty"` // functions that ran, outermost first
+	Event    uint64 `json:"counter"`      // where in the capture: the node or event at which it began
+	T        string `json:"-"`            // of that event the time, a number as it was written; "" = none
+	Device   string `json:"-"`            // "device 3" or "8 devices"; "" if the capture does not say
+	Times    int64  `json:"-"`            // how often it was like this; 0 counts as 1
+	Inferred bool   `json:"-"`            // it came from the program cache: what is known of it is its earlier run
+	OneOf    int    `json:"-"`            // it is one of so many that may have run; 0: it ran
 
-	What    string // Circular or Dataflow
-	Entries []Entry
-	CBs     []CB
+	What    string  `json:"-"` // Circular or Dataflow
+	Entries []Entry `json:"-"`
+	CBs     []CB    `json:"-"`
 
 	// Base is where the buffers of the program start. Synthesised says that the capture
 	// has no addresses of them: Ends then hold for this base, and tt-metal's may differ.
-	Base        uint64
-	Synthesised bool
+	Base        uint64 `json:"-"`
+	Synthesised bool   `json:"-"`
 }
 
 // An Entry is a core range that tt-metal validates, and where its region ends.
@@ -40,13 +44,13 @@ type CB struct {
 
 // A Tensor is a buffer in L1 that lay lowest when a program was enqueued.
 type Tensor struct {
-	Address     uint64
-	PerCore     uint64 // bytes on the fullest core; 0 = not known
-	Event       uint64 // that allocated it
-	T           string // of that event; see Run.T
-	Op          string // functions that ran then
-	Layout      string // as the capture spells it
-	Synthesised bool   // the capture does not have its address
+	Address     uint64      `json:"address"`
+	PerCore     uint64      `json:"per_core,omitempty"`    // bytes on the fullest core; 0 = not known
+	Event       uint64      `json:"counter"`               // that allocated it
+	T           json.Number `json:"t,omitempty"`           // of that event of a log
+	Op          string      `json:"op"`                    // functions that ran then
+	Layout      string      `json:"layout,omitempty"`      // as the capture spells it
+	Synthesised bool        `json:"synthesised,omitempty"` // the capture does not have its address
 }
 
 // A Level says how well a run of a capture agrees with a message.

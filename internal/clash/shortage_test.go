@@ -180,7 +180,7 @@ func TestSpace(t *testing.T) {
 	found := read(t, "Out of Memory: Not enough space to allocate 640 B L1 buffer across 2 banks, where each bank needs to store 320 B, "+
 		"but bank size is 1000 B (allocated: 400 B, free: 600 B, largest free block: 250 B)")
 	at := func(start, end uint64, cores l1.CoreSet, op string) clash.Laid {
-		return clash.Laid{What: "L1 buffer", Cores: cores, Range: l1.Range{Start: start, End: end}, Event: 7, Op: op}
+		return clash.Laid{What: "L1 buffer", Cores: cores, Start: start, End: end, Event: 7, Op: op}
 	}
 	left, right := l1.Rect(0, 0, 0, 0).Cores(), l1.Rect(1, 0, 1, 0).Cores()
 	bank := clash.Bank{Run: clash.Run{Capture: "x/a.json"}, Usable: l1.Range{Start: 1000, End: 2000}, Laid: []clash.Laid{
@@ -196,7 +196,7 @@ func TestSpace(t *testing.T) {
 			all.Merge(one)
 		}
 		s := all.Matches()[0].Space
-		require.Equal(t, banks[0].Run.Capture, s.Bank.Run.Capture, "none agrees: the first")
+		require.Equal(t, banks[0].Run.Capture, s.Capture, "none agrees: the first")
 	}
 	// The message says how large a bank is: where the capture does not, that is where L1_SMALL begins.
 	assumed := other
@@ -224,8 +224,7 @@ func TestSpace(t *testing.T) {
 	s := c.Matches()[0].Space
 	require.True(t, s.Agrees, "free 150 + 50 + 50 + 190")
 	require.EqualValues(t, 440, s.Free)
-	require.Equal(t, l1.Range{Start: 1800, End: 1990}, s.Largest)
-	require.Equal(t, [2]l1.Range{{Start: 1650, End: 1700}, {Start: 1800, End: 1990}}, s.Blocks)
+	require.Equal(t, [2]uint64{1800, 190}, [2]uint64{s.Start, s.Largest})
 	require.Equal(t, []clash.Laid{at(1700, 1800, right, "high")}, s.Between)
 
 	found.Matches = c.Matches()

@@ -25,29 +25,38 @@ type Bank struct {
 
 // A Laid is a buffer on some cores.
 type Laid struct {
-	What  string // "L1 buffer"
-	Cores l1.CoreSet
-	Range l1.Range
-	Event uint64 // that allocated it
-	T     string // of that event of a log
-	Op    string
+	What  string      `json:"what"` // "L1 buffer"
+	Cores l1.CoreSet  `json:"cores"`
+	Start uint64      `json:"start"`
+	End   uint64      `json:"end"`
+	Event uint64      `json:"counter"`     // that allocated it
+	T     json.Number `json:"t,omitempty"` // of that event of a log
+	Op    string      `json:"op"`
 }
+
+func (y Laid) at() l1.Range { return l1.Range{Start: y.Start, End: y.End} }
 
 // A Space says how the free bytes of L1 lay at one moment of a capture. A block is free on all cores:
 // a buffer has one address on all banks.
 type Space struct {
-	Bank    Bank
-	Free    uint64   // bytes
-	Largest l1.Range // block
+	Capture string      `json:"capture"`
+	Device  string      `json:"device,omitempty"`
+	Event   *uint64     `json:"counter,omitempty"` // after which it was like this; nil: at the end
+	T       json.Number `json:"t,omitempty"`       // of that event of a log
+	Op      string      `json:"op,omitempty"`      // functions that ran then, outermost first
+	Free    uint64      `json:"free"`              // bytes
+	Largest uint64      `json:"largest_free_block"`
+	Start   uint64      `json:"largest_start"`
+	Agrees  bool        `json:"agrees"` // the message says the same of the free bytes and the largest block
 
-	// Blocks are two neighbours that would be the largest block together, and Between are the
-	// buffers that keep them apart, by address. There are none if all that is free is one block.
-	Blocks  [2]l1.Range
-	Between []Laid
+	// Blocks are two neighbours that would be the largest block together, start and end of each.
+	// Between are the buffers that keep them apart, by address. Both are empty if all free bytes
+	// are one block.
+	Blocks  [][2]uint64 `json:"blocks"`
+	Between []Laid      `json:"between"`
 
-	Agrees bool // the message says the same of what is free and of the largest block
-	Other  bool // the message is about a bank of another size
-
+	Other  bool `json:"-"` // the message is about a bank of another size
+	bank   Bank
 	unsaid string // why no moment can be compared with the message; "" if one can
 }
 
@@ -71,36 +80,43 @@ func newSpace(b Bank, says Shortage) *Space {
 	if small, ok := l1.SmallBytes(b.L1Size, b.Usable.Start, says.Bank); ok && b.SmallAssumed && says.HasBank {
 		b.Usable.End = b.L1Size - small
 	}
-	out := &Space{Bank: b, Other: says.HasBank && says.Bank != b.Usable.Len()}
+	out := &Space{
+		Capture: b.Run.Capture, Device: b.Run.Device, Other: says.HasBank && says.Bank != b.Usable.Len(), bank: b,
+		Blocks: [][2]uint64{}, Between: []Laid{},
+	}
+	if b.Moment {
+		out.Event, out.T, out.Op = &b.Run.Event, json.Number(b.Run.T), b.Run.Op
+	}
 	var taken []l1.Range
 	for _, y := range b.Laid {
-		taken = append(taken, y.Range.Intersect(b.Usable))
+		taken = append(taken, y.at().Intersect(b.Usable))
 	}
 	at := b.Usable.Start
-	var last l1.Range
+	var low, high, last l1.Range // the neighbours, and the block before
 	for _, r := range append(l1.Merge(taken), l1.Range{Start: b.Usable.End, End: b.Usable.End}) {
 		block := l1.Range{Start: at, End: r.Start}
 		if at = r.End; block.IsEmpty() {
 			continue
 		}
 		out.Free += block.Len()
-		if block.Len() > out.Largest.Len() {
-			out.Largest = block
+		if block.Len() > out.Largest {
+			out.Largest, out.Start = block.Len(), block.Start
 		}
-		if sum := last.Len() + block.Len(); !last.IsEmpty() && sum > out.Blocks[0].Len()+out.Blocks[1].Len() {
-			out.Blocks = [2]l1.Range{last, block}
+		if !last.IsEmpty() && last.Len()+block.Len() > low.Len()+high.Len() {
+			low, high = last, block
 		}
 		last = block
 	}
-	if between := (l1.Range{Start: out.Blocks[0].End, End: out.Blocks[1].Start}); !between.IsEmpty() {
-		for _, y := range b.Laid {
-			if y.Range.Overlaps(between) {
-				out.Between = append(out.Between, y)
-			}
+	for _, y := range b.Laid {
+		if y.at().Overlaps(l1.Range{Start: low.End, End: high.Start}) {
+			out.Between = append(out.Between, y)
 		}
-		slices.SortStableFunc(out.Between, func(a, b Laid) int { return a.Range.Compare(b.Range) })
 	}
-	out.Agrees = says.HasFree && says.HasBlock && out.Free == says.Free && out.Largest.Len() == says.Block
+	if len(out.Between) > 0 {
+		out.Blocks = [][2]uint64{{low.Start, low.End}, {high.Start, high.End}}
+	}
+	slices.SortStableFunc(out.Between, func(a, b Laid) int { return a.at().Compare(b.at()) })
+	out.Agrees = says.HasFree && says.HasBlock && out.Free == says.Free && out.Largest == says.Block
 	switch {
 	case !says.HasFree || !says.HasBlock:
 		out.unsaid = "the message does not say how much was free and how large a block"
@@ -112,26 +128,26 @@ func newSpace(b Bank, says Shortage) *Space {
 
 // addSpace adds what a capture says of the free bytes.
 func (e *Explanation) addSpace(s *Space) {
-	run := s.Bank.Run
+	run := s.bank.Run
 	where := "at the end of " + captureName(run)
-	if s.Bank.Moment {
+	if s.bank.Moment {
 		where = fmt.Sprintf("after %s of %s", run.place(run.Event, run.T), captureName(run))
 	}
 	if run.Device != "" {
 		where += ", " + run.Device
 	}
-	if s.Bank.Moment && run.Op != "" {
+	if s.bank.Moment && run.Op != "" {
 		where += " (" + clip(run.Op) + ")"
 	}
-	text := fmt.Sprintf("%s: %s free of each bank, the largest block %s", where, shown.Plural(s.Free, "byte"), exact(s.Largest.Len()))
-	if !s.Largest.IsEmpty() {
-		text += " at " + rangeText(s.Largest)
+	text := fmt.Sprintf("%s: %s free of each bank, the largest block %s", where, shown.Plural(s.Free, "byte"), exact(s.Largest))
+	if s.Largest > 0 {
+		text += " at " + rangeText(l1.Range{Start: s.Start, End: s.Start + s.Largest})
 	}
 	switch {
 	case s.Agrees:
 		text += ", as the message says"
 	case s.Other:
-		text += fmt.Sprintf(", of %s; the bank of the message has another size: another chip, base or l1_small_size", exact(s.Bank.Usable.Len()))
+		text += fmt.Sprintf(", of %s; the bank of the message has another size: another chip, base or l1_small_size", exact(s.bank.Usable.Len()))
 	case s.unsaid != "":
 		text += "; " + s.unsaid + ": no moment can be compared with it"
 	default:
@@ -148,14 +164,15 @@ func (e *Explanation) addSpace(s *Space) {
 			parts = append(parts, fmt.Sprintf("%d more", len(s.Between)-most))
 			break
 		}
-		part := fmt.Sprintf("%s of %s at %s on %s, since %s", y.What, shown.Plural(y.Range.Len(), "byte"), exact(y.Range.Start),
-			shown.Plural(uint64(y.Cores.Len()), "core"), run.place(y.Event, y.T))
+		part := fmt.Sprintf("%s of %s at %s on %s, since %s", y.What, shown.Plural(y.End-y.Start, "byte"), exact(y.Start),
+			shown.Plural(uint64(y.Cores.Len()), "core"), run.place(y.Event, string(y.T)))
 		if y.Op != "" {
 			part += " by " + clip(y.Op)
 		}
 		parts = append(parts, part)
 	}
-	e.note("between", "%s and %s: %s", rangeText(s.Blocks[0]), rangeText(s.Blocks[1]), strings.Join(parts, "; "))
+	low, high := s.Blocks[0], s.Blocks[1]
+	e.note("between", "%s..%s and %s..%s: %s", exact(low[0]), exact(low[1]), exact(high[0]), exact(high[1]), strings.Join(parts, "; "))
 }
 
 // captureName names the capture of a run.
@@ -164,50 +181,4 @@ func captureName(r Run) string {
 		return "the " + r.source()
 	}
 	return clip(path.Base(r.Capture))
-}
-
-// A SpaceRow says how the free bytes of L1 lay at one moment of a capture.
-type SpaceRow struct {
-	Capture string       `json:"capture"`
-	Device  string       `json:"device,omitempty"`
-	Event   *uint64      `json:"counter,omitempty"` // after which it was like this; absent: at the end
-	T       json.Number  `json:"t,omitempty"`       // of that event of a log
-	Op      string       `json:"op,omitempty"`      // functions that ran then, outermost first
-	Free    uint64       `json:"free"`
-	Block   uint64       `json:"largest_free_block"`
-	Start   uint64       `json:"largest_start"`
-	Agrees  bool         `json:"agrees"` // with the message
-	Blocks  [][2]uint64  `json:"blocks"` // two neighbours that would be the largest block together
-	Between []BetweenRow `json:"between"`
-}
-
-// A BetweenRow is a buffer between two free blocks.
-type BetweenRow struct {
-	What  string      `json:"what"`
-	Cores string      `json:"cores"`
-	Start uint64      `json:"start"`
-	End   uint64      `json:"end"`
-	Event uint64      `json:"counter"` // that allocated it
-	T     json.Number `json:"t,omitempty"`
-	Op    string      `json:"op"`
-}
-
-func (s *Space) row() *SpaceRow {
-	if s == nil {
-		return nil
-	}
-	r := &SpaceRow{Capture: s.Bank.Run.Capture, Device: s.Bank.Run.Device, Free: s.Free, Block: s.Largest.Len(), Start: s.Largest.Start, Agrees: s.Agrees,
-		Blocks: [][2]uint64{}, Between: []BetweenRow{}}
-	if s.Bank.Moment {
-		r.Event, r.T, r.Op = &s.Bank.Run.Event, json.Number(s.Bank.Run.T), s.Bank.Run.Op
-	}
-	for _, b := range s.Blocks {
-		if len(s.Between) > 0 {
-			r.Blocks = append(r.Blocks, [2]uint64{b.Start, b.End})
-		}
-	}
-	for _, y := range s.Between {
-		r.Between = append(r.Between, BetweenRow{y.What, y.Cores.String(), y.Range.Start, y.Range.End, y.Event, json.Number(y.T), y.Op})
-	}
-	return r
 }

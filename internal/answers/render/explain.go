@@ -111,8 +111,8 @@ func writeMeeting(p *page, m clash.Row) {
 			break
 		}
 		bytes, end, what := "?", "?", "L1 buffer"
-		if x.PerCore != nil {
-			bytes, end = grouped(*x.PerCore), grouped(x.Address+*x.PerCore)
+		if x.PerCore != 0 {
+			bytes, end = grouped(x.PerCore), grouped(x.Address+x.PerCore)
 		}
 		if x.Layout != "" {
 			what += ", " + x.Layout
