@@ -32,76 +32,34 @@ func (e *Explanation) Add(match Match) {
 	if match.Level == "" {
 		return
 	}
-	if match.Level == MatchNone {
-		e.note("program", "%s", match.nearest(e.Message))
-		return
+	if match.Level != MatchNone {
+		e.Notes = slices.DeleteFunc(e.Notes, func(n Note) bool { return n.Label == "unknown" })
 	}
-	e.Notes = slices.DeleteFunc(e.Notes, func(n Note) bool { return n.Label == "unknown" })
-	e.note("program", "%s", match.says(e.Message))
-	if text := match.buffers(e.Message); text != "" {
-		e.note("buffers", "%s", text)
-	}
-	if text := match.tensors(e.Message); text != "" {
-		e.note("lowest", "%s", text)
-	}
+	e.tell(match.facts(e.Message), "match")
 }
 
-// says names the program, and how well it agrees.
-func (m Match) says(msg Message) string {
-	text := m.Best.text() + ": same "
-	if msg.Cores.Len() > 0 {
-		text += "cores and "
+// facts returns what the words about a match may name.
+func (m Match) facts(msg Message) teller {
+	best := m.Best
+	others := slices.DeleteFunc(slices.Clone(m.Ops), func(op string) bool { return op == best.Op })
+	var tensor uint64
+	if len(m.Tensors) > 0 {
+		tensor = m.Tensors[0].Address
 	}
-	switch m.Level {
-	case MatchExact:
-		text += "region end"
-		if msg.Kind == Clash && !msg.lacks("limit") {
-			text += ", same lowest address"
-		}
-	case MatchLowest:
-		text += "region end"
-		if len(m.Tensors) == 0 {
-			text += fmt.Sprintf("; no L1 buffer is live there, the message has one at %s", exact(msg.Limit))
-		} else {
-			text += fmt.Sprintf("; lowest address differs: %s instead of %s", exact(m.Tensors[0].Address), exact(msg.Limit))
-		}
-	case MatchSize:
-		text += fmt.Sprintf("region size; the %s has no addresses: with base %s the region ends at %s instead of %s", m.Best.source(), exact(m.Best.Base), exact(m.End), exact(msg.End))
+	return teller{
+		message: msg,
+		numbers: map[string]uint64{"ends": m.End, "runs": uint64(m.Runs), "run-base": best.Base, "tensor-at": tensor},
+		texts: map[string]string{
+			"run": best.text(), "source": best.source(), "other": clip(strings.Join(others[:min(len(others), 1)], "")),
+			"buffers": m.buffers(msg), "lowest": m.tensors(msg),
+		},
+		holds: map[string]bool{
+			string(msg.Kind): true, "none": m.Level == MatchNone, "exact": m.Level == MatchExact, "other-lowest": m.Level == MatchLowest,
+			"named": msg.Cores.Len() > 0, "found": m.End != 0, "limit-known": !msg.lacks("limit"), "any-tensor": len(m.Tensors) > 0,
+			"placed": best.Synthesised && m.Level != MatchSize, "several": m.Runs > 1, "missed": m.Runs > 1 && m.miss > 0,
+			"other": len(others) > 0, "many": len(others) > 1,
+		},
 	}
-	if m.Best.Synthesised && m.Level != MatchSize {
-		text += fmt.Sprintf("; the %s has no addresses: these are placed by tt-metal's rule", m.Best.source())
-	}
-	if m.Runs > 1 {
-		which := "first"
-		if m.miss > 0 {
-			which = "nearest"
-		}
-		text += fmt.Sprintf("; the %s of %s that agree", which, exact(uint64(m.Runs)))
-	}
-	others := slices.DeleteFunc(slices.Clone(m.Ops), func(op string) bool { return op == m.Best.Op })
-	switch len(others) {
-	case 0:
-	case 1:
-		text += ", others in " + clip(others[0])
-	default:
-		text += fmt.Sprintf(", others in %s and more", clip(others[0]))
-	}
-	return text
-}
-
-// nearest says that there is no such program, and which comes near.
-func (m Match) nearest(msg Message) string {
-	none := "no program has a region with this end"
-	if msg.Cores.Len() > 0 {
-		none += " on these cores"
-	}
-	if m.End == 0 && msg.Cores.Len() == 0 {
-		return none
-	}
-	if m.End == 0 {
-		return none + ", and none is on exactly these cores"
-	}
-	return fmt.Sprintf("%s; nearest is %s, which ends at %s", none, m.Best.text(), exact(m.End))
 }
 
 // source names the kind of file that a run was read from.

@@ -1,9 +1,5 @@
 package clash
 
-import (
-	"fmt"
-)
-
 // ringNeed returns by how much the base of circular buffers must move up for a program to go
 // through the ring, 0 if the message does not say it. Releases refuse a program as large as the
 // ring, or larger.
@@ -52,60 +48,32 @@ func (m *Match) takeMargin(o *Margin) {
 
 // addChange says by how much the parameter that would help can change. Without a margin no run was
 // judged that takes any bytes.
-func (e *Explanation) addChange(g *Margin) {
-	m := e.Message
-	memory := ""
+func (e *Explanation) addChange(margin *Margin) {
+	m, memory := e.Message, ""
 	if m.Kind == OutOfMemory {
 		memory = m.Shortage.Buffer
 	}
-	switch {
-	case e.Damaged:
-		return
-	case m.Kind == KernelConfig && (m.What == "TENSIX" || m.What == ""):
-		e.changeRoom(g, "worker_l1_size", "shrink", m.ringNeed())
-	case memory == "L1_SMALL":
-		e.changeRoom(g, "l1_small_size", "grow", m.smallNeed())
-	case m.Kind == TraceRegion, memory == "TRACE":
-		e.note("change", "trace_region_size takes DRAM alone: in L1 nothing changes")
-	case m.Kind == Clash, memory == "L1":
-		e.changeSmall(g)
+	var g Margin
+	if margin != nil {
+		g = *margin
 	}
-	if e.lowers() {
-		e.note("change", "how far worker_l1_size can grow is not known: no capture has the kernels, which lie in the ring")
+	ofRing := m.Kind == KernelConfig && (m.What == "TENSIX" || m.What == "")
+	parameter, verb, wanted := "l1_small_size", "grow", m.smallNeed()
+	if ofRing {
+		parameter, verb, wanted = "worker_l1_size", "shrink", m.ringNeed()
 	}
-}
-
-// changeRoom says how far a parameter can change that takes room above circular buffers. Of need,
-// 0 is not known.
-func (e *Explanation) changeRoom(g *Margin, name, verb string, need uint64) {
-	if g == nil {
-		e.note("change", "how far %s can %s is not known: no run was judged that takes any bytes", name, verb)
+	if e.Damaged {
 		return
 	}
-	from := captureName(g.Run)
-	if g.Failed > 0 {
-		e.note("change", "runs of %s that do not fit as it is: %d; %s can %s by nothing", from, g.Failed, name, verb)
-		return
-	}
-	fits := "how many are needed is not in the text"
-	if need > 0 {
-		fits = exact(need) + " are needed: the CBs of all runs still fit"
-		if g.Free < need {
-			fits = fmt.Sprintf("%s are needed: too little, by %s", exact(need), amount(need-g.Free))
-		}
-	}
-	e.note("change", "of all runs of %s this one leaves the least room above its CBs, %s: %s. %s can %s by no more "+
-		"than that, and %s", from, amount(g.Free), g.Run.text(), name, verb, fits)
-}
-
-// changeSmall says how far L1_SMALL can shrink.
-func (e *Explanation) changeSmall(g *Margin) {
-	if g == nil || g.Small == 0 {
-		return
-	}
-	how := "by all of it, since no L1_SMALL buffer lives there"
-	if g.SmallUsed {
-		how = "by less than that, since L1_SMALL buffers live there"
-	}
-	e.note("change", "as far as %s shows, l1_small_size, %s, can shrink %s", captureName(g.Run), amount(g.Small), how)
+	e.tell(teller{
+		message: m,
+		numbers: map[string]uint64{
+			"failed": uint64(g.Failed), "gap": g.Free, "small": g.Small, "wanted": wanted, "lack": wanted - min(wanted, g.Free),
+		},
+		texts: map[string]string{"parameter": parameter, "verb": verb, "capture": captureName(g.Run), "run": g.text()},
+		holds: map[string]bool{
+			"margin": margin != nil, "lower": e.lowers(), "small-used": g.SmallUsed, "asks-room": ofRing || memory == "L1_SMALL",
+			"asks-trace": m.Kind == TraceRegion || memory == "TRACE", "asks-small": m.Kind == Clash || memory == "L1",
+		},
+	}, "change")
 }

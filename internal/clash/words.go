@@ -339,4 +339,48 @@ cores|has-region,cores|{cores}
 likely||the text was cut or altered, for example by a line break inside the last number: tt-metal prints this
 	message only when its numbers show it
 try||paste the message again from the original log
+
+@change
+change|asks-room,!margin|how far {parameter} can {verb} is not known: no run was judged that takes any bytes
+|asks-room,failed|runs of {capture} that do not fit as it is: {failed%}; {parameter} can {verb} by nothing
+|asks-room|of all runs of {capture} this one leaves the least room above its CBs, {gap+}: {run}. {parameter} can {verb}
+	by no more than that, and {enough}
+|asks-trace|trace_region_size takes DRAM alone: in L1 nothing changes
+|asks-small,small|as far as {capture} shows, l1_small_size, {small+}, can shrink {shrinks}
+change|lower|how far worker_l1_size can grow is not known: no capture has the kernels, which lie in the ring
+@enough
+|!wanted|how many are needed is not in the text
+|lack|{wanted} are needed: too little, by {lack+}
+||{wanted} are needed: the CBs of all runs still fit
+@shrinks
+|small-used|by less than that, since L1_SMALL buffers live there
+||by all of it, since no L1_SMALL buffer lives there
+
+@match
+program|none|no program has a region with this end{onCores}{nearest}
+||{run}: same {alike}{placed}{which}{others}
+buffers|!none|{buffers}
+lowest|!none|{lowest}
+@onCores
+|named| on these cores
+@nearest
+|found|; nearest is {run}, which ends at {ends}
+|named|, and none is on exactly these cores
+@alike
+|named|cores and region {agrees}
+||region {agrees}
+@agrees
+|exact,clash,limit-known|end, same lowest address
+|exact|end
+|other-lowest,any-tensor|end; lowest address differs: {tensor-at} instead of {limit}
+|other-lowest|end; no L1 buffer is live there, the message has one at {limit}
+||size; the {source} has no addresses: with base {run-base} the region ends at {ends} instead of {end}
+@placed
+|placed|; the {source} has no addresses: these are placed by tt-metal's rule
+@which
+|missed|; the nearest of {runs} that agree
+|several|; the first of {runs} that agree
+@others
+|many|, others in {other} and more
+|other|, others in {other}
 `
