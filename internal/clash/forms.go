@@ -26,23 +26,23 @@ func forms() []form {
 		global  = "Cannot set to globally allocated buffer."
 		exceeds = " Circular buffer size {size} B exceeds allocated L1 buffer"
 	)
-	tensor := form{kind: BackingBuffer, what: Circular}
+	tensor := Figures{Kind: BackingBuffer, What: Circular}
 	warned, whole := tensor, tensor
-	warned.flags.warning, whole.flags.whole = true, true
+	warned.Warning, whole.Whole = true, true
 	return slices.Concat([]form{
-		parse(form{kind: Grow}, static, "* in program {program}", "~ on core range {cores}",
+		parse(Figures{Kind: Grow}, static, "* in program {program}", "~ on core range {cores}",
 			" grow to {end} B| grow to {end}", beyond),
-		parse(form{kind: Clash}, static, "~ in program {program}", " clash with L1 buffers",
+		parse(Figures{Kind: Clash}, static, "~ in program {program}", " clash with L1 buffers",
 			"~ on core range {cores}", clashAt, ends),
-		parse(form{kind: ServiceClash, what: Circular}, "Circular buffers on service-core range {cores}",
+		parse(Figures{Kind: ServiceClash, What: Circular}, "Circular buffers on service-core range {cores}",
 			" in program {program}", " clash with ServiceCoreManager-allocated L1 (lowest service allocation at {limit}",
 			", CB region ends at {end})"),
-		parse(form{kind: Grid, what: Circular}, "Circular buffer core range {cores}", " in program {program}",
+		parse(Figures{Kind: Grid, What: Circular}, "Circular buffer core range {cores}", " in program {program}",
 			" exceeds device compute grid ({cols}x{rows})",
 			"* and is not entirely on cores claimed via ServiceCoreManager"),
-		parse(form{kind: Append, what: Circular}, "Local buffer address {address}",
+		parse(Figures{Kind: Append, What: Circular}, "Local buffer address {address}",
 			" has to append to last L1 region [{start}, {stop})", " or be at a higher address"),
-		parse(form{kind: IndexReuse, what: Circular},
+		parse(Figures{Kind: IndexReuse, What: Circular},
 			"Invalid circular buffer index: Cannot add circular buffer at index {index}",
 			", another circular buffer already exists"),
 
@@ -53,7 +53,7 @@ func forms() []form {
 		parse(whole, global, exceeds, " size of {tensor/ B}"),
 		parse(warned, strings.TrimLeft(exceeds, " "), " bank size of {tensor/ B}"),
 		parse(whole, strings.TrimLeft(exceeds, " "), " size of {tensor/ B}"),
-		parse(form{kind: PageSize, what: Circular}, "Total circular buffer size {size} B",
+		parse(Figures{Kind: PageSize, What: Circular}, "Total circular buffer size {size} B",
 			" must be divisible by page size {page/ B}"),
 	}, memoryForms(), openForms())
 }
@@ -68,7 +68,7 @@ func memoryForms() []form {
 	)
 	oneOf := func(text string) string { return "Out of Memory: " + text + "|" + text }
 	memory := func(wording ...string) form {
-		return parse(form{kind: OutOfMemory}, append(wording,
+		return parse(Figures{Kind: OutOfMemory}, append(wording,
 			"? (allocated: {allocated} B", "?, free: {free} B", "?, largest free block: {block} B", "*)",
 			"?. After subtracting {ranges} dependency range(s) and {more} additional occupied range(s)",
 			"?, {placeable} B remained placeable across {windows} window(s)", "?, largest {window} B")...)
@@ -83,16 +83,16 @@ func memoryForms() []form {
 // openForms returns those about sizes that are chosen when a device is opened.
 func openForms() []form {
 	return []form{
-		parse(form{kind: KernelConfig}, "Program size ({size})", " too large for kernel config buffer ({limit})",
+		parse(Figures{Kind: KernelConfig}, "Program size ({size})", " too large for kernel config buffer ({limit})",
 			"~ on {type}"),
-		parse(form{kind: TraceRegion}, "Creating trace buffers of size {size}B",
+		parse(Figures{Kind: TraceRegion}, "Creating trace buffers of size {size}B",
 			"~ on MeshDevice {device}| on device {device}", ", but only {limit}B is allocated for trace region"),
-		parse(form{kind: UnsafeAllocation, flags: flags{warning: true, bare: true}},
+		parse(Figures{Kind: UnsafeAllocation, Warning: true},
 			"Allocating device buffers is unsafe|Allocating device buffers is potentially unsafe",
 			" due to the existence of an active trace"),
-		parse(form{kind: PersistentL1}, "Persistent L1 arena is out of memory:", " cannot place {size} bytes",
+		parse(Figures{Kind: PersistentL1}, "Persistent L1 arena is out of memory:", " cannot place {size} bytes",
 			" aligned to {page}", "~ on cores {cores}", " in [{start}, {stop})"),
-		parse(form{kind: PersistentSealed, flags: flags{bare: true}},
+		parse(Figures{Kind: PersistentSealed},
 			"Cannot allocate persistent L1 on core {core}", " after program-local L1 placement"),
 	}
 }

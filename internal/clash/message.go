@@ -7,19 +7,30 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// A Message is one message of tt-metal, taken apart. Fields that its Kind does not
-// mention are zero.
+// A Message is one message of tt-metal, taken apart.
 type Message struct {
+	Figures
+	Text  string          // the message on one line, without prefix and suffix
+	Cores l1.CoreRangeSet // the cores it names: one rectangle in all releases seen
+
+	// Missing names the fields that the text leaves out, in its order: somebody shortened it, or
+	// told it again. They are zero: "program", "cores", "limit", "end", "size", ...
+	Missing []string
+	read    []string // the names of the fields that the text has
+
+	Line  int64 // where the (first) message starts, from 1
+	Count int64 // how often it occurs: 1 from Scan
+}
+
+// Figures are the kind and the numbers of a Message. Fields that the Kind does not mention are zero.
+type Figures struct {
 	Kind Kind
 	// What names the buffers: Circular or Dataflow. For KernelConfig it names the type of the cores,
 	// "TENSIX" or "ACTIVE_ETH". It is "" for other kinds, which name no buffers.
 	What string
-	Text string // the message on one line, without prefix and suffix
 
 	Program    uint64 // the id of the program
 	HasProgram bool   // whether the message names one; 0 is an ordinary id
-
-	Cores l1.CoreRangeSet // the cores it names: one rectangle in all releases seen
 
 	// Limit is the bound that the buffers had to stay below: the L1 size of a core (Grow), the
 	// address of the lowest L1 buffer (Clash) or of the lowest service allocation
@@ -46,14 +57,6 @@ type Message struct {
 	Shortage Shortage // what the allocator says (OutOfMemory)
 
 	Warning bool // a warning: tt-metal went on (BackingBuffer of an older release, UnsafeAllocation)
-
-	// Missing names the fields that the text leaves out, in its order: somebody shortened it, or
-	// told it again. They are zero: "program", "cores", "limit", "end", "size", ...
-	Missing []string
-	read    []string // the names of the fields that the text has
-
-	Line  int64 // where the (first) message starts, from 1
-	Count int64 // how often it occurs: 1 from Scan
 }
 
 // NumCores returns the number of cores that m names, each once.
@@ -102,27 +105,10 @@ func (m Message) lacks(fields ...string) bool {
 	return slices.ContainsFunc(fields, func(field string) bool { return slices.Contains(m.Missing, field) })
 }
 
-// key identifies equal messages: all fields but the spelling of cores and the place in the
-// text.
+// key identifies equal messages: all but the spelling of cores and the place in the text.
 type key struct {
-	kind                   Kind
-	what                   string
-	program                uint64
-	hasProgram             bool
-	cores                  string
-	limit, end             uint64
-	cols, rows             int
-	address                uint64
-	region                 l1.Range
-	index, size, bank, pag uint64
-	shortage               Shortage
-	warning, whole         bool
-	missing                string
+	Figures
+	cores, missing string
 }
 
-func (m Message) key() key {
-	return key{
-		m.Kind, m.What, m.Program, m.HasProgram, m.Cores.String(), m.Limit, m.End, m.Cols, m.Rows,
-		m.Address, m.Region, m.Index, m.Size, m.Bank, m.Page, m.Shortage, m.Warning, m.Whole, strings.Join(m.Missing, " "),
-	}
-}
+func (m Message) key() key { return key{m.Figures, m.Cores.String(), strings.Join(m.Missing, " ")} }

@@ -8,15 +8,10 @@ import (
 
 // A form is one wording of a message, in parts that follow each other; see forms.
 type form struct {
-	kind  Kind
-	what  string
-	flags flags
+	says  Figures // that its words tell
+	bare  bool    // it has no numbers
 	parts []part
 }
-
-// flags are facts that the words of a form tell: it is only a warning, it compares with a whole
-// tensor, it has no figures.
-type flags struct{ warning, whole, bare bool }
 
 // A part is read in the first of its wordings that fits. After dots it may also be read in one
 // of later, and begins at its first word.
@@ -40,7 +35,8 @@ const (
 
 // parse makes a form of its wording: parts, each with a mark, of wordings between bars, of
 // text and {fields}.
-func parse(f form, wording ...string) form {
+func parse(says Figures, wording ...string) form {
+	f := form{says: says, bare: true}
 	for _, text := range wording {
 		var p part
 		if strings.IndexByte("~?*", text[0]) >= 0 {
@@ -54,6 +50,7 @@ func parse(f form, wording ...string) form {
 				tokens = tokensOf(strings.TrimLeft(rest, " .,("))
 			}
 			p.later = append(p.later, tokens)
+			f.bare = f.bare && !slices.ContainsFunc(tokens, func(t token) bool { return isNumber(t.field) })
 		}
 		f.parts = append(f.parts, p)
 	}
@@ -83,7 +80,7 @@ func (m *matcher) message(forms []form, msg *Message) bool {
 		if !slices.ContainsFunc(f.parts[0].alts, func(alt []token) bool { return alt[0].lit[0] == m.b[0] }) {
 			continue
 		}
-		*msg = Message{Kind: f.kind, What: f.what, Warning: f.flags.warning, Whole: f.flags.whole, Count: 1}
+		*msg = Message{Figures: f.says, Count: 1}
 		m.i, m.text, m.fields, m.missing = 0, m.text[:0], m.fields[:0], m.missing[:0]
 		m.read = 0
 		if m.from(f.parts, msg) && m.complete(f, msg) && !(wordByte(m.b[m.i-1]) && wordByte(m.at(m.i))) {
@@ -103,8 +100,12 @@ func (m *matcher) complete(f *form, msg *Message) bool {
 	s.Dependencies, s.HasNeed, s.HasBank = has("dependencies"), has("need"), has("bank")
 	s.HasAllocated, s.HasFree, s.HasBlock = has("allocated"), has("free"), has("block")
 	s.HasPlaceable = has("placeable") && has("window")
-	figure := func(field string) bool { return field == "rows" || field != "program" && msg.number(field) != nil }
-	return (f.flags.bare && m.read > 0 || slices.ContainsFunc(m.fields, figure)) && msg.Region.Check() == nil
+	return (f.bare && m.read > 0 || slices.ContainsFunc(m.fields, isNumber)) && msg.Region.Check() == nil
+}
+
+// isNumber reports whether a field is a number that makes a message.
+func isNumber(field string) bool {
+	return field == "rows" || field != "program" && new(Message).number(field) != nil
 }
 
 // from reads parts, up to the end of the message.
