@@ -47,7 +47,7 @@ const (
 
 // A Note is one line of an Explanation.
 type Note struct {
-	Label string `json:"label"` // "cores", "numbers", "why", "chip", "fit", "above", "likely", "try", "open", "change", "unknown", "retold", "program", "buffers", "lowest", ...
+	Label string `json:"label"` // a label of words.go, "retold", "free" or "between"
 	Text  string `json:"text"`
 }
 

@@ -2,7 +2,6 @@ package clash
 
 import (
 	"cmp"
-	"math"
 	"strings"
 
 	"github.com/cbl1/cbl1/l1"
@@ -39,6 +38,7 @@ func (e *Explanation) facts() teller {
 	boards := boardsOf(m.Cols, m.Rows)
 	_, _, limitIs := s.bounds()
 	page, least := max(m.Page, 1), s.least()
+	lower := m.Size - m.Size%page
 	crowded, sparse := above.low > region.high, above.high < region.low
 	sized := !m.lacks("size", "limit")
 	hasRegion := m.Kind == Grow || m.Kind == Clash || m.Kind == ServiceClash
@@ -51,7 +51,7 @@ func (e *Explanation) facts() teller {
 			"aboveWormhole": wormhole.L1Size - m.Limit, "aboveBlackhole": blackhole.L1Size - m.Limit,
 			"outside": uint64(outside.Len()), "numCores": uint64(m.NumCores()), "cols": uint64(m.Cols), "rows": uint64(m.Rows),
 			"length": m.Region.Len(), "lastIndex": uint64(wormhole.CBIndices - 1),
-			"pages": m.Size / page, "rest": m.Size % page, "lower-size": m.Size - m.Size%page, "higher-size": m.Size - m.Size%page + page,
+			"pages": m.Size / page, "rest": m.Size % page, "lower-size": lower, "higher-size": lower + page,
 			"ringNeed": roundUp(max(e.Over, 1)), "ringSize": ring,
 			"least": least, "least-all": least * s.Banks, "largest": max(s.Block, s.Window),
 		},
@@ -72,14 +72,15 @@ func (e *Explanation) facts() teller {
 			"forgot": e.Over == e.Base, "fromZero": e.Region != 0 && e.Region <= e.L1Size,
 			// What takes most of L1 comes first; a tiny excess is not a matter of sizes.
 			"moveFirst": e.Over <= tiny || !sparse, "crowded": crowded, "lower": e.lowers(),
-			"boards": len(boards) > 0, "high-index": m.Index >= uint64(wormhole.CBIndices), "whole": m.Whole, "warning": m.Warning,
-			"addressable": m.Size-m.Size%page <= l1.MaxAddr-page, "sized": sized, "hasSize": !m.lacks("size"),
+			"boards": len(boards) > 0, "high-index": m.Index >= uint64(wormhole.CBIndices),
+			"whole": m.Whole, "warning": m.Warning,
+			"addressable": lower <= l1.MaxAddr-page, "sized": sized, "hasSize": !m.lacks("size"),
 			"no-bank": s.HasBank && s.Bank == 0, "is:" + limitIs: true, "dependencies": s.Dependencies,
 			s.Buffer: true, "option": s.option() != "", "in-l1": s.Buffer == "L1" || s.Buffer == "L1_SMALL",
 			"spare":    (limitIs == "bank-size" || limitIs == "free") && e.Over < blackhole.L1Size,
 			"has-need": s.HasNeed, "has-bank": s.HasBank, "has-allocated": s.HasAllocated, "has-free": s.HasFree,
 			"has-block": s.HasBlock, "has-placeable": s.HasPlaceable,
-			"odd":         s.HasFree && s.HasAllocated && s.Bank != 0 && s.Free <= math.MaxUint64-s.Allocated && s.Allocated+s.Free != s.Bank,
+			"odd":         s.HasFree && s.HasAllocated && s.Bank != 0 && s.Allocated+s.Free != s.Bank,
 			"trace-banks": s.Buffer == "TRACE" && s.Banks > 1 && least <= l1.MaxAddr/s.Banks,
 		},
 	}

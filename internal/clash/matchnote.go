@@ -54,8 +54,9 @@ func (m Match) facts(msg Message) teller {
 			"buffers": m.buffers(msg), "lowest": m.tensors(msg),
 		},
 		holds: map[string]bool{
-			string(msg.Kind): true, "none": m.Level == MatchNone, "exact": m.Level == MatchExact, "other-lowest": m.Level == MatchLowest,
-			"named": msg.Cores.Len() > 0, "found": m.End != 0, "limit-known": !msg.lacks("limit"), "any-tensor": len(m.Tensors) > 0,
+			string(msg.Kind): true, "named": msg.Cores.Len() > 0, "limit-known": !msg.lacks("limit"),
+			"none": m.Level == MatchNone, "exact": m.Level == MatchExact, "other-lowest": m.Level == MatchLowest,
+			"found": m.End != 0, "any-tensor": len(m.Tensors) > 0,
 			"placed": best.Synthesised && m.Level != MatchSize, "several": m.Runs > 1, "missed": m.Runs > 1 && m.miss > 0,
 			"other": len(others) > 0, "many": len(others) > 1,
 		},
@@ -177,7 +178,8 @@ func (m Match) row(msg Message) *MatchRow {
 	}
 	best := m.Best
 	r.Capture, r.Event, r.T, r.Op, r.Device = best.Capture, &best.Event, json.Number(best.T), best.Op, best.Device
-	r.Log, r.OneOf, r.Inferred, r.Synthesised, r.Base, r.End = best.Log, best.OneOf, best.Inferred, best.Synthesised, &best.Base, &m.End
+	r.Log, r.OneOf, r.Inferred, r.Synthesised = best.Log, best.OneOf, best.Inferred, best.Synthesised
+	r.Base, r.End = &best.Base, &m.End
 	for _, cb := range best.on(msg) {
 		r.CBs = append(r.CBs, CBRow{cb.Number, cb.Cores.String(), cb.Range.Start, cb.Range.End, cb.Range.Len()})
 	}

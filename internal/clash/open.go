@@ -49,6 +49,13 @@ func (m *Match) takeMargin(o *Margin) {
 // addChange says by how much the parameter that would help can change. Without a margin no run was
 // judged that takes any bytes.
 func (e *Explanation) addChange(margin *Margin) {
+	if !e.Damaged {
+		e.tell(e.changes(margin), "change")
+	}
+}
+
+// changes returns what the words about a change may name.
+func (e *Explanation) changes(margin *Margin) teller {
 	m, memory := e.Message, ""
 	if m.Kind == OutOfMemory {
 		memory = m.Shortage.Buffer
@@ -62,10 +69,7 @@ func (e *Explanation) addChange(margin *Margin) {
 	if ofRing {
 		parameter, verb, wanted = "worker_l1_size", "shrink", m.ringNeed()
 	}
-	if e.Damaged {
-		return
-	}
-	e.tell(teller{
+	return teller{
 		message: m,
 		numbers: map[string]uint64{
 			"failed": uint64(g.Failed), "gap": g.Free, "small": g.Small, "wanted": wanted, "lack": wanted - min(wanted, g.Free),
@@ -75,5 +79,5 @@ func (e *Explanation) addChange(margin *Margin) {
 			"margin": margin != nil, "lower": e.lowers(), "small-used": g.SmallUsed, "asks-room": ofRing || memory == "L1_SMALL",
 			"asks-trace": m.Kind == TraceRegion || memory == "TRACE", "asks-small": m.Kind == Clash || memory == "L1",
 		},
-	}, "change")
+	}
 }

@@ -84,7 +84,8 @@ func (m *matcher) message(forms []form, msg *Message) bool {
 		m.i, m.text, m.fields, m.missing = 0, m.text[:0], m.fields[:0], m.missing[:0]
 		m.read = 0
 		if m.from(f.parts, msg) && m.complete(f, msg) && !(wordByte(m.b[m.i-1]) && wordByte(m.at(m.i))) {
-			msg.Text, msg.read, msg.Missing = string(m.text), append([]string(nil), m.fields...), append([]string(nil), m.missing...)
+			msg.Text, msg.read = string(m.text), append([]string(nil), m.fields...)
+			msg.Missing = append([]string(nil), m.missing...)
 			return true
 		}
 	}

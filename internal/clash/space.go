@@ -139,7 +139,8 @@ func (e *Explanation) addSpace(s *Space) {
 	if s.bank.Moment && run.Op != "" {
 		where += " (" + clip(run.Op) + ")"
 	}
-	text := fmt.Sprintf("%s: %s free of each bank, the largest block %s", where, shown.Plural(s.Free, "byte"), exact(s.Largest))
+	free := shown.Plural(s.Free, "byte")
+	text := fmt.Sprintf("%s: %s free of each bank, the largest block %s", where, free, exact(s.Largest))
 	if s.Largest > 0 {
 		text += " at " + rangeText(l1.Range{Start: s.Start, End: s.Start + s.Largest})
 	}
@@ -147,7 +148,8 @@ func (e *Explanation) addSpace(s *Space) {
 	case s.Agrees:
 		text += ", as the message says"
 	case s.Other:
-		text += fmt.Sprintf(", of %s; the bank of the message has another size: another chip, base or l1_small_size", exact(s.bank.Usable.Len()))
+		text += fmt.Sprintf(", of %s; the bank of the message has another size: another chip, base or l1_small_size",
+			exact(s.bank.Usable.Len()))
 	case s.unsaid != "":
 		text += "; " + s.unsaid + ": no moment can be compared with it"
 	default:
@@ -171,8 +173,11 @@ func (e *Explanation) addSpace(s *Space) {
 		}
 		parts = append(parts, part)
 	}
-	low, high := s.Blocks[0], s.Blocks[1]
-	e.note("between", "%s..%s and %s..%s: %s", exact(low[0]), exact(low[1]), exact(high[0]), exact(high[1]), strings.Join(parts, "; "))
+	text = ""
+	for _, b := range s.Blocks {
+		text += " and " + rangeText(l1.Range{Start: b[0], End: b[1]})
+	}
+	e.note("between", "%s: %s", strings.TrimPrefix(text, " and "), strings.Join(parts, "; "))
 }
 
 // captureName names the capture of a run.

@@ -10,7 +10,7 @@ import (
 	"github.com/cbl1/cbl1/internal/shown"
 )
 
-// Explain is what tt-metal's messages mean. One message begins with its answer, several with a table
+// Explain returns the meaning of tt-metal's messages. One message begins with its answer, several with a table
 // of answers. Each follows in tt-metal's words, with its notes and, of a capture, the buffers that
 // meet. Notes that hold for several messages stand below all of them, each once.
 func Explain(doc clash.Document) Document {
