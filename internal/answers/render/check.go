@@ -38,15 +38,34 @@ func Check(r *replay.Result, j replay.Judgement) Document {
 	return d
 }
 
-// sentence is the answer in a sentence: tt-metal's own where it refuses a program.
+// sentence is the answer in a sentence: the message of tt-metal where it refuses a program, else the first line with
+// its assumptions.
 func (c check) sentence() string {
-	switch {
-	case c.Answer != replay.DoesNotFit:
-		return c.checked()
-	case len(c.result.Checks.List) > 0:
+	if c.Answer == replay.DoesNotFit && len(c.result.Checks.List) > 0 {
 		return complaint(c.result.Checks.List[0].Verdict)
 	}
-	return c.overTexts()[0]
+	return strings.TrimPrefix(c.line(), "cannot tell: ") + doubtful(c.result) // a heading stands above it
+}
+
+// line is the first line behind the name of the file.
+func (c check) line() string {
+	k := &c.result.Checks
+	switch {
+	case c.Answer == replay.CannotTell && k.Runs > 0:
+		return "cannot tell: " + c.ran() + ", and what is known fits"
+	case c.Answer == replay.CannotTell:
+		return "cannot tell: " + c.ran()
+	case c.Answer == replay.Fits && k.Tightest != nil:
+		t := k.Tightest
+		return fmt.Sprintf("%s, tightest %s bytes: %s", c.ran(), grouped(t.Headroom.Free), whose(c.result, caller(t.Run.Op), t.Run.At, t.Run.T, 40))
+	case c.Answer == replay.Fits:
+		return c.ran()
+	case k.Failed == 0:
+		return c.overTexts()[0]
+	case k.Runs == k.Failed:
+		return fmt.Sprintf("%s %s not fit", c.ran(), doNot(k.Failed))
+	}
+	return fmt.Sprintf("%s of %s %s not fit", grouped(k.Failed), c.ran(), doNot(k.Failed))
 }
 
 // A check is a Result and how it was judged.
@@ -74,20 +93,12 @@ func (c check) only() string {
 }
 
 func (c check) writeFits(page *page) {
-	text := ""
-	if t := c.result.Checks.Tightest; t != nil {
-		text = fmt.Sprintf(", tightest %s bytes: %s", grouped(t.Headroom.Free), whose(c.result, caller(t.Run.Op), t.Run.At, t.Run.T, 40))
-	}
-	page.line("%s%s%s", c.head("ok"), c.ran(), text)
+	page.line("%s%s", c.head("ok"), c.line())
 	page.note(append(c.kept(), c.remarks()...)...)
 }
 
 func (c check) writeCannotTell(page *page) {
-	text := ", and what is known fits"
-	if c.result.Checks.Runs == 0 {
-		text = ""
-	}
-	page.line("%scannot tell: %s%s", c.head("?"), c.ran(), text)
+	page.line("%s%s", c.head("?"), c.line())
 	page.note(slices.Concat(c.reasons("because", c.Untold), c.kept(), c.remarks())...)
 }
 
@@ -101,39 +112,10 @@ func (c check) ran() string {
 
 // kept says that the budget is kept.
 func (c check) kept() []note {
-	text := strings.TrimPrefix(c.within(), ", ")
-	if text == "" || c.result.Checks.Runs == 0 || len(c.Over) > 0 || len(c.overOps()) > 0 {
+	if !c.Limit.OK || c.result.Checks.Runs == 0 || len(c.Over) > 0 || len(c.overOps()) > 0 {
 		return nil
 	}
-	return []note{{"budget", text}}
-}
-
-// checked counts the program runs that were judged.
-func (c check) checked() string {
-	k := &c.result.Checks
-	if k.Runs == 0 {
-		return nothingRan(c.result)
-	}
-	text := shown.Plural(k.Runs, "program run") + " checked"
-	if r := c.result; r.Spec.ArchFrom == event.FromAssumed {
-		text += fmt.Sprintf(" (%s assumed)", r.Spec.Arch)
-	}
-	switch {
-	case k.Failed == 0:
-	case k.Failed < k.Runs:
-		return text + fmt.Sprintf(", %s of them %s not fit", grouped(k.Failed), doNot(k.Failed))
-	case k.Runs == 1:
-		return text + ": it does not fit"
-	default:
-		return text + ": none fits"
-	}
-	if c.Answer == replay.CannotTell {
-		text += ", and what is known fits"
-	}
-	if c.Terms.Budget != nil && len(c.Over) == 0 && len(c.overOps()) == 0 {
-		return text + c.within()
-	}
-	return text
+	return []note{{"budget", "no core holds more than " + budgetText(*c.Terms.Budget, c.result.Spec.UsableBytes())}}
 }
 
 func doNot(n int64) string {
@@ -141,14 +123,6 @@ func doNot(n int64) string {
 		return "does"
 	}
 	return "do"
-}
-
-// within says that the budget is kept.
-func (c check) within() string {
-	if !c.Limit.OK {
-		return ""
-	}
-	return ", no core holds more than " + budgetText(*c.Terms.Budget, c.result.Spec.UsableBytes())
 }
 
 // accepted names the accepted reasons: the answer leaves them out.
@@ -224,7 +198,7 @@ func (c check) remarks() []note {
 func (c check) writeFailed(page *page) {
 	k := &c.result.Checks
 	f := &k.List[0]
-	page.line("%s%s", c.head("FAIL"), c.failed())
+	page.line("%s%s", c.head("FAIL"), c.line())
 	page.line("%s", complaint(f.Verdict))
 	where := fmt.Sprintf("%s, enqueued at %s on %s", whose(c.result, f.Run.Op, f.Run.At, f.Run.T, 70), c.result.Where(f.Enqueue, f.T), devicesName(c.result, f.Device, f.Devices))
 	if f.Run.Inferred {
@@ -245,15 +219,6 @@ func (c check) writeFailed(page *page) {
 	}
 	notes = append(notes, c.reasons("besides", c.Untold)...)
 	page.apart(append(notes, c.remarks()...))
-}
-
-// failed counts the program runs that do not fit.
-func (c check) failed() string {
-	k := &c.result.Checks
-	if k.Runs == k.Failed {
-		return fmt.Sprintf("%s %s not fit", shown.Plural(k.Runs, "run"), doNot(k.Failed))
-	}
-	return fmt.Sprintf("%s of %s %s not fit", grouped(k.Failed), shown.Plural(k.Runs, "run"), doNot(k.Failed))
 }
 
 // maxOthers is how many further failures are named in text.
@@ -287,10 +252,9 @@ func overBy(v fit.Verdict) (most uint64) {
 
 // writeOver says which core holds more than the budget, though every program fits.
 func (c check) writeOver(page *page) {
-	texts := c.overTexts()
-	page.line("%s%s", c.head("FAIL"), texts[0])
+	page.line("%s%s", c.head("FAIL"), c.line())
 	var notes []note
-	for _, text := range texts[1:] {
+	for _, text := range c.overTexts()[1:] {
 		notes = append(notes, note{"also", text})
 	}
 	notes = append(notes, c.reasons("besides", c.Untold)...)

@@ -85,13 +85,13 @@ func TestHeadOfPage(t *testing.T) {
 		want    string
 	}{
 		{nil, replay.Terms{}, "cbl1|cannot_tell|no capture|Cannot tell|there is no capture to look at"},
-		{[]*replay.Result{a}, replay.Terms{}, "&lt;a&gt; - cbl1|fits|&lt;a&gt;|Fits|1 program run checked"},
-		{[]*replay.Result{far}, replay.Terms{}, "..." + long[9:] + " - cbl1|fits|" + long + "|Fits|1 program run checked"},
-		{[]*replay.Result{a, b}, replay.Terms{}, "&lt;a&gt; - cbl1|cannot_tell|&lt;a&gt; and 1 more|Cannot tell|b: 1 program run checked, and what is known fits"},
-		{[]*replay.Result{b, a}, replay.Terms{}, "b - cbl1|cannot_tell|b and 1 more|Cannot tell|b: 1 program run checked, and what is known fits"},
+		{[]*replay.Result{a}, replay.Terms{}, "&lt;a&gt; - cbl1|fits|&lt;a&gt;|Fits|1 run, tightest 1,395,360 bytes: add (event 3); placed?"},
+		{[]*replay.Result{far}, replay.Terms{}, "..." + long[9:] + " - cbl1|fits|" + long + "|Fits|1 run, tightest 1,395,360 bytes: add (event 3); placed?"},
+		{[]*replay.Result{a, b}, replay.Terms{}, "&lt;a&gt; - cbl1|cannot_tell|&lt;a&gt; and 1 more|Cannot tell|b: 1 run, and what is known fits; placed?"},
+		{[]*replay.Result{b, a}, replay.Terms{}, "b - cbl1|cannot_tell|b and 1 more|Cannot tell|b: 1 run, and what is known fits; placed?"},
 		{[]*replay.Result{b, c, a}, replay.Terms{}, "b - cbl1|does_not_fit|b and 2 more|" + unplaced},
 		{[]*replay.Result{c, b, d}, replay.Terms{}, "c - cbl1|does_not_fit|c and 2 more|" + unplaced},
-		{[]*replay.Result{b}, replay.Terms{Accept: []replay.Code{"not-shown"}}, "b - cbl1|fits|b|Fits apart from what was accepted (not-shown)|1 program run checked"},
+		{[]*replay.Result{b}, replay.Terms{Accept: []replay.Code{"not-shown"}}, "b - cbl1|fits|b|Fits apart from what was accepted (not-shown)|1 run, tightest 1,395,360 bytes: add (event 3); placed?"},
 	} {
 		var text bytes.Buffer
 		require.NoError(t, Write(&text, one.results, one.terms, nil))
