@@ -114,17 +114,11 @@ func sameSides(a, b Side) bool {
 }
 
 func samePeak(a, b *Peak) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return a.Bytes == b.Bytes && a.Core == b.Core && a.Op == b.Op
+	return a == b || a != nil && b != nil && a.Bytes == b.Bytes && a.Core == b.Core && a.Op == b.Op
 }
 
 func sameTightest(a, b *Tightest) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return a.Op == b.Op && a.End == b.End && a.Free == b.Free && a.Gap == b.Gap
+	return a == b || a != nil && b != nil && a.Op == b.Op && a.End == b.End && a.Free == b.Free && a.Gap == b.Gap
 }
 
 // pairRuns pairs the captures of two sides.

@@ -22,12 +22,11 @@ func Explain(doc clash.Document) Document {
 		p.line("%s%s", doc.Messages[0].Summary, often(doc.Messages[0]))
 	default:
 		p.line("%s of tt-metal about L1", shown.Plural(n, "different message"))
-		rows := table{left: map[int]bool{3: true}}
-		rows.add("line", "times", "bytes too much", "message")
+		rows := headed("line", "times", "bytes too much", "<message")
 		for _, m := range doc.Messages {
-			over := "-"
+			over := any("-")
 			if m.Over != nil {
-				over = grouped(*m.Over)
+				over = *m.Over
 			}
 			rows.add(fmt.Sprint(m.Line), fmt.Sprint(m.Count), over, m.Summary)
 		}
@@ -95,8 +94,8 @@ func often(m clash.Row) string {
 // writeMeeting writes a table of the buffers of the program that a message is about, by address, and
 // of a clash with the lowest L1 buffers.
 func writeMeeting(p *page, m clash.Row) {
-	t := table{left: map[int]bool{0: true, 4: true, 5: true}, most: 50}
-	t.add("", "bytes", "start", "end", "what", "whose")
+	t := headed("<", "bytes", "start", "end", "<what", "<whose")
+	t.most = 50
 	short := "CB"
 	if m.What == clash.Dataflow {
 		short = "DFB"
@@ -104,15 +103,15 @@ func writeMeeting(p *page, m clash.Row) {
 	cbs := slices.Clone(m.Match.CBs)
 	slices.Reverse(cbs)
 	for _, cb := range cbs {
-		t.add("", grouped(cb.Size), grouped(cb.Start), grouped(cb.End), fmt.Sprintf("%s %d", short, cb.Number), "")
+		t.add("", cb.Size, cb.Start, cb.End, fmt.Sprintf("%s %d", short, cb.Number), "")
 	}
 	for _, x := range m.Match.Tensors {
 		if m.Kind != clash.Clash {
 			break
 		}
-		bytes, end, what := "?", "?", "L1 buffer"
+		bytes, end, what := any("?"), any("?"), "L1 buffer"
 		if x.PerCore != 0 {
-			bytes, end = grouped(x.PerCore), grouped(x.Address+x.PerCore)
+			bytes, end = x.PerCore, x.Address+x.PerCore
 		}
 		if x.Layout != "" {
 			what += ", " + x.Layout
@@ -125,7 +124,7 @@ func writeMeeting(p *page, m clash.Row) {
 			at = ", t " + x.T.String()
 		}
 		whose := func(n int) string { return shown.TailText(x.Op, n) + " (" + m.Match.Place(x.Event) + at + ")" }
-		t.named(whose, "->", bytes, grouped(x.Address), end, what)
+		t.named(whose, "->", bytes, x.Address, end, what)
 	}
 	if len(t.rows) > 1 {
 		p.table("", t)
