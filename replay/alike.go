@@ -7,29 +7,17 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
-	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay/internal/same"
 )
 
-// Devices that have had the same events since they were met are alike: they share one row.
-// An event that names all of them, or none, costs what it costs for one. One that names some
-// of them parts the row:
+// Devices that have had the same events since they were met are alike: they share one row. An event that names all
+// of them, or none, costs the same as for one device. One that names some of them parts the row:
 //
 //	mesh 0..3            row {0 1 2 3}
 //	dispatch on 0..3     row {0 1 2 3}            taken in once
 //	dispatch on 2        row {0 1 3}  row {2}     a copy, and then taken in once
 //
 // Rows do not meet again.
-
-// members are the devices of a row.
-type members = same.Keys[device.ID]
-
-// A likeness is what devices that nothing has happened to are alike in.
-type likeness struct {
-	spec        l1.Spec
-	role        event.Role
-	grid, small event.Source
-}
 
 // rows are the rows of all devices that there are or were.
 type rows struct {
@@ -44,8 +32,7 @@ type rows struct {
 	}
 }
 
-// of returns the rows of some devices, by their first devices. Those that have others too
-// are parted.
+// of returns the rows of some devices, by their first devices. Rows that have other devices too are parted.
 func (r *rows) of(set device.Set) []*row {
 	switch {
 	case set.Len() == 0:
@@ -95,6 +82,84 @@ func lone(ids iter.Seq[device.ID]) (one device.ID, ok bool) {
 	return one, n == 1
 }
 
+// newRows returns no rows yet. part is called for devices of a row that have another one from then on.
+func newRows(fleet *device.Fleet, part func(d, other *row)) rows {
+	split := func(d *row, leaving *members) *row {
+		other := d.clone()
+		other.members = leaving
+		d.led(fleet)
+		other.led(fleet)
+		part(d, other)
+		return other
+	}
+	return rows{Map: same.New(split), fleet: fleet, fresh: map[likeness]*row{}}
+}
+
+// join gives a new device the row of others that are like it, if nothing has happened to them.
+func (r *rows) join(id device.ID, like likeness) bool {
+	d := r.fresh[like]
+	if d == nil || d.members.Last() >= id {
+		return false
+	}
+	r.Join(id, d)
+	return true
+}
+
+// add gives a new device a row, which others may join.
+func (r *rows) add(d *row) {
+	d.members = r.Add(d.slot, d)
+	r.fresh[d.says.likeness] = d
+}
+
+// named returns the rows of devices that an event names, or all.
+func (r *rows) named(e *event.Event) []*row {
+	if e.Devices.OK {
+		return r.pick(slices.Values(e.Devices.V))
+	}
+	all := r.sorted()
+	for _, d := range all {
+		r.met(d)
+	}
+	return all
+}
+
+// A ranAt is a row all of whose devices a run calls the same.
+type ranAt struct {
+	row *row
+	on  event.RunOn // of the first one
+}
+
+// ran returns the rows of the devices of a run, in the order in which it names their
+// first ones. Those on which it has other nodes are parted.
+func (r *rows) ran(e *event.Event) (out []ranAt) {
+	if len(e.On) == 1 {
+		return []ranAt{{r.alone(e.On[0].Device), e.On[0]}}
+	}
+	type alike struct {
+		row *row
+		on  event.RunOn // without its device
+		n   int         // how often the device was named before
+	}
+	var order []alike
+	named := map[device.ID]int{}
+	first, ids := map[alike]event.RunOn{}, map[alike][]device.ID{}
+	for _, on := range e.On {
+		d := r.Get(on.Device)
+		key := alike{d, on, named[on.Device]}
+		key.on.Device = 0
+		named[on.Device]++
+		if ids[key] == nil {
+			order, first[key] = append(order, key), on
+		}
+		ids[key] = append(ids[key], on.Device)
+	}
+	for _, key := range order {
+		some := slices.Sorted(slices.Values(ids[key]))
+		out = append(out, ranAt{r.met(r.Part(r.Get(some[0]), some)), first[key]})
+	}
+	return out
+}
+
 // alone returns the row of one device, which something happens to.
 func (r *rows) alone(id device.ID) *row {
 	d := r.Get(id)
@@ -106,7 +171,7 @@ func (r *rows) alone(id device.ID) *row {
 
 // met notes that something happens to the devices of a row: new ones are not like them.
 func (r *rows) met(d *row) *row {
-	if like := d.likeness(); r.fresh[like] == d {
+	if like := d.says.likeness; r.fresh[like] == d {
 		delete(r.fresh, like)
 	}
 	return d
@@ -147,104 +212,9 @@ func (r *rows) each() iter.Seq2[*row, device.ID] {
 	}
 }
 
-// shown says whether a device has a row of what lives in L1: one of a log, one under
-// which something ran or, where nothing ran anywhere, one with buffers.
+// shown reports whether a device has a DeviceL1: a device of a log, an id that ran something or, where nothing ran
+// anywhere, an id with buffers.
 func (r *rows) shown() func(d *row) bool {
-	ran := slices.ContainsFunc(r.All(), func(o *row) bool { return o.ran })
-	return func(d *row) bool { return d.declared() || d.ran || d.touched && !ran }
-}
-
-func (d *row) likeness() likeness { return likeness{d.spec, d.role, d.grid, d.small} }
-
-// split returns a copy of a row for some of its devices, which have left it.
-func (r *replay) split(d *row, leaving *members) *row {
-	other := d.clone()
-	other.members = leaving
-	if other.moments.due {
-		r.due.rows = append(r.due.rows, other)
-	}
-	d.led(&r.session.fleet)
-	other.led(&r.session.fleet)
-	r.checks.part(d, other)
-	return other
-}
-
-// led takes in that a row has other devices now.
-func (d *row) led(f *device.Fleet) {
-	d.slot, d.sets = d.members.First(), nil
-	if dev, err := f.Device(d.slot); err == nil {
-		d.dev = dev // else it was removed, and counts nothing
-	}
-	if d.id.OK {
-		d.id = event.Some(uint64(d.slot))
-	}
-}
-
-// clone returns a row with the same history.
-func (d *row) clone() *row {
-	to := *d
-	to.figures.ProgramsDetail = d.figures.ProgramsDetail.clone()
-	to.figures.ProgramsBuffers = slices.Clone(d.figures.ProgramsBuffers)
-	to.open = slices.Clone(d.open)
-	for i, o := range to.open {
-		own := *o
-		to.open[i] = &own
-	}
-	to.detail, to.held = d.detail.clone(), d.held.clone()
-	to.starts = d.starts.clone()
-	to.timeline.list, to.moments.list = slices.Clone(d.timeline.list), slices.Clone(d.moments.list)
-	to.standing = d.standing.clone()
-	if d.execution != nil {
-		own := *d.execution
-		to.execution = &own
-	}
-	to.live, to.last = d.live.clone(), d.last.clone()
-	to.ownPeak(d)
-	return &to
-}
-
-// ownPeak gives a row a peak of its own, like that of another: what follows may show that
-// it was a spike. So it does with what lay there after a node.
-func (d *row) ownPeak(from *row) {
-	d.after = from.after.own()
-	if d.spike, d.pending = nil, nil; from.on.Peak == nil {
-		return
-	}
-	peak := *from.on.Peak
-	d.on.Peak = &peak
-	if w := from.pending; w != nil && w.peak == from.on.Peak {
-		d.pending = w.own()
-		d.pending.peak = &peak
-	}
-	if s := from.spike; s != nil && s.of == from.on.Peak {
-		d.spike = &spike{&peak, s.new}
-	}
-}
-
-// in returns the devices of a row as those of one of the fleets beside that of the
-// session, which has none until they are asked for.
-func (d *row) in(f *device.Fleet, spec func() l1.Spec) (device.Set, error) {
-	if set, ok := d.sets[f]; ok {
-		return set, nil
-	}
-	for _, id := range d.members.List() {
-		if _, err := f.Device(id); err == nil {
-			continue
-		}
-		if spec == nil {
-			return device.Set{}, nil
-		}
-		if _, err := f.AddDevice(id, spec()); err != nil {
-			return device.Set{}, err
-		}
-	}
-	set, err := f.Of(d.members.List()...)
-	if err != nil {
-		return set, err
-	}
-	if d.sets == nil {
-		d.sets = map[*device.Fleet]device.Set{}
-	}
-	d.sets[f] = set
-	return set, nil
+	ran := slices.ContainsFunc(r.All(), func(o *row) bool { return o.programs.ran })
+	return func(d *row) bool { return d.declared() || d.programs.ran || d.touched && !ran }
 }

@@ -23,7 +23,7 @@ func RunApart(file string, events iter.Seq2[*event.Event, error], opt Options) (
 // RunForgetful is Run that looks for what it can forget after every event.
 func RunForgetful(file string, events iter.Seq2[*event.Event, error], opt Options) (*Result, error) {
 	r := newReplay(file, opt)
-	r.forgets.patience = -1 << 30
+	r.catalogue.patience = -1 << 30
 	return drive(r, events, func(*replay) {})
 }
 

@@ -18,16 +18,8 @@ const maxCandidates = 64
 // maxPrograms is how many programs the candidates of a run may have in all to be judged.
 const maxPrograms = 1 << 12
 
-// Candidates are what else the runs of an event may have been, for devices of one Spec.
-type candidates struct {
-	workloads [][]*content // each is judged as a whole
-	several   int          // how many there are, where they are too many too
-	unsettled bool         // some may be more programs than they list
-	many      string       // why they are too many to be judged; "" = they are not
-}
-
-// candidatesOf returns what else a run on devices of a Spec may have been.
-func (s *Session) candidatesOf(e *event.Event, spec l1.Spec) (*candidates, error) {
+// candidatesOf returns the workloads that may have run instead, on devices of a Spec.
+func (defs definitions) candidatesOf(e *event.Event, spec l1.Spec) (*candidates, error) {
 	c := &candidates{several: len(e.Candidates), unsettled: e.CandidatesUnsettled}
 	if c.several >= maxCandidates {
 		c.many = fmt.Sprintf("more than %d candidates", maxCandidates)
@@ -40,7 +32,7 @@ func (s *Session) candidatesOf(e *event.Event, spec l1.Spec) (*candidates, error
 		}
 		var workload []*content
 		for _, id := range ids {
-			one, err := s.programs[id].apart(spec)
+			one, err := defs[id].apart(spec)
 			if err != nil {
 				return nil, err
 			}
@@ -51,7 +43,7 @@ func (s *Session) candidatesOf(e *event.Event, spec l1.Spec) (*candidates, error
 	return c, nil
 }
 
-// A workload is what an operation runs on a device at one moment, program by program.
+// A workload is the programs of an operation that run on a device at one moment.
 type workload struct {
 	on *row
 	at uint64 // the node at which it starts
@@ -59,38 +51,35 @@ type workload struct {
 
 func (l launch) workload() workload { return workload{l.on, l.run.At} }
 
-// settled returns the launches that can be judged. A workload may be one of several: if
-// some of them fit and some do not, or they are too many, nobody can tell of any of its
-// launches. They are counted here.
-func (r *replay) settled(all []launch) []launch {
+// alternatives judge workloads that may be one of several.
+type alternatives struct {
+	fits   map[checkKey]fittings // of programs that ran where others may have
+	others map[candidatesKey]fittings
+}
+
+// unsettled reports for each launch whether it cannot be judged. A workload may be one of several: if some of them
+// fit and some do not, or they are too many, none of its launches can be judged.
+func (k *alternatives) unsettled(all []launch, notes notes) func(launch) bool {
 	if !slices.ContainsFunc(all, func(l launch) bool { return l.candidates != nil }) {
-		return all
+		return func(launch) bool { return false }
 	}
 	groups := map[workload][]launch{}
 	for _, l := range all {
 		groups[l.workload()] = append(groups[l.workload()], l)
 	}
-	clear(r.checks.others) // other events have other candidates
+	clear(k.others) // other events have other candidates
 	told := map[workload]bool{}
-	return slices.DeleteFunc(all, func(l launch) bool {
+	return func(l launch) bool {
 		of := l.workload()
 		if _, known := told[of]; !known {
-			told[of] = r.clear(groups[of])
+			told[of] = k.clear(groups[of], notes)
 		}
-		if told[of] {
-			return false
-		}
-		n := int64(l.on.members.Len())
-		r.checks.result.Runs += n
-		if l.run.Inferred {
-			r.checks.result.Inferred += n
-		}
-		return true
-	})
+		return !told[of]
+	}
 }
 
 // clear reports whether a workload can be judged, and notes where it may be another one.
-func (r *replay) clear(group []launch) bool {
+func (k *alternatives) clear(group []launch, notes notes) bool {
 	ambiguous, detail := false, ""
 	for _, l := range group {
 		if l.candidates != nil {
@@ -100,14 +89,14 @@ func (r *replay) clear(group []launch) bool {
 	if !ambiguous {
 		return true
 	}
-	r.notes.noteAll(CodeAmbiguous, int64(group[0].run.At), "", group[0].on.members.Len())
+	notes.noteAll(CodeAmbiguous, int64(group[0].run.At), "", group[0].on.members.Len())
 	if detail == "" {
-		if !r.checks.differ(group) {
+		if !k.differ(group) {
 			return true
 		}
 		detail = "some fit and some do not"
 	}
-	if note := r.notes[CodeAmbiguous]; !note.Hidden {
+	if note := notes[CodeAmbiguous]; !note.Hidden {
 		note.Hidden, note.First, note.Detail = true, NodeAt(group[0].run.At), detail
 	}
 	return false
@@ -115,7 +104,7 @@ func (r *replay) clear(group []launch) bool {
 
 // differ reports whether what a workload may be does not all fit, or not all fail. One that
 // may be more programs than are known, and does not fit as it is known, may do either.
-func (k *checks) differ(group []launch) bool {
+func (k *alternatives) differ(group []launch) bool {
 	var found fittings
 	found.add(k.together(slices.Values(group)))
 	unsure := false
@@ -137,7 +126,7 @@ type fittings struct{ fit, fail bool }
 func (f *fittings) add(o fittings) { f.fit, f.fail = f.fit || o.fit, f.fail || o.fail }
 
 // together judges launches of one workload, which fits if all of them do.
-func (k *checks) together(all iter.Seq[launch]) fittings {
+func (k *alternatives) together(all iter.Seq[launch]) fittings {
 	out := fittings{fit: true}
 	for l := range all {
 		one := k.fitting(l)
@@ -154,11 +143,11 @@ type candidatesKey struct {
 }
 
 func (l launch) candidatesKey() candidatesKey {
-	return candidatesKey{l.candidates, l.on.beside, l.spec}
+	return candidatesKey{l.candidates, l.on.memory.beside, l.spec}
 }
 
 // fittings judges the candidates of a launch, once for all devices that are alike.
-func (k *checks) fittings(l launch) (found fittings) {
+func (k *alternatives) fittings(l launch) (found fittings) {
 	key := l.candidatesKey()
 	if found, known := k.others[key]; known {
 		return found
@@ -179,7 +168,7 @@ func (k *checks) fittings(l launch) (found fittings) {
 }
 
 // fitting says whether a launch fits, or may do either. Nothing is counted.
-func (k *checks) fitting(l launch) fittings {
+func (k *alternatives) fitting(l launch) fittings {
 	key := l.key()
 	fits, known := k.fits[key]
 	if known {
@@ -199,10 +188,4 @@ func (k *checks) fitting(l launch) fittings {
 	}
 	k.fits[key] = fits
 	return fits
-}
-
-// place returns what lives where a launch is judged, on so many devices that are alike.
-func (l launch) place(devices int) fit.Place {
-	buffers := slices.AppendSeq(make([]fit.Buffer, 0, l.on.live.len()), l.on.dev.Buffers())
-	return fit.Place{Device: l.on.slot, Devices: devices, Spec: *l.spec, Hybrid: l.on.dev.Hybrid(), Buffers: buffers}
 }

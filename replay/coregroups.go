@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"encoding/binary"
 	"slices"
 
 	"github.com/cbl1/cbl1/device"
@@ -10,8 +11,7 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// lastState is what circular buffers hold at the end. Devices that are equal share what is
-// said of their cores.
+// lastState has the bytes of circular buffers at the end. Equal devices share their groups of cores.
 type lastState struct {
 	registered, alive *device.Snapshot
 	known             map[lastKey][]CoreGroup
@@ -19,24 +19,24 @@ type lastState struct {
 	spelt             spelling
 }
 
-// A lastKey is what tells devices apart in the end: their Glances in both snapshots, -1
-// where it is not there, and the peaks of what was alive alone.
+// A lastKey is different for devices with different last states: their Glances in both snapshots, -1 where it is
+// not there, and the peaks of runs that were alive alone.
 type lastKey struct {
 	registered, alive glance.Held
 	crest             *corepeaks.Peaks
 }
 
-func (r *replay) lastState() *lastState {
+func (l *ledger) lastState() *lastState {
 	s := &lastState{known: map[lastKey][]CoreGroup{}, crests: map[string]*corepeaks.Peaks{}}
-	s.registered = r.session.fleet.Snapshot()
-	if s.alive = s.registered; r.alive[program.CircularBuffer] != &r.session.fleet {
-		s.alive = r.alive[program.CircularBuffer].Snapshot()
+	s.registered = l.fleet.Snapshot()
+	if s.alive = s.registered; l.alive[program.CircularBuffer] != l.fleet {
+		s.alive = l.alive[program.CircularBuffer].Snapshot()
 	}
 	return s
 }
 
-// coreGroups divides the cores of a device by what is registered on them and by the peak of
-// what was alive: alone, or in the fleet that has it, if it has the device.
+// coreGroups divides the cores of a device by their registered bytes and by the peak of live programs: alone, or
+// in the fleet that has it, if it has the device.
 func (s *lastState) coreGroups(registered, alive *device.DeviceSnapshot, alone *corepeaks.Peaks) []CoreGroup {
 	key := lastKey{registered.Glance(), -1, alone}
 	if alive != nil {
@@ -89,4 +89,13 @@ func (s *lastState) divide(registered, alive *device.DeviceSnapshot, alone *core
 	}
 	slices.SortStableFunc(out, func(a, b CoreGroup) int { return a.Cores.CompareFirst(b.Cores) })
 	return out
+}
+
+// textOf spells peaks: equal ones have one text.
+func textOf(peaks *corepeaks.Peaks, s *spelling) string {
+	var out []byte
+	for bytes, cores := range peaks.ByBytes() {
+		out = append(binary.LittleEndian.AppendUint64(out, bytes), s.of(cores)...)
+	}
+	return string(out)
 }

@@ -13,10 +13,10 @@ import (
 // A Filter narrows what a Result says to one device, one core, or some operations. The zero
 // Filter leaves everything.
 //
-// A program run is left if it is on the device, if it places something on the core, and if
-// it is of the operation. It is judged as a whole. A peak is that of the core alone, of the
-// moments at which the operation allocated something or ran. Everything is still followed:
-// what others left in L1 is there. What is registered on a core is that of all operations.
+// A program run is left if it is on the device, if it places something on the core, and if it is of the operation.
+// It is judged as a whole. A peak is the core's alone, among the moments at which the operation allocated
+// something or ran. Everything is still followed: what others left in L1 is there. Registered programs of a core
+// are from all operations.
 type Filter struct {
 	Device event.Opt[uint64]  `json:"device"` // as the source names it
 	Core   event.Opt[l1.Core] `json:"core"`
@@ -37,7 +37,8 @@ func (f Filter) HasCores(cores l1.CoreSet) bool { return !f.Core.OK || cores.Has
 // MatmulDeviceOperation", and so do "*matmul" and "Matmul*".
 func (f Filter) HasOp(op Name) bool { return f.Op == "" || opMatches(string(f.Op), string(op)) }
 
-// Suffix says, behind an answer, to what it is narrowed: " (only ttnn.matmul on core 3-0 of device 0)".
+// Suffix is a text for the end of an answer that the Filter narrows: " (only ttnn.matmul on core 3-0 of device
+// 0)".
 func (f Filter) Suffix() string {
 	var words []string
 	if f.Op != "" {
@@ -64,8 +65,7 @@ func opMatches(pattern, op string) bool {
 	return matches(pattern, op) || slices.ContainsFunc(strings.Split(op, between), func(name string) bool { return matches(pattern, name) })
 }
 
-// matches reports whether a text is what a pattern names. Cost: O(len(pattern) + len(text)
-// x parts of the pattern).
+// matches reports whether a pattern names a text. Cost: O(len(pattern) + len(text) x parts of the pattern).
 func matches(pattern, text string) bool {
 	parts := strings.Split(pattern, "*")
 	text, ok := strings.CutPrefix(text, parts[0])
@@ -81,26 +81,6 @@ func matches(pattern, text string) bool {
 	return strings.HasSuffix(text, parts[last])
 }
 
-// left are the launches that the Filter leaves.
-func (f Filter) left(all []launch) []launch {
-	if f.IsZero() {
-		return all
-	}
-	return slices.DeleteFunc(all, func(l launch) bool {
-		return !f.HasDevice(l.on.id) || !f.HasOp(l.run.Op) || !f.HasCores(l.content.allCores())
-	})
-}
-
-// allCores are those on which a content places anything, also what has no bytes of its own.
-func (c *content) allCores() (cores l1.CoreSet) {
-	for _, p := range c.programs {
-		for _, cb := range p.CBs() {
-			cores = cores.Union(cb.Cores.Cores())
-		}
-	}
-	return cores
-}
-
 // groups are the groups of cores that the Filter leaves.
 func (f Filter) groups(all []CoreGroup) []CoreGroup {
 	if !f.Core.OK {
@@ -113,21 +93,4 @@ func (f Filter) groups(all []CoreGroup) []CoreGroup {
 		}
 	}
 	return nil
-}
-
-// most returns what the fullest core of a device holds now; of a Filter with a core, what
-// that one holds.
-func (r *replay) most(d *row) uint64 {
-	if c := r.opt.Only.Core; c.OK {
-		return d.dev.Core(c.V).Tracked
-	}
-	return d.dev.Totals().TrackedCore
-}
-
-// fullest returns the cores that hold as much as most says.
-func (r *replay) fullest(d *row) l1.CoreSet {
-	if c := r.opt.Only.Core; c.OK {
-		return l1.CoreSetOf(c.V)
-	}
-	return d.dev.Glance().Fullest()
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// A log of months takes the memory of what it names at once: now and then the replay forgets
-// what nobody can ask about any more. No answer depends on when that is.
+// A log of months takes the memory of the programs that it names at one time: now and then the replay forgets
+// everything that no event can ask about any more. No answer depends on when that is.
 //
 //	programs   until they are defined anew, registered nowhere and in no trace; what checks
 //	           have found of them goes with them
@@ -18,73 +18,91 @@ import (
 // patience is how much has to come before anything is looked through.
 const patience = 256
 
-// forgetting counts what came since the replay looked through what it remembers.
-type forgetting struct {
-	patience int
-	programs turn // contents and last runs
-	rows     turn // that were replaced
-}
-
 // A turn comes when as much is new as was looked at the last time: looking costs no more than
 // what came.
 type turn struct{ came, looked int }
 
 func (t turn) comes(patience int) bool { return t.came > patience+t.looked }
 
-// forget drops what nobody can ask about after the event at hand.
-func (r *replay) forget() {
-	f := &r.forgets
-	if f.programs.comes(f.patience) {
-		f.programs = turn{looked: r.forgetPrograms()}
-	}
-	if f.rows.comes(f.patience) {
-		f.rows = turn{looked: r.forgetRows()}
+// A catalogue describes the programs of a log.
+type catalogue struct {
+	contents map[*program.Program]*content
+	traces   map[device.TraceID][]*program.Program
+	turn     turn // of contents and last runs
+	patience int
+}
+
+func newCatalogue() catalogue {
+	return catalogue{
+		contents: map[*program.Program]*content{}, traces: map[device.TraceID][]*program.Program{}, patience: patience,
 	}
 }
 
-// forgetPrograms drops the contents and last runs of programs that no event can name any
-// more. It returns how many it looked at.
-func (r *replay) forgetPrograms() (looked int) {
-	named, looked := r.namedPrograms()
-	gone := map[*content]bool{}
-	for p, c := range r.contents {
-		if !named[p] {
-			gone[c] = true
-			delete(r.contents, p)
+// content describes a program. def is how its id is defined now.
+func (c *catalogue) content(p *program.Program, def *definition) (*content, error) {
+	if known := c.contents[p]; known != nil {
+		return known, nil
+	}
+	fixed := map[int]bool{}
+	for i, cb := range p.CBs() {
+		fixed[i] = cb.Fixed
+	}
+	out, err := newContent([]*program.Program{p}, func(_, cb int) bool { return !fixed[cb] })
+	if err != nil {
+		return nil, err
+	}
+	out.asTold(p, def)
+	c.contents[p] = out
+	c.turn.came++
+	return out, nil
+}
+
+// recorded returns the programs of a trace, each once.
+func (c *catalogue) recorded(id device.TraceID) (out []*program.Program) {
+	seen := map[*program.Program]bool{}
+	for _, p := range c.traces[id] {
+		if !seen[p] {
+			seen[p] = true
+			out = append(out, p)
 		}
 	}
-	for _, d := range r.rows.All() {
-		looked += d.forgetRuns(named)
-	}
-	looked += forgetAnswers(r.checks.known, gone) + forgetAnswers(r.checks.fits, gone) + forgetAnswers(r.rooms.known, gone)
-	return looked + len(r.contents)
+	return out
 }
 
-// forgetAnswers drops what was found of contents that are gone, and returns what is left.
+// forget drops the contents and last runs of programs that no event can name any more. It
+// returns the contents that are gone.
+func (c *catalogue) forget(defs definitions, rows *rows) (gone map[*content]bool) {
+	named, looked := c.named(defs, rows.fleet)
+	gone = map[*content]bool{}
+	for p, content := range c.contents {
+		if !named[p] {
+			gone[content] = true
+			delete(c.contents, p)
+		}
+	}
+	for _, d := range rows.All() {
+		looked += c.forgetRuns(d, named)
+	}
+	c.turn = turn{looked: looked + len(c.contents)}
+	return gone
+}
+
+// forgetAnswers drops the answers about contents that are gone, and returns the number of answers left.
 func forgetAnswers[V any](known map[checkKey]V, gone map[*content]bool) int {
 	maps.DeleteFunc(known, func(key checkKey, _ V) bool { return gone[key.content] })
 	return len(known)
 }
 
-// namedPrograms are those that an event may name: as they are defined now, as they are
+// named are the programs that an event may name: as they are defined now, as they are
 // registered, and as a trace has recorded them. It returns how many names it looked at.
-func (r *replay) namedPrograms() (out map[*program.Program]bool, looked int) {
+func (c *catalogue) named(defs definitions, fleet *device.Fleet) (out map[*program.Program]bool, looked int) {
 	out = map[*program.Program]bool{}
-	for _, def := range r.session.programs {
-		for _, p := range def.whole {
-			out[p] = true
-		}
-		for _, c := range def.parts {
-			for _, p := range c.programs {
-				out[p] = true
-			}
-		}
-	}
-	for p := range r.session.fleet.Programs() {
+	defs.named(out)
+	for p := range fleet.Programs() {
 		out[p] = true
 	}
 	looked = len(out)
-	for _, recorded := range r.traces {
+	for _, recorded := range c.traces {
 		for _, p := range recorded {
 			out[p] = true
 		}
@@ -93,15 +111,16 @@ func (r *replay) namedPrograms() (out map[*program.Program]bool, looked int) {
 	return out, looked
 }
 
-// forgetRuns drops the last runs of programs that nobody can name and that lie nowhere. It
-// returns how many things it looked at.
-func (d *row) forgetRuns(named map[*program.Program]bool) (looked int) {
-	looked = 1 + d.last.len()
-	if d.execution != nil && !d.execution.own {
+// forgetRuns drops the last runs of programs that no event can name and that lie nowhere. It returns the number of
+// things that it looked at.
+func (c *catalogue) forgetRuns(d *row, named map[*program.Program]bool) (looked int) {
+	last := &d.memory.last
+	looked = 1 + last.len()
+	if on := d.activity.execution; on != nil && !on.own {
 		return looked // the order of all dispatches may be asked for
 	}
 	var gone []*program.Program
-	for p := range d.last.all() {
+	for p := range last.all() {
 		if !named[p] {
 			gone = append(gone, p)
 		}
@@ -119,7 +138,7 @@ func (d *row) forgetRuns(named map[*program.Program]bool) (looked int) {
 	for g := range d.dev.UsageGroups(device.BasisResident) {
 		see(g)
 	}
-	for _, w := range []*pending{d.pending, d.after} {
+	for _, w := range d.marks.pasts() {
 		if w == nil {
 			continue
 		}
@@ -131,23 +150,12 @@ func (d *row) forgetRuns(named map[*program.Program]bool) (looked int) {
 		if there[p] {
 			continue
 		}
-		d.last.delete(p)
-		for _, w := range []*pending{d.pending, d.after} {
+		last.delete(p)
+		for _, w := range d.marks.pasts() {
 			if w != nil {
 				w.last.delete(p)
 			}
 		}
 	}
-	return looked
-}
-
-// forgetRows drops what no row of a program says any more. It returns how many rows there are.
-func (r *replay) forgetRows() (looked int) {
-	says, takes := make([]bool, len(r.common.says.list)), make([]bool, len(r.common.takes.list))
-	for _, d := range r.rows.All() {
-		looked += d.figures.ProgramsDetail.use(says, takes)
-	}
-	r.common.says.keep(says)
-	r.common.takes.keep(takes)
 	return looked
 }

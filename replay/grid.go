@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -8,13 +9,11 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
-	"github.com/cbl1/cbl1/program"
 )
 
-// Where a source saw what ran, devices have no grid in the fleet. What it says of a grid
-// is often assumed, or comes late, and chips may differ in it while they run the same
-// programs. A grid that the source knows is kept beside the fleet: runs outside are
-// judged, and not registered. Buffers live where the source says.
+// Where a source saw what ran, devices have no grid in the fleet. Its grids are often assumed, or come late, and
+// chips may differ in them while they run the same programs. A grid that the source knows is kept beside the
+// fleet: runs outside are judged, and not registered. Buffers live where the source says.
 
 // grid is the size of a compute grid.
 type grid struct{ cols, rows int }
@@ -32,84 +31,98 @@ func placing(spec l1.Spec) l1.Spec {
 	return spec
 }
 
-// specOf returns the Spec that a device has in the fleet.
-func (s *Session) specOf(e *event.Event) l1.Spec {
-	if e.Role != "" || s.source != "" {
-		return gridless(e.Spec)
-	}
-	return e.Spec
-}
+// grids are the grids that devices do not have in the fleet.
+type grids map[device.ID]grid
 
-// learnGrid takes in the grid of new devices, or of one that is known better now, if it
-// is not that of the fleet.
-func (s *Session) learnGrid(e *event.Event, n int) {
-	known := e.Role == "" && s.source != "" || e.Role != "" && e.From.Grid == event.FromFile
+// learn stores the grid of n new devices, or of one that is known better now, if the fleet has another one. runs:
+// the source saw what ran.
+func (g *grids) learn(e *event.Event, n int, runs bool) {
+	known := e.Role == "" && runs || e.Role != "" && e.From.Grid == event.FromFile
 	if !known || e.Spec.Cols <= 0 || e.Spec.Rows <= 0 {
 		return
 	}
-	if s.grids == nil {
-		s.grids = map[device.ID]grid{}
+	if *g == nil {
+		*g = grids{}
 	}
 	for i := range n {
-		s.grids[e.Device+device.ID(i)] = grid{e.Spec.Cols, e.Spec.Rows}
+		(*g)[e.Device+device.ID(i)] = grid{e.Spec.Cols, e.Spec.Rows}
 	}
 }
 
-// judged returns the Spec with which programs are judged on a device.
-func (s *Session) judged(d device.Device) l1.Spec {
+// of returns the Spec with which programs are judged on a device.
+func (g grids) of(d device.Device) l1.Spec {
 	spec := d.Spec()
-	if g, ok := s.grids[d.ID()]; ok {
-		spec.Cols, spec.Rows = g.cols, g.rows
+	if own, ok := g[d.ID()]; ok {
+		spec.Cols, spec.Rows = own.cols, own.rows
 	}
 	return spec
 }
 
-// onGrid refuses a program, with device.ErrGrid, on a device whose grid lies beside the
-// fleet.
-func (s *Session) onGrid(id program.ID, on device.ID) error {
-	def := s.programs[id]
-	d, err := s.fleet.Device(on)
-	if g, ok := s.grids[on]; ok && def != nil && err == nil {
-		for _, cb := range def.cbs {
-			for r := range cb.Cores.All() {
-				if int(r.End.X) >= g.cols || int(r.End.Y) >= g.rows {
-					spec := s.judged(d)
-					err := fmt.Errorf("core %v %w of %dx%d", r.End, device.ErrGrid, spec.Cols, spec.Rows)
-					return &device.Error{About: device.AboutDevice | device.AboutProgram, Device: on, Program: id, Err: err}
-				}
+// refuse refuses a program, with device.ErrGrid, on a device whose grid lies beside the
+// fleet. A program that is not defined is not refused.
+func (g grids) refuse(def *definition, f *device.Fleet, on device.ID) error {
+	own, ok := g[on]
+	if !ok || def == nil {
+		return nil
+	}
+	if _, err := f.Device(on); err != nil {
+		return nil // the fleet says it
+	}
+	for _, cb := range def.cbs {
+		for r := range cb.Cores.All() {
+			if int(r.End.X) >= own.cols || int(r.End.Y) >= own.rows {
+				err := fmt.Errorf("core %v %w of %dx%d", r.End, device.ErrGrid, own.cols, own.rows)
+				return &device.Error{About: device.AboutDevice | device.AboutProgram, Device: on, Program: def.id, Err: err}
 			}
 		}
 	}
 	return nil
 }
 
-// allOnGrid is onGrid for some devices.
-func (s *Session) allOnGrid(id program.ID, set device.Set) error {
-	if len(s.grids) == 0 {
+// refuseAny is refuse for some devices.
+func (g grids) refuseAny(def *definition, f *device.Fleet, set device.Set) error {
+	if len(g) == 0 {
 		return nil
 	}
 	for on := range set.All() {
-		if err := s.onGrid(id, on); err != nil {
+		if err := g.refuse(def, f, on); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// judge judges a program on some devices as the fleet does, or beside the grids that
-// it does not have.
-func (s *Session) judge(p *program.Program, set device.Set) (fit.Verdict, error) {
-	v, err := s.fleet.Check(p, set)
-	if err != nil || s.allOnGrid(p.ID(), set) == nil {
-		return v, err
-	}
-	var places []fit.Place
+// places returns what lives on some devices.
+func (g grids) places(f *device.Fleet, set device.Set) (out []fit.Place, err error) {
 	for id := range set.All() {
-		d, err := s.fleet.Device(id)
+		d, err := f.Device(id)
 		if err != nil {
-			return v, err
+			return nil, err
 		}
-		places = append(places, fit.Place{Device: id, Spec: s.judged(d), Hybrid: d.Hybrid(), Buffers: slices.Collect(d.Buffers())})
+		out = append(out, fit.Place{Device: id, Spec: g.of(d), Hybrid: d.Hybrid(), Buffers: slices.Collect(d.Buffers())})
 	}
-	return fit.Check(p, places...), nil
+	return out, nil
+}
+
+// common returns the cores that all devices of a set have.
+func (g grids) common(f *device.Fleet, set device.Set) (l1.CoreSet, error) {
+	var cols, rows int
+	if spec, ok := set.Spec(); ok && len(g) == 0 && spec.Cols > 0 {
+		return spec.Grid().Cores(), nil
+	}
+	for id := range set.All() {
+		d, err := f.Device(id)
+		if err != nil {
+			return l1.CoreSet{}, err
+		}
+		spec := g.of(d)
+		switch {
+		case spec.Cols == 0:
+			return l1.CoreSet{}, fmt.Errorf("device %d: its grid is not known: name the cores", id)
+		case cols != 0 && cmp.Or(cmp.Compare(cols, spec.Cols), cmp.Compare(rows, spec.Rows)) != 0:
+			return l1.CoreSet{}, fmt.Errorf("device %d: its grid is %dx%d, that of another one %dx%d: name the cores", id, spec.Cols, spec.Rows, cols, rows)
+		}
+		cols, rows = spec.Cols, spec.Rows
+	}
+	return l1.Spec{Cols: cols, Rows: rows}.Grid().Cores(), nil
 }

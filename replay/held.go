@@ -173,13 +173,23 @@ func beyond(at event.Opt[uint64], e *event.Event) bool {
 	return e.Node > at.V
 }
 
-// ask answers Options.Ask with what lies where now.
-func (r *replay) ask() {
-	r.asked = true
-	now, shown := r.session.fleet.Snapshot(), r.rows.shown()
+// A who answers Options.Ask.
+type who struct {
+	question Question
+	asked    bool
+	held     []Held
+}
+
+// before answers the question if an event is the first beyond its node: what lies where now.
+func (w *who) before(next *event.Event, rows *rows, _ *marker) {
+	if w.asked || next != nil && !beyond(w.question.At, next) {
+		return
+	}
+	w.asked = true
+	now, shown := rows.fleet.Snapshot(), rows.shown()
 	there := map[device.MomentName][]holder{}
 	held := map[*row][]Held{}
-	for d, id := range r.rows.each() {
+	for d, id := range rows.each() {
 		if !shown(d) {
 			continue
 		}
@@ -189,20 +199,22 @@ func (r *replay) ask() {
 				moment := d.dev.Moment()
 				of, known := there[moment.Name()]
 				if !known {
-					of = holdersAt(moment, r.opt.Ask.Address)
+					of = holdersAt(moment, w.question.Address)
 					there[moment.Name()] = of
 				}
-				held[d] = r.holders(d, on, of)
+				held[d] = w.holders(d, on, of)
 			}
 		}
 		for _, h := range held[d] {
 			if h.Device.OK {
 				h.Device = event.Some(uint64(id))
 			}
-			r.result.Held = append(r.result.Held, h)
+			w.held = append(w.held, h)
 		}
 	}
 }
+
+func (w *who) finish(out *Result, _ *rows, _ Spec) { out.Held = w.held }
 
 // A holder holds a byte on some cores.
 type holder struct {
@@ -223,15 +235,15 @@ func holdersAt(m device.Moment, addr uint64) (out []holder) {
 }
 
 // holders returns what holds a byte of a device, by first core.
-func (r *replay) holders(d *row, now *device.DeviceSnapshot, of []holder) []Held {
-	addr := r.opt.Ask.Address
-	kind, chips := d.kind()
+func (w *who) holders(d *row, now *device.DeviceSnapshot, of []holder) []Held {
+	addr := w.question.Address
+	kind, chips := d.says.kind()
 	h := holding{of: Held{Device: d.id, Kind: kind, Chips: chips}}
 	for _, one := range of {
-		h.on(one.cores, func(h *Held) { h.Resident = append(h.Resident, d.resident(one.held)) })
+		h.on(one.cores, func(h *Held) { h.Resident = append(h.Resident, d.memory.resident(one.held)) })
 	}
-	for _, p := range d.registered(now) {
-		i := d.detail.of(p.ID())
+	for _, p := range d.programs.registered(now) {
+		i := d.programs.detail.of(p.ID())
 		detail := d.figures.ProgramsDetail.At(i)
 		run := ProgramRun{Row: i, At: detail.First, T: detail.T, Op: detail.Op}
 		n := -1
@@ -249,12 +261,12 @@ func (r *replay) holders(d *row, now *device.DeviceSnapshot, of []holder) []Held
 }
 
 // registered returns the programs of a device that have circular buffers, by their rows.
-func (d *row) registered(now *device.DeviceSnapshot) (out []*program.Program) {
-	for p := range now.Programs() {
-		if _, ok := d.detail.get(p.ID()); ok {
-			out = append(out, p)
+func (p *programs) registered(now *device.DeviceSnapshot) (out []*program.Program) {
+	for one := range now.Programs() {
+		if _, ok := p.detail.get(one.ID()); ok {
+			out = append(out, one)
 		}
 	}
-	slices.SortFunc(out, func(p, q *program.Program) int { return d.detail.of(p.ID()) - d.detail.of(q.ID()) })
+	slices.SortFunc(out, func(a, b *program.Program) int { return p.detail.of(a.ID()) - p.detail.of(b.ID()) })
 	return out
 }

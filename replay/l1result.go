@@ -72,7 +72,7 @@ type DeviceL1 struct {
 	// core; nil if it does not ask, nothing was there, or the device came later. LaidGroups has
 	// them also where Options.OnePeak leaves them out.
 	Groups []LaidGroup `json:"-"`
-	after  *pending    // of LaidGroups; nil if the Groups are there
+	after  *past       // of LaidGroups; nil if the Groups are there
 
 	// Scarce are the moments that Options.Scarce asks for and that came, each once, in their
 	// order.
@@ -115,7 +115,7 @@ type L1Peak struct {
 
 	Spike *Spike `json:"spike"` // set if the peak is one
 
-	later *pending // of Composed; nil if the composition is there
+	later *past // of Composed; nil if the composition is there
 }
 
 // A LaidGroup is a set of cores that held the same at one moment.
@@ -236,6 +236,14 @@ type Tightest struct {
 	Grow     []Growth          `json:"may_grow"` // of its local buffers; empty if that is not known
 }
 
+// A Growth says by how much a buffer of a program may grow so that the program still
+// fits (device.Fleet.MayGrow).
+type Growth struct {
+	Kind  fit.Kind `json:"kind"`
+	CB    int      `json:"cb"` // position among the run's nodes of its kind; circular buffers, or the others together
+	Bytes uint64   `json:"bytes"`
+}
+
 // Hits are operations that found their program in the program cache and therefore
 // show no circular buffers: an operation that says so, or in older captures a free
 // inside an operation that no such node follows. A hit is inferred to run what
@@ -300,4 +308,26 @@ func untoldCodes() []Code {
 		CodeUnfinished, CodeOperationFailed, CodeLayoutLate, CodeMeshLate, CodeAbortedLate, CodeWorkloadLate, CodeUnattributed, CodeTornLine,
 		CodeBadDeviceTensors, // which may hide the chips of a mesh, and with them its buffers
 	}
+}
+
+// A Scarcity is how little of the L1 of a device is free for buffers, as tt-metal's allocator sees
+// it: a byte of usable L1 is free if no buffer lies there on any core, since in lockstep a buffer
+// has one address on all of them. Programs do not count.
+type Scarcity struct {
+	Free  uint64 // bytes of each core
+	Block uint64 // the largest run of them
+	// Bank is how many bytes a buffer may take of each core; 0 = not known. It counts where the
+	// source does not tell the size of L1_SMALL.
+	Bank uint64
+}
+
+// A ScarceMoment is the first moment at which no more and no less was free on a device, and some
+// buffer lay in its usable L1.
+type ScarceMoment struct {
+	Scarcity
+	At uint64      // counter of the allocation or free that led to it
+	T  json.Number // of that event of a log; see L1Peak.T
+	Op Name        // functions that were running
+	// Groups are all cores that held something then, by first core.
+	Groups []LaidGroup
 }

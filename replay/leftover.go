@@ -13,13 +13,13 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// A leftovers is what dispatches have left, the same on some devices.
+// A leftovers has the CBs that dispatches have left, the same on some devices.
 type leftovers struct {
 	devices []device.ID
 	all     []*leftover
 }
 
-// A leftover is what dispatches of one program have left: CBs on the cores where they still are.
+// A leftover has the CBs that dispatches of one program have left, on the cores where they still are.
 type leftover struct {
 	program *program.Program
 	cbs     map[int]left                // by position in the program
@@ -84,7 +84,7 @@ func leftOn(d device.Device) []*leftover {
 	})
 }
 
-// text says what is left where. Two programs that had one id have left something on other cores.
+// text has all CBs with their cores. Two programs that had one id have left something on other cores.
 func (l *leftover) text() string {
 	var b strings.Builder
 	for _, i := range slices.Sorted(maps.Keys(l.cbs)) {
@@ -93,9 +93,8 @@ func (l *leftover) text() string {
 	return b.String()
 }
 
-// order returns programs that leave all that, dispatched one after the other: those that are
-// registered, as far as there is an order in which nothing is left but what is, and behind them the
-// rest, as parts.
+// order returns programs that leave all that, dispatched one after the other. First come registered programs, as
+// far as some order of them leaves nothing else. The rest comes behind them, as parts.
 func (ls *leftovers) order(registered func(p *program.Program, on []device.ID) bool) (whole, parts []*leftover) {
 	taken := map[program.Kind]l1.CoreSet{}
 	for _, l := range ls.all {
@@ -111,7 +110,7 @@ func (ls *leftovers) order(registered func(p *program.Program, on []device.ID) b
 			parts = append(parts, l)
 		}
 	}
-	// The last is one that writes where nobody of the others has left anything, and so on.
+	// The last is one that writes over nothing that the others have left, and so on.
 	for len(rest) > 0 {
 		last := slices.IndexFunc(rest, func(l *leftover) bool {
 			return !slices.ContainsFunc(rest, func(other *leftover) bool { return other != l && l.hides(other) })

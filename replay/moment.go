@@ -1,37 +1,12 @@
 package replay
 
 import (
-	"io"
 	"slices"
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/program"
 )
-
-// WriteMoment writes an event log that begins now: the devices, what is registered, what dispatches
-// left, buffers, and what the logs have said that they do not show. Whoever reads it has the figures of
-// this fleet, with high-water marks that begin now, and without traces. What a program left that is not
-// registered any more, or where something was evicted, is told by a program of its name that is there
-// for a moment. Other logs wait meanwhile. Cost: O(n log n) in what is there, core by core and device by
-// device. The error is that of w.
-func (s *Shared) WriteMoment(w io.Writer) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	f := s.session.Fleet()
-	m := moment{fleet: f, out: event.NewWriter(w), used: map[program.ID]bool{}}
-	m.write(&event.Event{Kind: event.KindHeader})
-	m.declare()
-	for _, ls := range leftoversOf(f) {
-		m.dispatch(ls)
-	}
-	m.allocate()
-	m.out.Observe(device.Event{Kind: device.EventPeaksReset, Set: f.Set()})
-	for i := range s.unseen {
-		m.write(&s.unseen[i])
-	}
-	return m.out.Err()
-}
 
 // A moment writes what a fleet holds.
 type moment struct {
@@ -48,7 +23,7 @@ func (m *moment) write(e *event.Event) {
 	}
 }
 
-// declare tells of devices, and of what is registered.
+// declare writes the devices and the registered programs.
 func (m *moment) declare() {
 	for d := range m.fleet.Devices() {
 		m.out.Observe(device.Event{Kind: device.EventDeviceAdded, Set: d.Set(), Spec: d.Spec()})
@@ -95,22 +70,5 @@ func (m *moment) allocate() {
 		for b := range d.Buffers() {
 			m.out.Observe(device.Event{Kind: device.EventAllocated, Buffer: b, Set: d.Set()})
 		}
-	}
-}
-
-// maxUnseen is how many events of what is not shown are kept.
-const maxUnseen = 1000
-
-// see keeps what a log says that it does not show. Beyond what is kept, one event stands for all.
-func (s *Shared) see(e *event.Event) {
-	if e.Kind != event.KindHidden && e.Kind != event.KindAnomaly {
-		return
-	}
-	kept := event.Event{Pos: event.Pos{Node: -1}, Kind: e.Kind, Code: e.Code, Count: e.Count, Detail: e.Detail, Devices: e.Devices}
-	switch n := len(s.unseen); {
-	case n < maxUnseen:
-		s.unseen = append(s.unseen, kept)
-	case e.Kind == event.KindHidden:
-		s.unseen[n-1] = event.Event{Pos: event.Pos{Node: -1}, Kind: event.KindHidden, Code: e.Code, Count: 1, Detail: "more is hidden than is told apart"}
 	}
 }

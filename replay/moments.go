@@ -10,8 +10,7 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// A LaidMoment is what lay on every core of a device after a node, or line of a log, that
-// changed it.
+// A LaidMoment has the content of every core of a device after a node, or line of a log, that changed it.
 type LaidMoment struct {
 	At uint64      `json:"counter"`
 	T  json.Number `json:"t,omitempty"` // the simulator's time, as it was written; "" = none
@@ -24,7 +23,7 @@ type LaidMoment struct {
 	n       uint64 // of all nodes that changed the device, from 0
 }
 
-// A scene is what the cores of a device hold at one moment. Devices that hold the same share one.
+// A scene has the content of all cores of a device at one moment. Devices that hold the same share one.
 type scene struct {
 	groups    []device.UsageGroup
 	programs  map[*program.Program]int // their numbers in LaidMoment.runs
@@ -54,63 +53,30 @@ func (m LaidMoment) resident(r fit.Resident) L1Resident {
 	return out
 }
 
-// moments are those of a Timeline in the making: of each node that changed the device, then
+// moments are the Moments of a Timeline in the making: of each node that changed the device, then
 // of every second one, then of every fourth one, so that they are not too many.
 type moments struct {
 	list  []LaidMoment
 	named int    // residents in list
 	taken uint64 // nodes
 	step  uint64 // 0: not begun
-	due   bool   // in replay.due
 }
 
-// dueMoments are the rows that the node at hand has changed.
-type dueMoments struct {
-	rows []*row
-	at   event.Opt[uint64]
-	t    json.Number
-	op   Name
-}
-
-// owe notes that a device has changed. A moment of it may be kept when the node is over.
-func (r *replay) owe(d *row, e *event.Event, op Name) {
-	if r.opt.Moments == 0 {
-		return
-	}
-	if !r.due.at.OK || e.Node >= r.due.at.V {
-		r.due.at, r.due.t, r.due.op = event.Some(e.Node), json.Number(e.T), op
-	}
-	if !d.moments.due {
-		d.moments.due = true
-		r.due.rows = append(r.due.rows, d)
-	}
-}
-
-// keepMoments records the contents of the devices that the last node has changed.
-func (r *replay) keepMoments() {
-	seen := map[device.MomentName]*scene{}
-	for _, d := range r.due.rows {
-		d.moments.due = false
-		d.moments.keep(r.opt.Moments, LaidMoment{At: r.due.at.V, T: r.due.t, Op: r.due.op}, func(one *LaidMoment) { d.lay(one, seen) })
-	}
-	r.due = dueMoments{rows: r.due.rows[:0]}
-}
-
-// lay records what lies on a device now. seen has the scenes of other devices at the same node.
-func (d *row) lay(one *LaidMoment, seen map[device.MomentName]*scene) {
+// fill records the content of a device now. seen has the scenes of other devices at the same node.
+func (m *LaidMoment) fill(d *row, seen map[device.MomentName]*scene) {
 	now := d.dev.Moment()
-	one.held = seen[now.Name()]
-	if one.held == nil {
-		one.held = sceneOf(now)
-		seen[now.Name()] = one.held
+	m.held = seen[now.Name()]
+	if m.held == nil {
+		m.held = sceneOf(now)
+		seen[now.Name()] = m.held
 	}
-	one.laid = Laid{moment: now.Name(), names: d.names, spec: d.dev.Spec()}
-	one.runs, one.buffers = make([]ProgramRun, len(one.held.programs)), make([]*buffer, len(one.held.buffers))
-	for p, i := range one.held.programs {
-		one.runs[i] = d.last.of(p).ProgramRun
+	m.laid = Laid{moment: now.Name(), names: d.memory.names, spec: d.dev.Spec()}
+	m.runs, m.buffers = make([]ProgramRun, len(m.held.programs)), make([]*buffer, len(m.held.buffers))
+	for p, i := range m.held.programs {
+		m.runs[i] = d.memory.last.of(p).ProgramRun
 	}
-	for id, i := range one.held.buffers {
-		one.buffers[i] = d.live.of(id)
+	for id, i := range m.held.buffers {
+		m.buffers[i] = d.memory.live.of(id)
 	}
 }
 
@@ -137,7 +103,7 @@ func number[K comparable](numbers map[K]int, key K) {
 	}
 }
 
-// Laid returns a name of what lay there. Moments of one Result with equal names have equal Groups but for nodes and times.
+// Laid returns a name of the content. Moments of one Result with equal names have equal Groups but for nodes and times.
 func (m LaidMoment) Laid() Laid { return m.laid }
 
 // keep adds a moment if it is its turn. The moments may name most residents, and fewMoments of them four times as many.
@@ -159,17 +125,4 @@ func (m *moments) keep(most int, one LaidMoment, fill func(*LaidMoment)) {
 			m.named += one.held.residents
 		}
 	}
-}
-
-// ThinMoments returns at most so many moments, the first one among them, spread evenly.
-func (t Timeline) ThinMoments(most int) []LaidMoment {
-	n := len(t.Moments)
-	if n <= most {
-		return t.Moments
-	}
-	out := make([]LaidMoment, 0, most)
-	for i := range most {
-		out = append(out, t.Moments[i*n/most])
-	}
-	return out
 }

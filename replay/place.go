@@ -3,6 +3,7 @@ package replay
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
@@ -10,7 +11,7 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// A definition is a program as a source states it, and as it was placed.
+// A definition is a program in the words of its source, with its placed forms.
 type definition struct {
 	id        program.ID
 	name, op  string
@@ -21,38 +22,88 @@ type definition struct {
 	parts     map[l1.Spec]*content
 }
 
-// place returns a program as it is defined now, placed for the first of some devices.
-// The fleet refuses it on others.
-func (s *Session) place(id program.ID, set device.Set) (*program.Program, event.Code, error) {
-	def := s.programs[id]
-	if def == nil {
-		return nil, event.CodeUndefined, fmt.Errorf("program %d: no event has defined it", id)
+// definitions are the programs of a source as they are defined now.
+type definitions map[program.ID]*definition
+
+// errUndefined is the reason why no program has an id.
+func errUndefined(id program.ID) error { return fmt.Errorf("program %d: no event has defined it", id) }
+
+// name returns the name of a program; "" if it has none, or is not known.
+func (defs definitions) name(id program.ID) string {
+	if def := defs[id]; def != nil {
+		return def.name
 	}
-	spec, same := set.Spec()
-	if !same {
-		for first := range set.All() {
-			if d, err := s.fleet.Device(first); err == nil { // it was there just now
-				spec = d.Spec()
+	return ""
+}
+
+// nameOf returns the name of the program that an event names; "" if it is not known.
+func (defs definitions) nameOf(e *event.Event) string {
+	switch e.Kind {
+	case event.KindProgram:
+		return e.Name
+	case event.KindRegister, event.KindUnregister, event.KindReplace, event.KindDispatch, event.KindEnqueue, event.KindEvict,
+		event.KindRecord, event.KindRun:
+		return defs.name(e.Program)
+	}
+	return ""
+}
+
+// executed returns what an event says was executed on a device, nil if that is not known.
+func (defs definitions) executed(e *event.Event, d device.Device, grids grids, f *device.Fleet) (*content, error) {
+	def := defs[e.Program]
+	if !e.Known || def == nil || grids.refuse(def, f, d.ID()) != nil {
+		return nil, nil
+	}
+	return def.apart(placing(d.Spec()))
+}
+
+// label names a program of a log for people. op are the operations that are running.
+func (defs definitions) label(p *program.Program, op Name) Name {
+	name := Name(p.Name())
+	if name == "" {
+		name = Name(defs.name(p.ID())) // of a definition that was not placed
+	}
+	if name == "" {
+		name = Name("program " + strconv.FormatUint(uint64(p.ID()), 10))
+	}
+	if op != "" {
+		return op + " > " + name
+	}
+	return name
+}
+
+// named are the programs that an event may name as they are defined now.
+func (defs definitions) named(out map[*program.Program]bool) {
+	for _, def := range defs {
+		for _, p := range def.whole {
+			out[p] = true
+		}
+		for _, c := range def.parts {
+			for _, p := range c.programs {
+				out[p] = true
 			}
-			break
 		}
 	}
+}
+
+// placed returns the program, placed for a Spec.
+func (def *definition) placed(spec l1.Spec) (*program.Program, error) {
 	if p := def.whole[spec]; p != nil {
-		return p, "", nil
+		return p, nil
 	}
-	b := def.builder(id)
+	b := def.builder(def.id)
 	for _, cb := range def.cbs {
 		cb.AddTo(b)
 	}
 	p, err := b.Build(spec)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	if def.whole == nil {
 		def.whole = map[l1.Spec]*program.Program{}
 	}
 	def.whole[spec] = p
-	return p, "", nil
+	return p, nil
 }
 
 // builder returns a Builder for the program, or for a part of it with an id of its own.
@@ -96,7 +147,7 @@ func (def *definition) apart(spec l1.Spec) (*content, error) {
 		return nil, err
 	}
 	c.judged = judged
-	c.resolved = c.placed
+	c.from.resolved = c.from.placed
 	if def.parts == nil {
 		def.parts = map[l1.Spec]*content{}
 	}
@@ -121,168 +172,29 @@ func (def *definition) part(part int, id program.ID, spec l1.Spec) (p *program.P
 	return p, flags, err
 }
 
-// apartID is the id under which the dataflow buffers and scratchpads of a program that ran
-// are registered, and the other way round. Nobody is shown it.
+// apartID is the id under which the dataflow buffers and scratchpads of a program that ran are registered, and the
+// other way round. No output has it.
 func apartID(id program.ID) program.ID { return ^id }
 
 // idShown returns the id that a program has for people, and how it is defined: nil if it is
 // not defined any more.
-func idShown(id program.ID, programs map[program.ID]*definition) (program.ID, *definition) {
+func idShown(id program.ID, programs definitions) (program.ID, *definition) {
 	if def := programs[apartID(id)]; programs[id] == nil && def != nil {
 		return apartID(id), def
 	}
 	return id, programs[id]
 }
 
-// numKinds is the number of kinds of buffers that programs have.
-const numKinds = int(program.Scratchpad) + 1
-
-// A content is what a program holds, worked out once however often it runs.
-type content struct {
-	id       program.ID
-	programs []*program.Program         // registered and dispatched, in this order
-	judged   []*program.Program         // the same under the id that people know
-	counted  [numKinds]*program.Program // by kind, as circular buffers; nil where there are none
-	nodes    [numKinds]struct{ local, global int64 }
-	cores    l1.CoreSet       // covered by a local circular buffer
-	end      uint64           // of the highest buffer that takes bytes, of any kind
-	sizes    uint64           // sum of the sizes of local circular buffers, without cores
-	loose    uint64           // of those that name no core
-	logical  [numKinds]uint64 // of counted
-	detail   ProgramDetail    // but for First, Last and Op
-
-	buffers []ProgramBuffer // nil until Options.Buffers asks
-	crossed crossing
-
-	recorded    bool // a local circular buffer has an address of its own
-	synthesised bool // one was placed
-	placed      bool // any local buffer was
-	resolved    bool // by the source, not when it was registered
-	beyond      bool // one ends beyond L1
-}
-
-// newContent describes programs. placed says which buffers were placed, not recorded.
-func newContent(programs []*program.Program, placed func(p, cb int) bool) (*content, error) {
-	c := &content{programs: programs, judged: programs}
-	builders := [numKinds]*program.Builder{}
-	for n, p := range programs {
-		for finding := range p.Findings() {
-			c.beyond = c.beyond || finding.Code == program.BeyondL1
-		}
-		for i, cb := range p.CBs() {
-			local := cb.Kind == program.CircularBuffer && !cb.Global
-			c.placed = c.placed || !cb.Global && placed(n, i)
-			c.recorded, c.synthesised = c.recorded || local && !placed(n, i), c.synthesised || local && placed(n, i)
-			if cb.Global {
-				c.nodes[cb.Kind].global++
-			} else {
-				if cb.Cores.Len() > 0 && !cb.Range.IsEmpty() {
-					c.end = max(c.end, cb.Range.End)
-				}
-				c.nodes[cb.Kind].local++
-			}
-			if cb.Kind == program.CircularBuffer {
-				c.takes(cb)
-				continue
-			}
-			b := builders[cb.Kind]
-			if b == nil {
-				b = program.NewBuilder(p.ID())
-				if p.AsWritten() {
-					b.AsWritten()
-				}
-				builders[cb.Kind] = b
-			}
-			if cb.Global {
-				b.CB(program.CB{Cores: cb.Cores, Global: true})
-			} else {
-				b.Range(cb.Cores, cb.Range)
-			}
-		}
-	}
-	if len(programs) == 0 {
-		return c, nil
-	}
-	c.id = programs[0].ID()
-	for kind, b := range builders {
-		if b == nil {
-			continue
-		}
-		var err error
-		if c.counted[kind], err = b.Build(gridless(programs[0].Spec())); err != nil {
-			return nil, err
-		}
-		c.logical[kind] = c.counted[kind].Occupied(program.CircularBuffer).Logical()
-	}
-	if n := c.nodes[program.CircularBuffer]; n.local+n.global > 0 {
-		c.describe(programs[0])
-	}
-	return c, nil
-}
-
-// takes takes in one circular buffer.
-func (c *content) takes(cb program.Placed) {
-	if cb.Global {
-		c.detail.GlobalCBs++
-		return
-	}
-	c.detail.LocalCBs++
-	c.sizes += cb.Size // a program of more than 2^63-1 bytes cannot be built
-	cores := cb.Cores.Cores()
-	if cores.IsEmpty() {
-		c.loose += cb.Size
-		return
-	}
-	c.cores = c.cores.Union(cores)
-	if cb.Size > 0 {
-		c.detail.HighestEnd = max(c.detail.HighestEnd, cb.Range.End)
-	}
-}
-
-// describe fills in what is known of the circular buffers of a program together.
-func (c *content) describe(p *program.Program) {
-	f := p.Occupied(program.CircularBuffer)
-	c.counted[program.CircularBuffer] = p
-	c.logical[program.CircularBuffer] = f.Logical()
-	c.detail.Logical, c.detail.Bytes, c.detail.Cores = f.Logical(), f.Bytes(), c.cores.Len()
-	for g := range f.Groups() {
-		c.detail.Core = max(c.detail.Core, g.Bytes())
-	}
-	cbs := circular(p)
-	for finding := range p.Findings() {
-		if finding.Code == program.Overlap && cbs[finding.CB] && cbs[finding.Other] {
-			c.detail.Overlapping = true
-		}
-	}
-}
-
-// circular says which of a program's buffers are circular ones.
-func circular(p *program.Program) map[int]bool {
-	out := map[int]bool{}
-	for i, cb := range p.CBs() {
-		if cb.Kind == program.CircularBuffer {
-			out[i] = true
-		}
-	}
-	return out
-}
-
-// asTold takes in which addresses of a log's program its source made up.
+// asTold records the addresses of a log's program that its source made up.
 func (c *content) asTold(p *program.Program, def *definition) {
 	if def == nil || !slices.ContainsFunc(def.cbs, func(cb event.CB) bool { return cb.Synthesised }) {
 		return
 	}
-	c.recorded, c.synthesised = false, false
+	c.from.recorded, c.from.synthesised = false, false
 	for i, cb := range p.CBs() {
 		if cb.Kind == program.CircularBuffer && !cb.Global {
 			made := !cb.Fixed || i < len(def.cbs) && def.cbs[i].Synthesised
-			c.recorded, c.synthesised = c.recorded || !made, c.synthesised || made
+			c.from.recorded, c.from.synthesised = c.from.recorded || !made, c.from.synthesised || made
 		}
 	}
 }
-
-// mixed reports whether some addresses are recorded and some are not.
-func (c *content) mixed() bool { return c.recorded && c.synthesised }
-
-// places reports whether the content has a circular buffer.
-func (c *content) places() bool { return c.counted[program.CircularBuffer] != nil }

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Programs are rows of programs, numbered from 0: one for each run. A row takes 24 bytes;
-// what it has in common with others is kept once. The zero value is empty, and so is nil.
+// Programs are rows of programs, numbered from 0: one for each run. A row takes 24 bytes; the parts that rows have
+// in common are kept once. The zero value is empty, and so is nil.
 type Programs struct {
 	full [][]programRow // of rowsAtOnce rows
 	// shared says of each of full whether a clone has it too; those behind its end are not.
@@ -19,7 +19,7 @@ type Programs struct {
 // rowsAtOnce is how many rows lie side by side. They are never moved when there are more.
 const rowsAtOnce = 256
 
-// A programRow is what a row has alone, and where the rest of it is.
+// A programRow has the fields that only one row has, and the numbers of the others.
 type programRow struct {
 	first, last uint64
 	says, takes uint32
@@ -62,7 +62,7 @@ func (n *numbered[T]) of(v T) uint32 {
 	return i
 }
 
-// keep drops the values whose numbers nobody uses: they are given again.
+// keep drops the values whose numbers are not used. The numbers are given again.
 func (n *numbered[T]) keep(used []bool) {
 	for v, i := range n.at {
 		if !used[i] {
@@ -153,7 +153,7 @@ func (p *Programs) pack(d ProgramDetail) programRow {
 	return row
 }
 
-// clone returns rows that go their own way. Until then both share what is full.
+// clone returns rows that go their own way. Until then both share full chunks.
 func (p *Programs) clone() *Programs {
 	if len(p.full) > 0 {
 		p.shared = slices.Repeat([]bool{true}, len(p.full))

@@ -47,3 +47,22 @@ type RefusalCount struct {
 	Line   int64  // of the first one
 	Detail string // of the first one
 }
+
+// refusals are counts of odd things.
+type refusals map[event.Code]*RefusalCount
+
+// count counts an odd thing about an event, or a refusal.
+func (r *refusals) count(e *event.Event, code event.Code, refused *RefusedError) {
+	c := (*r)[code]
+	if c == nil {
+		if *r == nil {
+			*r = refusals{}
+		}
+		c = &RefusalCount{Code: code, Line: e.Pos.Line}
+		if refused != nil {
+			c.Detail = refused.Error()
+		}
+		(*r)[code] = c
+	}
+	c.Count++
+}

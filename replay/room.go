@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/cbl1/cbl1/event"
-	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 )
 
@@ -107,129 +106,6 @@ type TightRun struct {
 	Devices int               `json:"devices"` // on which it was enqueued at this moment
 	Times   int64             `json:"times"`
 	Gap                       // the largest room at that moment
-}
-
-// on returns the cores of a row that are asked about.
-func (q *RoomQuestion) on(d *row) l1.CoreSet {
-	switch {
-	case !q.Cores.IsEmpty() && q.Tensor.Bytes == 0:
-		return q.Cores
-	case d.spec.Cols > 0:
-		return d.spec.Grid().Cores()
-	}
-	return d.standing.cores
-}
-
-// sizeOn returns the bytes of the question on each core of devices of a Spec, with the source of
-// their grid. It notes where a grid is not known, or leads to other bytes than one before: the
-// bytes of a tensor are 0 from then on.
-func (r *replay) sizeOn(spec l1.Spec, grid event.Source) uint64 {
-	q, out := r.opt.Room, &r.rooms.answer
-	if q.Tensor.Bytes == 0 {
-		return q.Size
-	}
-	each := uint64(0)
-	if grid != event.FromAssumed {
-		each = q.Tensor.PerCore(spec.NumCores(), spec.L1Align)
-	}
-	if r.rooms.each == 0 {
-		r.rooms.each = each
-	}
-	if each == 0 || each != r.rooms.each {
-		out.banks = true
-	}
-	if out.banks {
-		return 0
-	}
-	return each
-}
-
-// finishRoom answers Options.Room.
-func (r *replay) finishRoom(to *Result) {
-	if r.opt.Room == nil {
-		return
-	}
-	out := &r.rooms.answer
-	out.Question = *r.opt.Room
-	if out.Question.Tensor.Bytes > 0 {
-		out.Question.Size = 0
-	}
-	shown := r.rows.shown()
-	for d := range r.rows.each() {
-		if shown(d) {
-			out.Question.Size = r.sizeOn(d.spec, d.grid)
-		}
-	}
-	if out.banks {
-		out.Tight, out.TightMore = nil, 0
-	}
-	var all []*fit.Taken
-	var cores l1.CoreSet
-	done := map[*row]DeviceRoom{}
-	for d, id := range r.rows.each() {
-		if !shown(d) {
-			continue
-		}
-		one, known := done[d]
-		if !known {
-			on := out.Question.on(d)
-			taken := d.standing.taken
-			if len(taken) == 0 {
-				taken = []*fit.Taken{fit.NewTaken(fit.Place{Spec: d.spec})}
-			}
-			all, cores = append(all, taken...), cores.Union(on)
-			one = r.deviceRoom(d, on, taken)
-			done[d] = one
-		}
-		if one.Device.OK {
-			one.Device.V = uint64(id)
-		}
-		out.Devices = append(out.Devices, one)
-	}
-	if len(all) > 0 {
-		room := r.roomOn(cores, all)
-		out.All, out.small = &room, room.Place.OK && r.smaller(cores, all)
-	}
-	q := out.Question
-	out.Size = known(q.Size, q.Size)
-	out.Sharded = event.Opt[l1.CoreSet]{V: q.Cores, OK: !q.Cores.IsEmpty()}
-	out.Devices, out.Tight = List(out.Devices), List(out.Tight)
-	to.Rooms = out
-}
-
-func (r *replay) deviceRoom(d *row, on l1.CoreSet, taken []*fit.Taken) DeviceRoom {
-	kind, chips := d.kind()
-	one := DeviceRoom{Device: d.id, Kind: kind, Chips: List(chips), Room: r.roomOn(on, taken), Groups: []Room{}}
-	if d.spec.Cols > 0 {
-		one.Outside = on.Minus(d.spec.Grid().Cores())
-	}
-	for _, group := range fit.RoomsThroughout(on, r.rooms.answer.Question.Size, taken...) {
-		one.Groups = append(one.Groups, r.namedRoom(group))
-	}
-	return one
-}
-
-// roomOn returns the room on some cores, with names.
-func (r *replay) roomOn(cores l1.CoreSet, taken []*fit.Taken) Room {
-	return r.namedRoom(fit.RoomThroughout(cores, r.rooms.answer.Question.Size, taken...))
-}
-
-// namedRoom gives a room the names of who limits it.
-func (r *replay) namedRoom(found fit.Room[int]) Room {
-	by := r.rooms.limits
-	place := known(found.Place.Len(), found.Place.Start)
-	return Room{found.Cores, found.Cores.Len(), newGap(found.Range), place, by[found.Below], by[found.Above]}
-}
-
-// smaller reports whether the size has a place on the chip that is assumed, and none on the
-// smaller one that it may be.
-func (r *replay) smaller(cores l1.CoreSet, all []*fit.Taken) bool {
-	spec, size := r.result.Spec, r.rooms.answer.Question.Size
-	if !spec.assumed() || size == 0 {
-		return false
-	}
-	other := l1.Spec{L1Size: l1.ArchSpec(l1.Wormhole).L1Size, L1Small: spec.L1Small}
-	return fit.RoomThroughout(cores, size, append(all, fit.NewTaken(fit.Place{Spec: other}))...).Place.IsEmpty()
 }
 
 // Room says whether a buffer of the size that Options.Room asks about could have been there

@@ -19,22 +19,22 @@ type launched struct {
 }
 
 // launches returns what a run places, and on which devices.
-func (s *Session) launches(e *event.Event) ([]launched, event.Code, error) {
-	def := s.programs[e.Program]
+func (defs definitions) launches(e *event.Event, f *device.Fleet) ([]launched, event.Code, error) {
+	def := defs[e.Program]
 	if def == nil {
-		return nil, event.CodeUndefined, fmt.Errorf("program %d: no event has defined it", e.Program)
+		return nil, event.CodeUndefined, errUndefined(e.Program)
 	}
 	for _, workload := range e.Candidates {
 		for _, id := range workload {
-			if s.programs[id] == nil {
-				return nil, event.CodeUndefined, fmt.Errorf("program %d: no event has defined it", id)
+			if defs[id] == nil {
+				return nil, event.CodeUndefined, errUndefined(id)
 			}
 		}
 	}
 	var out []launched
 	at := map[l1.Spec]int{} // in out
 	for _, on := range e.On {
-		d, err := s.fleet.Device(on.Device)
+		d, err := f.Device(on.Device)
 		if err != nil {
 			return nil, "", err
 		}
@@ -51,7 +51,7 @@ func (s *Session) launches(e *event.Event) ([]launched, event.Code, error) {
 		out[i].ids = append(out[i].ids, on.Device)
 	}
 	for i := range out {
-		set, err := s.fleet.Of(out[i].ids...)
+		set, err := f.Of(out[i].ids...)
 		if err != nil {
 			return nil, "", err
 		}
@@ -60,88 +60,118 @@ func (s *Session) launches(e *event.Event) ([]launched, event.Code, error) {
 	return out, "", nil
 }
 
-// run registers a program and makes it resident: it did run, whatever a check says. A
-// run that goes on takes the place of what it was so far. Of an aborted one nothing is
-// resident.
-//
-// Outside the grid of one of its devices it is a device.ErrGrid, and registered
-// nowhere. What it was before it went on is not registered any more.
-func (s *Session) run(e *event.Event) (event.Code, error) {
-	all, code, err := s.launches(e)
-	if err != nil {
-		return code, err
-	}
-	s.launched = all
-	for _, on := range e.On {
-		if err = s.onGrid(e.Program, on.Device); err != nil {
-			break
-		}
-	}
-	if err == nil {
-		err = s.registerAll(all)
-	}
-	if err != nil && !errors.Is(err, device.ErrGrid) {
-		return "", err
-	}
-	if !e.Inferred {
-		for _, on := range e.On {
-			s.runs(on.Device, e)
-		}
-	}
-	if err != nil {
-		return "", err
-	}
-	for _, l := range all {
-		for _, p := range l.content.programs {
-			if e.Aborted {
-				break
-			}
-			if err := s.fleet.Dispatch(p.ID(), l.set); err != nil {
-				return "", err
-			}
-		}
-	}
-	return "", nil
-}
-
 // registerAll registers programs on all their devices or on none.
-func (s *Session) registerAll(all []launched) (err error) {
+func registerAll(fleet *device.Fleet, all []launched) (err error) {
 	var undo []func()
 	for _, l := range all {
 		for _, p := range l.content.programs {
-			added, err := s.fleet.Register(p, l.set)
+			added, err := fleet.Register(p, l.set)
 			if err != nil {
 				for _, f := range slices.Backward(undo) {
 					f()
 				}
 				return err
 			}
-			undo = append(undo, func() { _ = s.fleet.Unregister(p.ID(), added) }) // it was registered just now
+			undo = append(undo, func() { _ = fleet.Unregister(p.ID(), added) }) // it was registered just now
 		}
 	}
 	return nil
 }
 
-// runs notes that a program ran on a device. What a run was before it went on is not
+// A ranOn is a program on a device.
+type ranOn struct {
+	device  device.ID
+	program program.ID
+}
+
+// ranCounts count the runs that were told.
+type ranCounts struct {
+	latest map[device.ID]program.ID // of the last one
+	users  map[ranOn]int
+}
+
+// add notes that a program ran on a device. What a run was before it went on is not
 // registered any more, unless it ran like that at another time.
-func (s *Session) runs(id device.ID, e *event.Event) {
-	if s.users == nil {
-		s.users, s.latest = map[ranOn]int{}, map[device.ID]program.ID{}
+func (c *ranCounts) add(id device.ID, e *event.Event, fleet *device.Fleet) {
+	if c.users == nil {
+		c.users, c.latest = map[ranOn]int{}, map[device.ID]program.ID{}
 	}
-	was, known := s.latest[id]
-	s.latest[id] = e.Program
-	s.users[ranOn{id, e.Program}]++
+	was, known := c.latest[id]
+	c.latest[id] = e.Program
+	c.users[ranOn{id, e.Program}]++
 	if !e.Continues || !known {
 		return
 	}
 	old := ranOn{id, was}
-	if s.users[old]--; s.users[old] > 0 {
+	if c.users[old]--; c.users[old] > 0 {
 		return
 	}
-	delete(s.users, old)
+	delete(c.users, old)
 	for _, part := range []program.ID{was, apartID(was)} { // none of them, if it ran outside the grid
-		if d, err := s.fleet.Device(id); err == nil && s.fleet.Where(part).Has(id) {
-			_ = s.fleet.Unregister(part, d.Set()) // it was there just now
+		if d, err := fleet.Device(id); err == nil && fleet.Where(part).Has(id) {
+			_ = fleet.Unregister(part, d.Set()) // it was there just now
 		}
 	}
+}
+
+// contentsOf returns what runs place, by device.
+func contentsOf(all []launched) func(device.ID) *content {
+	if len(all) == 1 {
+		return func(device.ID) *content { return all[0].content }
+	}
+	contents := map[device.ID]*content{}
+	for _, l := range all {
+		for _, id := range l.ids {
+			contents[id] = l.content
+		}
+	}
+	return func(id device.ID) *content { return contents[id] }
+}
+
+// traces are the traces of a log that were not released, by its numbers.
+type traces map[uint64]device.TraceID
+
+// begin begins a trace on some devices, which are not known if there is an error.
+func (t *traces) begin(e *event.Event, f *device.Fleet, on device.Set, err error) (event.Code, error) {
+	if _, known := (*t)[e.Trace]; known {
+		return event.CodeTraceExists, fmt.Errorf("trace %d was begun and not released", e.Trace)
+	}
+	if err != nil {
+		return "", err
+	}
+	id, err := f.BeginTrace(on)
+	if err != nil {
+		return "", err
+	}
+	if *t == nil {
+		*t = traces{}
+	}
+	(*t)[e.Trace] = id
+	return "", nil
+}
+
+// call makes the call of a fleet that an event about a trace stands for.
+func (t traces) call(e *event.Event, f *device.Fleet) (event.Code, error) {
+	id, known := t[e.Trace]
+	if !known {
+		return event.CodeNoTrace, fmt.Errorf("trace %d: %w", e.Trace, device.ErrNoTrace)
+	}
+	var err error
+	switch e.Kind {
+	case event.KindRecord:
+		err = f.Record(id, e.Program)
+	case event.KindTraceEnd:
+		err = f.EndTrace(id)
+	case event.KindReplay:
+		err = f.Replay(id)
+	case event.KindRelease:
+		if err = f.ReleaseTrace(id); err == nil {
+			delete(t, e.Trace)
+		}
+	}
+	// The fleet numbers traces for itself; people know the log's number.
+	if refused, ok := errors.AsType[*device.Error](err); ok {
+		refused.Trace = device.TraceID(e.Trace)
+	}
+	return "", err
 }

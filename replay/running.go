@@ -10,7 +10,7 @@ import (
 // maxOps is how many of the operations that run inside each other are named.
 const maxOps = 100
 
-// What is running are the operations of one log, outermost first.
+// A running has the operations of one log that run now, outermost first.
 type running struct {
 	ops    []string
 	path   string // of ops; "" while nobody has asked since they changed
@@ -28,7 +28,7 @@ func (r *running) op() string {
 	return r.path
 }
 
-// operation takes in that an operation starts or ends.
+// operation starts or ends an operation.
 func (r *running) operation(e *event.Event) (event.Code, error) {
 	switch {
 	case e.Kind == event.KindOpStart && len(r.ops) == maxOps:

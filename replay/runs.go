@@ -1,17 +1,15 @@
 package replay
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/cbl1/cbl1/event"
-	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/program"
 )
 
-// An Enqueued is a program that was enqueued, beside what lay lowest then. Runs are the same
-// if they are of one operation, place the same, and have the same lowest address beside
-// them. Everything said of them is said of the first.
+// An Enqueued is a program that was enqueued, with the lowest buffers beside it. Runs are the same if they are of
+// one operation, place the same, and have the same lowest address beside them. Everything said of them is said of
+// the first.
 type Enqueued struct {
 	Run     ProgramRun
 	Device  event.Opt[uint64] // the first device
@@ -23,9 +21,8 @@ type Enqueued struct {
 	// more than 64 some are not.
 	OneOf int
 
-	// Programs are what it places: circular buffers as one program, dataflow buffers and
-	// scratchpads as another, where it has any. Synthesised: some have no address in the
-	// source and were placed.
+	// Programs have its buffers: circular buffers as one program, dataflow buffers and scratchpads as another,
+	// where it has any. Synthesised: some have no address in the source and were placed.
 	Programs    []*program.Program
 	Synthesised bool
 
@@ -39,10 +36,14 @@ type Enqueued struct {
 // maxRuns is how many distinct runs a Result lists at most.
 const maxRuns = 1 << 16
 
-// runs are the places of runs in a Result.
-type runs map[runKey]int
+// A runList has the distinct runs of a Result.
+type runList struct {
+	at   map[runKey]int // in list
+	list []Enqueued
+	more int64
+}
 
-// A runKey is what tells one run from another.
+// A runKey is equal for runs that count as one.
 type runKey struct {
 	op      Name
 	content *content
@@ -51,21 +52,26 @@ type runKey struct {
 	oneOf   int
 }
 
-// A listing is what is listed of one moment, on devices where the same lives.
+// A listing is one row for a moment, on devices with the same content.
 type listing struct {
 	launch
 	devices, oneOf int
 }
 
-// A listingKey is what tells the listings of one moment apart.
+// A listingKey is different for each listing of one moment.
 type listingKey struct {
 	checkKey
 	oneOf int
 }
 
-// listRuns lists what was enqueued at one moment: what is taken to have run, and behind it
-// the programs that may have run instead.
-func (r *replay) listRuns(all []launch) {
+// join adds the calls that are needed.
+func (r *runList) join(s *subscribers) {
+	s.launched = append(s.launched, r.launched)
+	s.finish = append(s.finish, func(out *Result, _ *rows, _ Spec) { out.Runs, out.RunsMore = r.list, r.more })
+}
+
+// launched lists the programs of one moment: first the assumed run, then the programs that may have run instead.
+func (r *runList) launched(_ uint64, all []launch) {
 	oneOf := map[workload]int{}
 	for _, l := range all {
 		if l.candidates != nil {
@@ -104,7 +110,7 @@ func (r *replay) listRuns(all []launch) {
 		}
 	}
 	for _, l := range list {
-		r.listRun(l)
+		r.add(l)
 	}
 }
 
@@ -113,61 +119,24 @@ func contains[K comparable, V any](m map[K]V, key K) bool {
 	return ok
 }
 
-// listRun lists a run, or counts it where the same is listed already.
-func (r *replay) listRun(l listing) {
-	low := l.on.lowest()
+// add lists a run, or counts it where the same is listed already.
+func (r *runList) add(l listing) {
+	low := l.on.memory.lowest()
 	key := runKey{op: l.run.Op, content: l.content, any: len(low.list) > 0, oneOf: l.oneOf}
 	if key.any {
 		key.lowest = low.list[0].Address.V
 	}
-	if i, ok := r.runs[key]; ok {
-		r.result.Runs[i].Times++
+	if i, ok := r.at[key]; ok {
+		r.list[i].Times++
 		return
 	}
-	if len(r.runs) == maxRuns {
-		r.result.RunsMore++
+	if len(r.at) == maxRuns {
+		r.more++
 		return
 	}
-	if r.runs == nil {
-		r.runs = runs{}
-	}
-	r.runs[key] = len(r.result.Runs)
-	r.result.Runs = append(r.result.Runs, Enqueued{
+	r.at[key] = len(r.list)
+	r.list = append(r.list, Enqueued{
 		Run: l.run, Device: l.on.id, Devices: l.devices, Times: 1, OneOf: l.oneOf, Programs: l.content.programs,
-		Synthesised: l.content.resolved, Lowest: low.list, LowestSynthesised: low.synthesised,
+		Synthesised: l.content.from.resolved, Lowest: low.list, LowestSynthesised: low.synthesised,
 	})
-}
-
-// A lowest is the L1 buffers that lie lowest on a device.
-type lowest struct {
-	known       bool
-	list        []BufferInfo
-	synthesised bool
-}
-
-// lowest returns the L1 buffers that lie lowest on a device. Cost: O(live buffers), once for all rows that part
-// while nothing of them changes.
-func (d *row) lowest() *lowest {
-	if d.low == nil || d.low.known {
-		return cmp.Or(d.low, &lowest{})
-	}
-	d.low.known = true
-	var found []*buffer
-	for _, b := range d.live.all() {
-		if b.span.IsEmpty() || b.info.Kind != fit.KindL1 && b.info.Kind != fit.KindGlobalCB {
-			continue
-		}
-		if len(found) > 0 && b.span.Start < found[0].span.Start {
-			found = found[:0]
-		}
-		if len(found) == 0 || b.span.Start == found[0].span.Start {
-			found = append(found, b)
-		}
-	}
-	slices.SortFunc(found, func(a, b *buffer) int { return cmp.Compare(a.id, b.id) })
-	for _, b := range found {
-		d.low.list = append(d.low.list, b.info)
-		d.low.synthesised = d.low.synthesised || b.synthesised
-	}
-	return d.low
 }

@@ -1,94 +1,104 @@
 package replay
 
 import (
-	"encoding/json"
 	"math"
 	"slices"
 
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 )
-
-// A Scarcity is how little of the L1 of a device is free for buffers, as tt-metal's allocator sees
-// it: a byte of usable L1 is free if no buffer lies there on any core, since in lockstep a buffer
-// has one address on all of them. Programs do not count.
-type Scarcity struct {
-	Free  uint64 // bytes of each core
-	Block uint64 // the largest run of them
-	// Bank is how many bytes a buffer may take of each core; 0 = not known. It counts where the
-	// source does not tell the size of L1_SMALL.
-	Bank uint64
-}
-
-// A ScarceMoment is the first moment at which no more and no less was free on a device, and some
-// buffer lay in its usable L1.
-type ScarceMoment struct {
-	Scarcity
-	At uint64      // counter of the allocation or free that led to it
-	T  json.Number // of that event of a log; see L1Peak.T
-	Op Name        // functions that were running
-	// Groups are all cores that held something then, by first core.
-	Groups []LaidGroup
-}
 
 // maxLooks is how many buffers are looked at in all for Options.Scarce, and how many moments
 // that are sought: a search ends there.
 const maxLooks = 1 << 26
 
-// seek looks whether one of the moments that Options.Scarce asks for has come. The buffer has just
-// come or gone.
-func (r *replay) seek(d *row, b *buffer, at uint64, t json.Number, op Name) {
-	spec := d.dev.Spec()
-	if len(d.on.Scarce) == len(r.opt.Scarce) || spec.L1Size == 0 || b.unsized || len(b.parts) == 0 {
-		return
-	}
-	for _, part := range b.parts { // so much more or less may be free now
-		d.far -= min(d.far, part.Range.Len())
-	}
-	if r.looks += d.live.len() + len(r.opt.Scarce); d.far > 0 || r.looks > maxLooks {
-		return
-	}
-	known := map[l1.Range]Scarcity{}
-	d.far = math.MaxUint64
-	for _, sought := range r.opt.Scarce {
-		usable := d.usable(spec, sought.Bank)
-		now, ok := known[usable]
-		if !ok {
-			now = d.scarcity(usable)
-			known[usable] = now
-		}
-		now.Bank = sought.Bank
-		switch {
-		case sought != now:
-			d.far = min(d.far, max(now.Free, sought.Free)-min(now.Free, sought.Free))
-		case now.Free < usable.Len() && !d.found(sought):
-			d.on.Scarce = append(slices.Clip(d.on.Scarce), ScarceMoment{now, at, t, op, laidGroups(d.dev.Moment(), d.resident)})
-		}
+// A scarce seeks the moments of Options.Scarce.
+type scarce struct {
+	sought []Scarcity
+	looks  int             // buffers that were looked at
+	far    map[*row]uint64 // bytes that have to come or go before one of the moments can have come
+	found  map[*row][]ScarceMoment
+}
+
+func newScarce(sought []Scarcity) *scarce {
+	return &scarce{sought: sought, far: map[*row]uint64{}, found: map[*row][]ScarceMoment{}}
+}
+
+// join adds the calls that are needed.
+func (s *scarce) join(to *subscribers) {
+	to.laid = append(to.laid, func(d *row, _ fit.Buffer, b *buffer) { s.seek(d, b, when{b.info.At, b.info.T, b.info.Op}) })
+	to.gone, to.part = append(to.gone, s.seek), append(to.part, s.part)
+	to.inherit = append(to.inherit, func(d, from *row) { s.found[d] = s.found[from] })
+	to.device = append(to.device, s.finish)
+}
+
+// finish gives a device its moments.
+func (s *scarce) finish(_ *Result, d *row, _ event.Opt[uint64], on *DeviceL1) {
+	if on != nil {
+		on.Scarce = s.found[d]
 	}
 }
 
-// usable returns the addresses that L1 buffers may take. Where the source does not tell the size
-// of L1_SMALL, that of a bank does.
-func (d *row) usable(spec l1.Spec, bank uint64) l1.Range {
-	if small, ok := l1.SmallBytes(spec.L1Size, spec.CBBase, bank); ok && !d.declared() && d.small == event.FromAssumed {
+// part gives the new row of some devices the history of their old row.
+func (s *scarce) part(d, other *row) { s.far[other], s.found[other] = s.far[d], s.found[d] }
+
+// seek looks whether one of the moments has come. The buffer has just come or gone; nil: all have gone.
+func (s *scarce) seek(d *row, b *buffer, now when) {
+	if b == nil {
+		delete(s.far, d)
+		return
+	}
+	spec := d.dev.Spec()
+	if len(s.found[d]) == len(s.sought) || spec.L1Size == 0 || !b.measured() {
+		return
+	}
+	far := s.far[d]
+	for _, part := range b.parts { // so much more or less may be free now
+		far -= min(far, part.Range.Len())
+	}
+	s.far[d] = far
+	if s.looks += d.memory.live.len() + len(s.sought); far > 0 || s.looks > maxLooks {
+		return
+	}
+	known := map[l1.Range]Scarcity{}
+	far = math.MaxUint64
+	for _, sought := range s.sought {
+		usable := d.says.usable(spec, sought.Bank)
+		left, ok := known[usable]
+		if !ok {
+			left = d.memory.scarcity(usable)
+			known[usable] = left
+		}
+		left.Bank = sought.Bank
+		switch {
+		case sought != left:
+			far = min(far, max(left.Free, sought.Free)-min(left.Free, sought.Free))
+		case left.Free < usable.Len() && !s.has(d, sought):
+			groups := laidGroups(d.dev.Moment(), d.memory.resident)
+			s.found[d] = append(slices.Clip(s.found[d]), ScarceMoment{left, now.at, now.t, now.op, groups})
+		}
+	}
+	s.far[d] = far
+}
+
+func (s *scarce) has(d *row, sought Scarcity) bool {
+	return slices.ContainsFunc(s.found[d], func(m ScarceMoment) bool { return m.Scarcity == sought })
+}
+
+// usable returns the addresses that L1 buffers may take. Where the source does not tell the size of L1_SMALL, the
+// size of a bank does.
+func (s says) usable(spec l1.Spec, bank uint64) l1.Range {
+	if small, ok := l1.SmallBytes(spec.L1Size, spec.CBBase, bank); ok && s.role != "" && s.small == event.FromAssumed {
 		spec.L1Small = small
 	}
 	return spec.Usable()
 }
 
-func (d *row) found(s Scarcity) bool {
-	for _, m := range d.on.Scarce {
-		if m.Scarcity == s {
-			return true
-		}
-	}
-	return false
-}
-
 // scarcity returns what the buffers of a device leave free. Cost: O(parts log parts).
-func (d *row) scarcity(usable l1.Range) (s Scarcity) {
+func (m *memory) scarcity(usable l1.Range) (s Scarcity) {
 	var taken []l1.Range
-	for _, b := range d.live.all() {
+	for _, b := range m.live.all() {
 		if b.unsized || !b.info.Kind.InL1() {
 			continue
 		}

@@ -1,7 +1,7 @@
 package replay
 
 import (
-	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -21,33 +21,23 @@ import (
 // enough that no line of a log takes much memory.
 const maxDevices = 1 << 16
 
-// A Session is a device.Fleet that follows events, and answers what is asked about it.
-// The zero Session is empty and ready to use; it must not be copied. It belongs to one
-// goroutine; its Fleet may be read by others.
+// A Session is a device.Fleet that follows events, and answers queries about it. The zero Session is empty and
+// ready to use; it must not be copied. It belongs to one goroutine; its Fleet may be read by others.
 type Session struct {
 	fleet    device.Fleet
 	source   string // of the header: "" for a log of its own
 	devices  int
-	programs map[program.ID]*definition
-	traces   map[uint64]device.TraceID
+	programs definitions
+	traces   traces
+	grids    grids // of devices that have none in the fleet
 	running
 
 	launched []launched // by the run at hand
-
-	grids  map[device.ID]grid       // of devices that have none in the fleet
-	latest map[device.ID]program.ID // of the last run that was told
-	users  map[ranOn]int            // runs of a program on a device
-
-	anomalies map[event.Code]*RefusalCount
+	ran      ranCounts
+	refusals refusals
 }
 
-// A ranOn is a program on a device.
-type ranOn struct {
-	device  device.ID
-	program program.ID
-}
-
-// Fleet returns the fleet. Whoever changes it must know what will be told next.
+// Fleet returns the fleet. A caller that changes it must know the events to come.
 func (s *Session) Fleet() *device.Fleet { return &s.fleet }
 
 // Apply makes the call that an event stands for. A program is placed for the Spec of
@@ -58,7 +48,7 @@ func (s *Session) Fleet() *device.Fleet { return &s.fleet }
 // the next event may be applied.
 func (s *Session) Apply(e *event.Event) error {
 	if e.Anomaly.Has(event.AnomalyDuplicateKey) {
-		s.count(e, event.CodeDuplicateKey, nil)
+		s.refusals.count(e, event.CodeDuplicateKey, nil)
 	}
 	code, err := s.apply(e)
 	if err == nil {
@@ -67,23 +57,22 @@ func (s *Session) Apply(e *event.Event) error {
 	if code == "" {
 		code = event.CodeOf(err)
 	}
-	refused := &RefusedError{Event: *e, Op: s.op(), Name: s.nameOf(e), Code: code, Err: err}
-	s.count(e, code, refused)
+	refused := &RefusedError{Event: *e, Op: s.op(), Name: s.programs.nameOf(e), Code: code, Err: err}
+	s.refusals.count(e, code, refused)
 	return refused
 }
 
 // Anomalies returns how often each thing was odd, by code.
 func (s *Session) Anomalies() []RefusalCount {
 	var out []RefusalCount
-	for _, code := range slices.Sorted(maps.Keys(s.anomalies)) {
-		out = append(out, *s.anomalies[code])
+	for _, code := range slices.Sorted(maps.Keys(s.refusals)) {
+		out = append(out, *s.refusals[code])
 	}
 	return out
 }
 
-// Stream applies events and writes to w: the answers to queries, and an answer "anomaly" for
-// each refused event. Each is one call of Write, made before the next event is asked for. An
-// error comes from the events or from w.
+// Stream applies events and writes to w: the answers to queries, and an answer "anomaly" for each refused event.
+// Each is one call of Write, before the next event is read. An error comes from the events or from w.
 func (s *Session) Stream(events iter.Seq2[*event.Event, error], w io.Writer) error {
 	return stream(events, w, func(e *event.Event) ([2][]byte, error) {
 		answers, _ := s.step(e) // which says what was refused
@@ -91,7 +80,7 @@ func (s *Session) Stream(events iter.Seq2[*event.Event, error], w io.Writer) err
 	})
 }
 
-// stream writes what is answered to each event.
+// stream writes the answers to each event.
 func stream(events iter.Seq2[*event.Event, error], w io.Writer, step func(*event.Event) ([2][]byte, error)) error {
 	for e, err := range events {
 		if err != nil {
@@ -124,35 +113,6 @@ func (s *Session) step(e *event.Event) (answers [2][]byte, refused error) {
 	return answers, refused
 }
 
-func (s *Session) count(e *event.Event, code event.Code, refused *RefusedError) {
-	c := s.anomalies[code]
-	if c == nil {
-		if s.anomalies == nil {
-			s.anomalies = map[event.Code]*RefusalCount{}
-		}
-		c = &RefusalCount{Code: code, Line: e.Pos.Line}
-		if refused != nil {
-			c.Detail = refused.Error()
-		}
-		s.anomalies[code] = c
-	}
-	c.Count++
-}
-
-// nameOf returns the name of the program that an event names; "" if nobody knows one.
-func (s *Session) nameOf(e *event.Event) string {
-	switch e.Kind {
-	case event.KindProgram:
-		return e.Name
-	case event.KindRegister, event.KindUnregister, event.KindReplace, event.KindDispatch, event.KindEnqueue, event.KindEvict,
-		event.KindRecord, event.KindRun:
-		if def := s.programs[e.Program]; def != nil {
-			return def.name
-		}
-	}
-	return ""
-}
-
 // opOf returns the operations in which an event happened.
 func (s *Session) opOf(e *event.Event) string {
 	if e.Op.OK {
@@ -160,6 +120,9 @@ func (s *Session) opOf(e *event.Event) string {
 	}
 	return s.op()
 }
+
+// now returns when an event happened.
+func (s *Session) now(e *event.Event) when { return when{e.Node, json.Number(e.T), Name(s.opOf(e))} }
 
 // apply makes the call. The code is "" where the error tells it.
 func (s *Session) apply(e *event.Event) (code event.Code, err error) {
@@ -183,14 +146,17 @@ func (s *Session) apply(e *event.Event) (code event.Code, err error) {
 		return s.addDevices(e, e.Rows, e.Cols)
 	case event.KindProgram:
 		if s.programs == nil {
-			s.programs = map[program.ID]*definition{}
+			s.programs = definitions{}
 		}
 		s.programs[e.Program] = &definition{
 			id: e.Program, name: e.Name, op: s.opOf(e), asWritten: e.AsWritten, bases: e.Bases, cbs: e.CBs,
 		}
 		return "", nil
-	case event.KindTraceBegin, event.KindRecord, event.KindTraceEnd, event.KindReplay, event.KindRelease:
-		return s.trace(e)
+	case event.KindTraceBegin:
+		set, err := s.set(e)
+		return s.traces.begin(e, &s.fleet, set, err)
+	case event.KindRecord, event.KindTraceEnd, event.KindReplay, event.KindRelease:
+		return s.traces.call(e, &s.fleet)
 	case event.KindReplace:
 		return s.replace(e)
 	case event.KindRun:
@@ -203,10 +169,13 @@ func (s *Session) apply(e *event.Event) (code event.Code, err error) {
 }
 
 func (s *Session) addDevices(e *event.Event, rows, cols int) (event.Code, error) {
-	spec := s.specOf(e)
+	spec := e.Spec
+	if e.Role != "" || s.source != "" {
+		spec = gridless(spec)
+	}
 	if e.Role != "" {
 		if d, err := s.fleet.Device(e.Device); err == nil {
-			return s.declaredAgain(d, spec)
+			return declaredAgain(d, spec)
 		}
 	}
 	if rows > 0 && cols > 0 && rows > (maxDevices-s.devices)/cols {
@@ -220,14 +189,14 @@ func (s *Session) addDevices(e *event.Event, rows, cols int) (event.Code, error)
 	}
 	if err == nil {
 		s.devices += rows * cols
-		s.learnGrid(e, rows*cols)
+		s.grids.learn(e, rows*cols, s.source != "")
 	}
 	return "", err
 }
 
-// declaredAgain takes in that a source knows a device better now. Only what no figure
-// of the fleet depends on may differ.
-func (s *Session) declaredAgain(d device.Device, spec l1.Spec) (event.Code, error) {
+// declaredAgain checks a device that its source knows better now. Only what no figure of the fleet depends on may
+// differ.
+func declaredAgain(d device.Device, spec l1.Spec) (event.Code, error) {
 	was := d.Spec()
 	spec.Cols, spec.Rows, spec.Name = was.Cols, was.Rows, was.Name
 	if was != spec {
@@ -264,7 +233,7 @@ func (s *Session) on(e *event.Event) (event.Code, error) {
 	case event.KindRegister, event.KindEnqueue:
 		p, code, err := s.place(e.Program, set)
 		if err == nil {
-			err = s.allOnGrid(e.Program, set)
+			err = s.grids.refuseAny(s.programs[e.Program], &s.fleet, set)
 		}
 		switch {
 		case err != nil:
@@ -288,14 +257,40 @@ func (s *Session) on(e *event.Event) (event.Code, error) {
 	case event.KindAllocate:
 		return s.allocate(e, set)
 	case event.KindFree:
-		return s.free(e, set)
+		if _, err = s.fleet.Free(e.Buffer.ID, set); err == nil && !e.Devices.OK && set.Len() == 0 {
+			return event.CodeNotAllocated, fmt.Errorf("buffer %d: %w", e.Buffer.ID, device.ErrNotAllocated)
+		}
 	}
 	return "", err
 }
 
-// set returns the devices that an event names, or all.
+// place returns a program as it is defined now, placed for the first of some devices.
+// The fleet refuses it on others.
+func (s *Session) place(id program.ID, set device.Set) (*program.Program, event.Code, error) {
+	def := s.programs[id]
+	if def == nil {
+		return nil, event.CodeUndefined, errUndefined(id)
+	}
+	spec, same := set.Spec()
+	if !same {
+		for first := range set.All() {
+			if d, err := s.fleet.Device(first); err == nil { // it was there just now
+				spec = d.Spec()
+			}
+			break
+		}
+	}
+	p, err := def.placed(spec)
+	return p, "", err
+}
+
+// set returns the devices that an event names, or all. A free that names none is about the devices that have the
+// buffer.
 func (s *Session) set(e *event.Event) (device.Set, error) {
-	if !e.Devices.OK {
+	switch {
+	case !e.Devices.OK && e.Kind == event.KindFree:
+		return s.fleet.Holding(e.Buffer.ID), nil
+	case !e.Devices.OK:
 		return s.fleet.Set(), nil
 	}
 	return s.fleet.Of(e.Devices.V...)
@@ -308,53 +303,6 @@ func (s *Session) replace(e *event.Event) (event.Code, error) {
 	}
 	_, err = s.fleet.Replace(e.Program, p)
 	return "", err
-}
-
-func (s *Session) trace(e *event.Event) (event.Code, error) {
-	id, known := s.traces[e.Trace]
-	if e.Kind == event.KindTraceBegin {
-		return s.beginTrace(e, known)
-	}
-	if !known {
-		return event.CodeNoTrace, fmt.Errorf("trace %d: %w", e.Trace, device.ErrNoTrace)
-	}
-	var err error
-	switch e.Kind {
-	case event.KindRecord:
-		err = s.fleet.Record(id, e.Program)
-	case event.KindTraceEnd:
-		err = s.fleet.EndTrace(id)
-	case event.KindReplay:
-		err = s.fleet.Replay(id)
-	case event.KindRelease:
-		if err = s.fleet.ReleaseTrace(id); err == nil {
-			delete(s.traces, e.Trace)
-		}
-	}
-	// The fleet numbers traces for itself; the log's number is what people know.
-	if t, ok := errors.AsType[*device.Error](err); ok {
-		t.Trace = device.TraceID(e.Trace)
-	}
-	return "", err
-}
-
-func (s *Session) beginTrace(e *event.Event, known bool) (event.Code, error) {
-	if known {
-		return event.CodeTraceExists, fmt.Errorf("trace %d was begun and not released", e.Trace)
-	}
-	set, err := s.set(e)
-	if err != nil {
-		return "", err
-	}
-	id, err := s.fleet.BeginTrace(set)
-	if err != nil {
-		return "", err
-	}
-	if s.traces == nil {
-		s.traces = map[uint64]device.TraceID{}
-	}
-	s.traces[e.Trace] = id
-	return "", nil
 }
 
 // allocate counts a buffer, or lays one anew whose place is known better now.
@@ -370,32 +318,32 @@ func (s *Session) allocate(e *event.Event, set device.Set) (event.Code, error) {
 		cores := part.Cores.V
 		if !part.Cores.OK {
 			var err error
-			if cores, err = s.grid(set); err != nil {
+			if cores, err = s.grids.common(&s.fleet, set); err != nil {
 				return event.CodeSpec, err
 			}
 		}
 		b.Parts = append(b.Parts, fit.Part{Cores: cores, Range: part.Range})
 	}
 	if e.Corrects {
-		return "", s.correct(b, set)
+		return "", correct(&s.fleet, b, set)
 	}
 	return "", s.fleet.Allocate(b, set)
 }
 
 // correct lays a buffer anew on all devices of a set, or on none. Devices may have different ones under its id.
-func (s *Session) correct(b fit.Buffer, set device.Set) error {
+func correct(f *device.Fleet, b fit.Buffer, set device.Set) error {
 	var was []func() error // puts back
 	for id := range set.All() {
-		if d, err := s.fleet.Device(id); err == nil { // it was there just now
+		if d, err := f.Device(id); err == nil { // it was there just now
 			if old, ok := d.Buffer(b.ID); ok {
-				was = append(was, func() error { return s.fleet.Allocate(old, d.Set()) })
+				was = append(was, func() error { return f.Allocate(old, d.Set()) })
 			}
 		}
 	}
-	if _, err := s.fleet.Free(b.ID, set); err != nil {
+	if _, err := f.Free(b.ID, set); err != nil {
 		return err
 	}
-	err := s.fleet.Allocate(b, set)
+	err := f.Allocate(b, set)
 	if err != nil {
 		for _, put := range was {
 			err = errors.Join(err, put()) // that fitted before
@@ -404,37 +352,59 @@ func (s *Session) correct(b fit.Buffer, set device.Set) error {
 	return err
 }
 
-// free takes a buffer off the devices that the event names or, where it names none, off
-// all that have it.
-func (s *Session) free(e *event.Event, set device.Set) (event.Code, error) {
-	if !e.Devices.OK {
-		if set = s.fleet.Holding(e.Buffer.ID); set.Len() == 0 {
-			return event.CodeNotAllocated, fmt.Errorf("buffer %d: %w", e.Buffer.ID, device.ErrNotAllocated)
+// run registers a program and makes it resident: it did run, whatever a check says. A run that goes on takes the
+// place of its shorter form. Of an aborted one nothing is resident.
+//
+// Outside the grid of one of its devices it is a device.ErrGrid, and registered nowhere. Its shorter form is not
+// registered any more.
+func (s *Session) run(e *event.Event) (event.Code, error) {
+	all, code, err := s.programs.launches(e, &s.fleet)
+	if err != nil {
+		return code, err
+	}
+	s.launched = all
+	for _, on := range e.On {
+		if err = s.grids.refuse(s.programs[e.Program], &s.fleet, on.Device); err != nil {
+			break
 		}
 	}
-	_, err := s.fleet.Free(e.Buffer.ID, set)
-	return "", err
+	if err == nil {
+		err = registerAll(&s.fleet, all)
+	}
+	if err != nil && !errors.Is(err, device.ErrGrid) {
+		return "", err
+	}
+	if !e.Inferred {
+		for _, on := range e.On {
+			s.ran.add(on.Device, e, &s.fleet)
+		}
+	}
+	if err != nil {
+		return "", err
+	}
+	for _, l := range all {
+		for _, p := range l.content.programs {
+			if e.Aborted {
+				break
+			}
+			if err := s.fleet.Dispatch(p.ID(), l.set); err != nil {
+				return "", err
+			}
+		}
+	}
+	return "", nil
 }
 
-// grid returns the cores that all devices of a set have.
-func (s *Session) grid(set device.Set) (l1.CoreSet, error) {
-	var cols, rows int
-	if spec, ok := set.Spec(); ok && len(s.grids) == 0 && spec.Cols > 0 {
-		return spec.Grid().Cores(), nil
+// judge judges a program on some devices as the fleet does, or beside the grids that
+// it does not have.
+func (s *Session) judge(p *program.Program, set device.Set) (fit.Verdict, error) {
+	v, err := s.fleet.Check(p, set)
+	if err != nil || s.grids.refuseAny(s.programs[p.ID()], &s.fleet, set) == nil {
+		return v, err
 	}
-	for id := range set.All() {
-		d, err := s.fleet.Device(id)
-		if err != nil {
-			return l1.CoreSet{}, err
-		}
-		spec := s.judged(d)
-		switch {
-		case spec.Cols == 0:
-			return l1.CoreSet{}, fmt.Errorf("device %d: its grid is not known: name the cores", id)
-		case cols != 0 && cmp.Or(cmp.Compare(cols, spec.Cols), cmp.Compare(rows, spec.Rows)) != 0:
-			return l1.CoreSet{}, fmt.Errorf("device %d: its grid is %dx%d, that of another one %dx%d: name the cores", id, spec.Cols, spec.Rows, cols, rows)
-		}
-		cols, rows = spec.Cols, spec.Rows
+	places, err := s.grids.places(&s.fleet, set)
+	if err != nil {
+		return v, err
 	}
-	return l1.Spec{Cols: cols, Rows: rows}.Grid().Cores(), nil
+	return fit.Check(p, places...), nil
 }

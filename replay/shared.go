@@ -7,13 +7,14 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/program"
 )
 
 // A Shared is a Session that several logs feed (Feed). The zero Shared is empty and ready to
 // use; it must not be copied. Its methods may be called at the same time.
 type Shared struct {
-	// Heard, if not nil, is told of each event after it was applied, and of its *RefusedError, one
-	// call after the other. It is set before the first event, and keeps all logs waiting.
+	// Heard, if not nil, gets each event after it was applied, with its *RefusedError, one call after the other.
+	// It is set before the first event, and keeps all logs waiting.
 	Heard func(e *event.Event, refused error)
 
 	mu      sync.Mutex
@@ -24,11 +25,10 @@ type Shared struct {
 // Fleet returns the fleet.
 func (s *Shared) Fleet() *device.Fleet { return s.session.Fleet() }
 
-// Feed is Session.Stream for a log whose first event, its header, says which session it feeds:
-// of is asked, and its error ends the log. Each event is applied as a whole, before or after
-// those of other logs, and an answer is about the fleet as it was then. Ids are those of all
-// logs; the operations that run are those of this one. Where its events end, what it did
-// stays. Nobody waits for w but this log.
+// Feed is Session.Stream for a log whose first event, its header, names the session: of returns it, and an error
+// of it ends the log. Each event is applied as a whole, before or after events of other logs. An answer is about
+// the fleet at that moment. All logs share ids; each has its own running operations. The effects of a log stay
+// when its events end. Only this log waits for w.
 func Feed(events iter.Seq2[*event.Event, error], of func(header *event.Event) (*Shared, error), w io.Writer) error {
 	var s *Shared
 	var own running
@@ -49,4 +49,44 @@ func Feed(events iter.Seq2[*event.Event, error], of func(header *event.Event) (*
 		}
 		return answers, nil
 	})
+}
+
+// WriteMoment writes an event log that begins now: devices, registered programs, leftovers of dispatches, buffers,
+// and things that the logs do not show. A reader of it has the figures of this fleet, with high-water marks that
+// begin now, and without traces. Leftovers of a program that is not registered any more, or was partly evicted,
+// come from a program of its name that is there for a moment. Other logs wait meanwhile. Cost: O(n log n) in the
+// content of all cores of all devices. The error comes from w.
+func (s *Shared) WriteMoment(w io.Writer) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f := s.session.Fleet()
+	m := moment{fleet: f, out: event.NewWriter(w), used: map[program.ID]bool{}}
+	m.write(&event.Event{Kind: event.KindHeader})
+	m.declare()
+	for _, ls := range leftoversOf(f) {
+		m.dispatch(ls)
+	}
+	m.allocate()
+	m.out.Observe(device.Event{Kind: device.EventPeaksReset, Set: f.Set()})
+	for i := range s.unseen {
+		m.write(&s.unseen[i])
+	}
+	return m.out.Err()
+}
+
+// maxUnseen is how many events of hidden things are kept.
+const maxUnseen = 1000
+
+// see keeps what a log says that it does not show. One event stands for all others.
+func (s *Shared) see(e *event.Event) {
+	if e.Kind != event.KindHidden && e.Kind != event.KindAnomaly {
+		return
+	}
+	kept := event.Event{Pos: event.Pos{Node: -1}, Kind: e.Kind, Code: e.Code, Count: e.Count, Detail: e.Detail, Devices: e.Devices}
+	switch n := len(s.unseen); {
+	case n < maxUnseen:
+		s.unseen = append(s.unseen, kept)
+	case e.Kind == event.KindHidden:
+		s.unseen[n-1] = event.Event{Pos: event.Pos{Node: -1}, Kind: event.KindHidden, Code: e.Code, Count: 1, Detail: "more is hidden than is told apart"}
+	}
 }

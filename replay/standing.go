@@ -10,17 +10,24 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// What is in the way of one more L1 buffer is gathered here, while events go by.
+// Everything that is in the way of one more L1 buffer is gathered here, while events go by.
 
 // rooms answer Options.Room in the making.
 type rooms struct {
-	limits []*RoomLimit // by their numbers in fit.Taken
-	known  map[checkKey]int
-	answer Rooms
-	each   uint64 // bytes on each core of the Tensor of the question
+	question *RoomQuestion
+	standing map[*row]*standing
+	limits   []*RoomLimit // by their numbers in fit.Taken
+	known    map[checkKey]int
+	answer   Rooms
+	each     uint64 // bytes on each core of the Tensor of the question
 }
 
-// standing is what was in the way on a row at any time.
+func newRooms(question *RoomQuestion) *rooms {
+	limits := []*RoomLimit{fit.Nobody: nil}
+	return &rooms{question: question, standing: map[*row]*standing{}, limits: limits, known: map[checkKey]int{}}
+}
+
+// A standing has everything that was in the way on a row at any time.
 type standing struct {
 	taken   []*fit.Taken // of each Spec and mode that the device had; together they are what is in the way
 	specs   []l1.Spec    // of these, with the alignment in that mode
@@ -31,9 +38,6 @@ type standing struct {
 }
 
 func (s *standing) clone() *standing {
-	if s == nil {
-		return nil
-	}
 	to := *s
 	to.taken, to.specs = nil, slices.Clone(s.specs)
 	for _, t := range s.taken {
@@ -43,17 +47,14 @@ func (s *standing) clone() *standing {
 	return &to
 }
 
-// inherit takes over what was in the way on another row.
+// inherit adds everything that was in the way on another row.
 func (s *standing) inherit(from *standing) {
-	if s == nil {
-		return // nobody asks
-	}
 	other := from.clone()
 	s.taken, s.specs = append(other.taken, s.taken...), append(other.specs, s.specs...)
 	s.cores, s.service = s.cores.Union(other.cores), s.service || other.service
 }
 
-// on returns what is in the way on devices of the Spec and in the mode that one has now.
+// on returns the Taken for devices with the Spec and the mode that one has now.
 func (s *standing) on(dev device.Device) *fit.Taken {
 	at := fit.Place{Spec: gridless(dev.Spec()), Hybrid: dev.Hybrid()}
 	at.Spec.L1Align = at.Alignment()
@@ -65,28 +66,42 @@ func (s *standing) on(dev device.Device) *fit.Taken {
 	return s.taken[i]
 }
 
-// limit notes what takes bytes, and returns what it is called.
-func (r *replay) limit(l RoomLimit) int {
-	r.rooms.limits = append(r.rooms.limits, &l)
-	return len(r.rooms.limits) - 1
+// join adds the calls that are needed.
+func (r *rooms) join(s *subscribers) {
+	s.met, s.back = append(s.met, r.met), append(s.back, r.back)
+	s.part, s.inherit = append(s.part, r.part), append(s.inherit, r.inherit)
+	s.launched, s.laid, s.finish = append(s.launched, r.launched), append(s.laid, r.laid), append(s.finish, r.finish)
 }
 
-// standsFree takes in that a row has devices of a Spec and in a mode.
-func (r *replay) standsFree(d *row) {
-	if r.opt.Room != nil {
-		if d.standing == nil {
-			d.standing = &standing{}
-		}
-		d.standing.on(d.dev)
-	}
+// limit stores the program or buffer that takes bytes, and returns its number.
+func (r *rooms) limit(l RoomLimit) int {
+	r.limits = append(r.limits, &l)
+	return len(r.limits) - 1
 }
 
-// stands takes in that a buffer lives on a row.
-func (r *replay) stands(d *row, given fit.Buffer, b *buffer) {
-	if r.opt.Room == nil {
-		return
+// met records that a row has devices with a Spec and a mode.
+func (r *rooms) met(d *row) {
+	if r.standing[d] == nil {
+		r.standing[d] = &standing{}
 	}
-	s := d.standing
+	r.standing[d].on(d.dev)
+}
+
+// back records that the devices of a row come back with a Spec. Their grid may be another one.
+func (r *rooms) back(d *row, spec l1.Spec) {
+	r.sizeOn(d.says.spec, d.says.grid)
+	r.sizeOn(spec, d.says.grid)
+}
+
+// inherit gives a row the history of another one.
+func (r *rooms) inherit(d, from *row) { r.standing[d].inherit(r.standing[from]) }
+
+// part gives the new row of some devices the history of their old row.
+func (r *rooms) part(d, other *row) { r.standing[other] = r.standing[d].clone() }
+
+// laid adds a buffer that lives on a row.
+func (r *rooms) laid(d *row, given fit.Buffer, b *buffer) {
+	s := r.standing[d]
 	s.service = s.service || given.Kind == fit.KindService // one without a byte claims its cores too
 	if !given.Stands() || s.places[b.hash] {
 		return
@@ -103,14 +118,11 @@ func (r *replay) stands(d *row, given fit.Buffer, b *buffer) {
 	s.on(d.dev).Buffer(given, r.limit(RoomLimit{Buffer: &info}))
 }
 
-// checkedRuns takes in programs that were enqueued at one moment, and what they may be instead.
-func (r *replay) checkedRuns(all []launch) {
-	if r.opt.Room == nil {
-		return
-	}
-	out := &r.rooms.answer
+// launched adds programs that were enqueued at one moment, and their candidates.
+func (r *rooms) launched(moment uint64, all []launch) {
+	out := &r.answer
 	for _, l := range all {
-		added := r.checkedRun(l)
+		added := r.add(moment, l)
 		out.unsettled = out.unsettled || l.unsettled
 		if l.candidates == nil {
 			continue
@@ -118,20 +130,20 @@ func (r *replay) checkedRuns(all []launch) {
 		for _, c := range slices.Concat(l.candidates.workloads...) {
 			other := l
 			other.content = c
-			added = r.checkedRun(other) || added
+			added = r.add(moment, other) || added
 		}
 		out.candidates = out.candidates || added // else all of them ran before
 	}
-	if r.opt.Room.Size > 0 || r.opt.Room.Tensor.Bytes > 0 {
+	if r.question.Size > 0 || r.question.Tensor.Bytes > 0 {
 		for _, group := range groupsOf(all, launch.roomKey) {
-			r.tight(group)
+			r.tight(moment, group)
 		}
 	}
 }
 
-// checkedRun takes in one program, and reports whether it is new to its devices.
-func (r *replay) checkedRun(l launch) (added bool) {
-	s := l.on.standing
+// add adds one program, and reports whether it is new to its devices.
+func (r *rooms) add(moment uint64, l launch) (added bool) {
+	s := r.standing[l.on]
 	taken := s.on(l.on.dev)
 	if added = !s.runs[l.content]; !added && !s.service {
 		return false
@@ -144,7 +156,7 @@ func (r *replay) checkedRun(l launch) (added bool) {
 	if s.service {
 		claimed = l.place(1).Claimed()
 	}
-	by := r.limit(RoomLimit{Program: &l.run, Enqueue: event.Some(r.checks.moment), T: l.run.T})
+	by := r.limit(RoomLimit{Program: &l.run, Enqueue: event.Some(moment), T: l.run.T})
 	for _, p := range l.content.judged {
 		taken.Program(p, claimed, by)
 		for _, cb := range p.CBs() {
@@ -164,30 +176,30 @@ func (l launch) roomKey() checkKey {
 }
 
 // tight looks whether a buffer of the size has a place beside a program and what lives then.
-func (r *replay) tight(group []launch) {
+func (r *rooms) tight(moment uint64, group []launch) {
 	first := group[0]
-	size := r.sizeOn(first.on.spec, first.on.grid)
+	size := r.sizeOn(first.on.says.spec, first.on.says.grid)
 	if size == 0 {
 		return
 	}
-	at, known := r.rooms.known[first.roomKey()]
+	at, known := r.known[first.roomKey()]
 	if !known {
-		at = r.findTight(group, size)
-		if r.rooms.known == nil || len(r.rooms.known) >= maxRemembered {
-			r.rooms.known = map[checkKey]int{}
+		at = r.findTight(moment, group, size)
+		if len(r.known) >= maxRemembered {
+			clear(r.known)
 		}
-		r.rooms.known[first.roomKey()] = at
+		r.known[first.roomKey()] = at
 		return
 	}
 	if at >= 0 {
-		r.rooms.answer.Tight[at].Times += devices(group)
+		r.answer.Tight[at].Times += devices(group)
 	}
 }
 
 // findTight judges a program anew and returns where the answer is.
-func (r *replay) findTight(group []launch, size uint64) int {
+func (r *rooms) findTight(moment uint64, group []launch, size uint64) int {
 	first := group[0]
-	cores := r.opt.Room.on(first.on)
+	cores := r.coresOf(first.on)
 	free := first.spec.Usable().Intersect(first.on.dev.Clear())
 	clear := *first.spec
 	clear.CBBase, clear.L1Size, clear.L1Small = free.Start, free.End, 0 // in which no buffer lies
@@ -197,20 +209,141 @@ func (r *replay) findTight(group []launch, size uint64) int {
 		place := first.place(int(devices(group)))
 		place.Programs = programs
 		if room := fit.RoomOn(cores, size, place); room.Place.IsEmpty() {
-			return r.listTight(group, room.Range)
+			return r.listTight(moment, group, room.Range)
 		}
 	}
 	return fitted
 }
 
-func (r *replay) listTight(group []launch, room l1.Range) int {
-	first, out := group[0], &r.rooms.answer
+func (r *rooms) listTight(moment uint64, group []launch, room l1.Range) int {
+	first, out := group[0], &r.answer
 	if len(out.Tight) == MaxListed {
 		out.TightMore++
 		return unlisted
 	}
 	out.Tight = append(out.Tight, TightRun{
-		Run: first.run, Enqueue: r.checks.moment, T: first.run.T, Device: first.on.id, Devices: int(devices(group)), Times: devices(group), Gap: newGap(room),
+		Run: first.run, Enqueue: moment, T: first.run.T, Device: first.on.id,
+		Devices: int(devices(group)), Times: devices(group), Gap: newGap(room),
 	})
 	return len(out.Tight) - 1
+}
+
+// coresOf returns the cores of a row that the question is about.
+func (r *rooms) coresOf(d *row) l1.CoreSet {
+	switch q := r.question; {
+	case !q.Cores.IsEmpty() && q.Tensor.Bytes == 0:
+		return q.Cores
+	case d.says.spec.Cols > 0:
+		return d.says.spec.Grid().Cores()
+	}
+	return r.standing[d].cores
+}
+
+// sizeOn returns the bytes of the question on each core of devices of a Spec, with the source of
+// their grid. It notes where a grid is not known, or leads to other bytes than one before: the
+// bytes of a tensor are 0 from then on.
+func (r *rooms) sizeOn(spec l1.Spec, grid event.Source) uint64 {
+	q, out := r.question, &r.answer
+	if q.Tensor.Bytes == 0 {
+		return q.Size
+	}
+	each := uint64(0)
+	if grid != event.FromAssumed {
+		each = q.Tensor.PerCore(spec.NumCores(), spec.L1Align)
+	}
+	if r.each == 0 {
+		r.each = each
+	}
+	if each == 0 || each != r.each {
+		out.banks = true
+	}
+	if out.banks {
+		return 0
+	}
+	return each
+}
+
+// finish answers Options.Room. spec is the Result's.
+func (r *rooms) finish(to *Result, rows *rows, spec Spec) {
+	out := &r.answer
+	out.Question = *r.question
+	if out.Question.Tensor.Bytes > 0 {
+		out.Question.Size = 0
+	}
+	shown := rows.shown()
+	for d := range rows.each() {
+		if shown(d) {
+			out.Question.Size = r.sizeOn(d.says.spec, d.says.grid)
+		}
+	}
+	if out.banks {
+		out.Tight, out.TightMore = nil, 0
+	}
+	var all []*fit.Taken
+	var cores l1.CoreSet
+	done := map[*row]DeviceRoom{}
+	for d, id := range rows.each() {
+		if !shown(d) {
+			continue
+		}
+		one, known := done[d]
+		if !known {
+			on := r.coresOf(d)
+			taken := r.standing[d].taken
+			if len(taken) == 0 {
+				taken = []*fit.Taken{fit.NewTaken(fit.Place{Spec: d.says.spec})}
+			}
+			all, cores = append(all, taken...), cores.Union(on)
+			one = r.deviceRoom(d, on, taken)
+			done[d] = one
+		}
+		if one.Device.OK {
+			one.Device.V = uint64(id)
+		}
+		out.Devices = append(out.Devices, one)
+	}
+	if len(all) > 0 {
+		room := r.roomOn(cores, all)
+		out.All, out.small = &room, room.Place.OK && r.smaller(cores, all, spec)
+	}
+	q := out.Question
+	out.Size = known(q.Size, q.Size)
+	out.Sharded = event.Opt[l1.CoreSet]{V: q.Cores, OK: !q.Cores.IsEmpty()}
+	out.Devices, out.Tight = List(out.Devices), List(out.Tight)
+	to.Rooms = out
+}
+
+func (r *rooms) deviceRoom(d *row, on l1.CoreSet, taken []*fit.Taken) DeviceRoom {
+	kind, chips := d.says.kind()
+	one := DeviceRoom{Device: d.id, Kind: kind, Chips: List(chips), Room: r.roomOn(on, taken), Groups: []Room{}}
+	if d.says.spec.Cols > 0 {
+		one.Outside = on.Minus(d.says.spec.Grid().Cores())
+	}
+	for _, group := range fit.RoomsThroughout(on, r.answer.Question.Size, taken...) {
+		one.Groups = append(one.Groups, r.namedRoom(group))
+	}
+	return one
+}
+
+// roomOn returns the room on some cores, with names.
+func (r *rooms) roomOn(cores l1.CoreSet, taken []*fit.Taken) Room {
+	return r.namedRoom(fit.RoomThroughout(cores, r.answer.Question.Size, taken...))
+}
+
+// namedRoom gives a room the names of who limits it.
+func (r *rooms) namedRoom(found fit.Room[int]) Room {
+	by := r.limits
+	place := known(found.Place.Len(), found.Place.Start)
+	return Room{found.Cores, found.Cores.Len(), newGap(found.Range), place, by[found.Below], by[found.Above]}
+}
+
+// smaller reports whether the size has a place on the chip that is assumed, and none on the
+// smaller one that it may be.
+func (r *rooms) smaller(cores l1.CoreSet, all []*fit.Taken, spec Spec) bool {
+	size := r.answer.Question.Size
+	if !spec.assumed() || size == 0 {
+		return false
+	}
+	other := l1.Spec{L1Size: l1.ArchSpec(l1.Wormhole).L1Size, L1Small: spec.L1Small}
+	return fit.RoomThroughout(cores, size, append(all, fit.NewTaken(fit.Place{Spec: other}))...).Place.IsEmpty()
 }

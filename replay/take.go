@@ -1,32 +1,27 @@
 package replay
 
 import (
-	"slices"
+	"encoding/json"
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
-	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
 
-// take takes in one operation of the fleet.
+// take passes one operation of the fleet to the stages.
 func (r *replay) take(e *event.Event, told device.Event) error {
 	switch told.Kind {
 	case device.EventTraceBegun, device.EventTraceEnded, device.EventRefused, device.EventPeaksReset:
 		return nil
 	case device.EventTraceRecorded:
-		r.traces[told.Trace] = append(r.traces[told.Trace], told.Program)
+		r.catalogue.traces[told.Trace] = append(r.catalogue.traces[told.Trace], told.Program)
 		return nil
 	case device.EventTraceReleased:
-		delete(r.traces, told.Trace)
+		delete(r.catalogue.traces, told.Trace)
 		return nil
 	case device.EventAllocated:
-		b := r.describe(e, told.Buffer, told.Set)
-		r.compareEnd(e, b, told.Set)
-		for _, d := range r.rows.of(told.Set) {
-			r.allocate(d, told.Buffer, b)
-		}
+		r.allocate(e, told)
 		return nil
 	case device.EventDeviceAdded, device.EventMeshAdded:
 		for i := range told.Set.Len() {
@@ -37,7 +32,7 @@ func (r *replay) take(e *event.Event, told device.Event) error {
 		return nil
 	case device.EventReplaced: // an id has one layout: the old one ends everywhere before the new one begins
 		for _, d := range r.rows.of(told.Set) {
-			if err := r.unregister(d, told.Old.ID(), e); err != nil {
+			if err := r.books.unregister(d, told.Old.ID()); err != nil {
 				return err
 			}
 		}
@@ -50,109 +45,264 @@ func (r *replay) take(e *event.Event, told device.Event) error {
 	return nil
 }
 
-// compareEnd notes a buffer that ends beyond L1, once however often it is told.
-func (r *replay) compareEnd(e *event.Event, b *buffer, on device.Set) {
-	again := b.id == r.beyond.id && e.Node == r.beyond.at
-	if !b.info.Kind.InL1() || again && r.notes[CodeBufferBeyondL1] != nil {
-		return
-	}
-	for _, d := range r.rows.of(on) {
-		if size := d.dev.Spec().L1Size; size > 0 && b.span.End > size {
-			r.beyond.id, r.beyond.at = b.id, e.Node
-			r.notes.note(CodeBufferBeyondL1, at(e), "")
-			return
-		}
-	}
-}
-
-// takeOn takes in what an operation of the fleet means for a row.
+// takeOn passes an operation of the fleet to the stages, for one row.
 func (r *replay) takeOn(d *row, e *event.Event, told device.Event) error {
 	switch told.Kind {
 	case device.EventDeviceRemoved:
-		return r.remove(d, e)
-	case device.EventHybridSet:
-		r.standsFree(d)
-	case device.EventRegistered, device.EventReplaced:
-		if e.Kind != event.KindRun { // which has rows of its own
-			return r.register(d, told.Program, e)
+		if err := r.executions.differs(d); err != nil {
+			return err
 		}
+		for _, gone := range r.subscribers.gone {
+			gone(d, nil, when{})
+		}
+		return r.books.remove(d)
+	case device.EventHybridSet:
+		r.met(d)
+	case device.EventRegistered, device.EventReplaced:
+		if e.Kind == event.KindRun { // which has rows of its own
+			return nil
+		}
+		c, err := r.catalogue.content(told.Program, r.session.programs[told.Program.ID()])
+		if err != nil {
+			return err
+		}
+		return r.books.register(d, told.Program, c, r.runs(told.Program, e))
 	case device.EventUnregistered:
-		return r.unregister(d, told.Program.ID(), e)
+		return r.books.unregister(d, told.Program.ID())
 	case device.EventDispatched:
 		if e.Kind == event.KindRun {
 			return nil
 		}
 		p := told.Program
-		if err := r.dispatched(d, []*program.Program{p}, r.loggedRun(d, p, e), e.Node, e); err != nil {
+		run := d.loggedRun(p, r.runs(p, e))
+		if err := r.dispatched(d, []*program.Program{p}, run, e.Node, e); err != nil {
 			return err
 		}
-		d.executed.Executions++
-		for g := range p.Occupied(program.CircularBuffer).Groups() {
-			d.executed.CorePeak = max(d.executed.CorePeak, g.Bytes())
-		}
+		d.activity.logged(p)
+		d.activity.log.Executions++
 	case device.EventTraceReplayed:
-		if err := r.differs(d, e); err != nil {
+		if err := r.executions.differs(d); err != nil {
 			return err
 		}
-		r.traced(d, r.traces[told.Trace], e)
+		for _, p := range r.catalogue.recorded(told.Trace) {
+			if _, known := d.memory.last.get(p); !known {
+				d.memory.ran(p, r.naming.run(p, d.loggedRun(p, r.runs(p, e)), 0))
+			}
+			d.activity.logged(p)
+		}
+		r.marker.grown(d, r.session.now(e), nil)
+		d.activity.log.Executions++
 	case device.EventEvicted:
-		return r.differs(d, e)
+		return r.executions.differs(d)
 	case device.EventFreed:
-		r.free(d, told.Buffer.ID, e)
+		r.free(d, told, e)
 	}
 	return nil
 }
 
-// allocated takes in what an allocation says besides of what the fleet keeps.
-func (r *replay) allocated(e *event.Event) error {
-	kind := e.Buffer.Kind
-	if e.Earlier && len(e.Parts) == 0 && e.Buffer.Hidden.IsEmpty() {
-		if kind == fit.KindL1 || kind == fit.KindL1Small {
-			if r.result.Earlier.Bytes > l1.MaxAddr-e.Buffer.Size {
-				return r.tooMuch(e, nil)
-			}
-			r.result.Earlier.L1++
-			r.result.Earlier.Bytes += e.Buffer.Size
-		} else {
-			r.result.Earlier.Other++
+// runs returns when an event of a log runs a program. Its operation names the program too.
+func (r *replay) runs(p *program.Program, e *event.Event) when {
+	now := r.session.now(e)
+	now.op = r.session.programs.label(p, now.op)
+	return now
+}
+
+// add makes the row of a device, or takes it up again where an id comes back.
+func (r *replay) add(id device.ID, e *event.Event) error {
+	dev, err := r.session.fleet.Device(id)
+	if err != nil {
+		return err
+	}
+	if d := r.rows.Get(id); d != nil { // an id that comes back stays with its first Spec here
+		d = r.rows.Part(d, []device.ID{id})
+		d.dev, d.gone = dev, false
+		r.met(d)
+		for _, back := range r.subscribers.back {
+			back(d, e.Spec)
 		}
+		r.specs.back(d, e.Spec)
 		return nil
 	}
-	for _, d := range r.named(e) {
-		if len(e.Parts) > 0 && !e.Buffer.Backing {
-			synthesised := slices.ContainsFunc(e.Parts, func(p event.Part) bool { return p.Synthesised })
-			d.on.Addresses = d.on.Addresses.with(!synthesised, synthesised)
-		}
-		if e.Unplaced != "" {
-			d.on.Unplaced++
-		}
-		if e.CoresFrom == event.FromAssumed {
-			d.on.Assumed++
-		}
+	like := likenessOf(e, event.FromFile)
+	if !r.result.Only.Device.OK && e.Role != event.RoleNone && r.rows.join(id, like) {
+		return nil
 	}
-	if !e.Buffer.Hidden.IsEmpty() {
-		r.notes.note(CodePerCoreHidden, at(e), "")
-	}
-	if e.Buffer.Unsized {
-		r.notes.note(CodeBufferUnsized, at(e), "")
-	}
-	if e.Unplaced != "" && e.Unplaced != event.UnplacedSmall { // no source says where L1_SMALL is
-		r.notes.note(CodeBufferUnplaced, at(e), "")
-	}
+	d := newRow(dev, like, &Programs{of: r.books.common})
+	r.rows.add(d)
+	r.met(d)
+	r.specs.meet(d, r.notes)
 	return nil
 }
 
-// freedUnknown takes in a free of which the source knows no allocation.
-func (r *replay) freedUnknown(e *event.Event) {
-	switch {
-	case e.Again:
-		r.notes.note(CodeFreeAgain, at(e), "")
-		return
-	case !e.Unknown:
+// met records that a row has devices with a Spec and a mode. They may be new.
+func (r *replay) met(d *row) {
+	for _, met := range r.subscribers.met {
+		met(d)
+	}
+}
+
+// declare records the facts of a source about an id, when it meets the id or knows more.
+func (r *replay) declare(e *event.Event) {
+	d := r.rows.Get(e.Device)
+	if d == nil {
 		return
 	}
-	r.notes.note(CodeFreeUnknown, at(e), "")
-	if !e.Earlier && e.Buffer.Kind.InL1() && e.Buffer.Kind >= fit.KindL1 && r.checks.result.Runs > 0 {
-		r.result.Earlier.Freed++
+	says := saidOf(e)
+	if d.says.equal(says) && !e.Like.OK {
+		return
 	}
+	d = r.rows.alone(e.Device)
+	d.says = says
+	if from := r.rows.Get(e.Like.V); e.Like.OK && from != nil && from != d && !d.touched {
+		r.marker.settle(from)
+		d.inherit(from)
+		for _, inherit := range r.subscribers.inherit {
+			inherit(d, from)
+		}
+	}
+}
+
+// allocate records that a buffer is allocated.
+func (r *replay) allocate(e *event.Event, told device.Event) {
+	given, rows := told.Buffer, r.rows.of(told.Set)
+	b := newBuffer(e, given, r.session.now(e), r.marker.count)
+	if !r.books.ledger.runs {
+		first := event.Opt[uint64]{}
+		if len(rows) > 0 { // the set itself sorts its devices first
+			first = event.Some(uint64(rows[0].slot))
+		}
+		b.ofLog(given.Name, first)
+	}
+	b.hash, b.name = r.naming.place(b, given), nameOf(&r.naming, b)
+	r.outside.compareEnd(e, b, rows, r.notes)
+	for _, d := range rows {
+		if d.lay(b, given.Backing); given.Backing {
+			continue
+		}
+		for _, laid := range r.subscribers.laid {
+			laid(d, given, b)
+		}
+		if b.measured() {
+			r.marker.laid(d, b)
+		}
+	}
+}
+
+// free records that a device does not hold a buffer any more. Devices may have had different ones under one id.
+func (r *replay) free(d *row, told device.Event, e *event.Event) {
+	d.touched = true
+	b := d.memory.live.of(told.Buffer.ID)
+	if b == nil { // it backed another one
+		return
+	}
+	now := r.session.now(e)
+	d.drop(b, now, e.Corrects)
+	for _, gone := range r.subscribers.gone {
+		gone(d, b, now)
+	}
+}
+
+// dispatched records that programs ran last on a device.
+func (r *replay) dispatched(d *row, programs []*program.Program, run ProgramRun, at uint64, e *event.Event) error {
+	if err := r.executions.follows(d, len(programs)); err != nil {
+		return err
+	}
+	for _, p := range programs {
+		was, ok := d.memory.last.get(p)
+		if ok {
+			d.marks.runs(p, was.ProgramRun)
+		} else {
+			r.catalogue.turn.came++
+		}
+		d.memory.ran(p, r.naming.run(p, run, d.activity.dispatches.sent(p, was.n)))
+	}
+	r.marker.grown(d, when{at, json.Number(e.T), run.Op}, nil)
+	return nil
+}
+
+// enqueue gathers the programs that an event enqueues, by a run, a call, or the replay of a trace.
+func (r *replay) enqueue(e *event.Event) error {
+	type called struct {
+		program *program.Program
+		set     device.Set
+	}
+	var all []launch
+	var calls []called
+	switch e.Kind {
+	case event.KindRun:
+		var err error
+		if all, err = r.launched(e); err != nil {
+			return err
+		}
+	case event.KindEnqueue, event.KindDispatch:
+		set, err := r.session.set(e)
+		if err != nil || set.Len() == 0 { // a dispatch on no device needs no program
+			return err
+		}
+		p, ok := r.session.fleet.Program(e.Program)
+		if !ok {
+			if p, _, err = r.session.place(e.Program, set); err != nil {
+				return err
+			}
+		}
+		calls = append(calls, called{p, set})
+	case event.KindReplay: // all that was recorded, as it was recorded, also if the replay is refused
+		for _, happened := range r.changes.told {
+			if happened.Kind != device.EventTraceReplayed && happened.Kind != device.EventRefused {
+				continue
+			}
+			for _, p := range r.catalogue.recorded(happened.Trace) {
+				calls = append(calls, called{p, happened.Set})
+			}
+		}
+	}
+	for _, call := range calls {
+		c, err := r.catalogue.content(call.program, r.session.programs[call.program.ID()])
+		if err != nil {
+			return err
+		}
+		now := r.runs(call.program, e)
+		for _, d := range r.rows.of(call.set) {
+			spec := r.checks.specOf(r.session.grids.of(d.dev))
+			all = append(all, launch{on: d, content: c, run: d.loggedRun(call.program, now), spec: spec})
+		}
+	}
+	r.checks.enqueue(e.Node, leave(all, r.result.Only))
+	return nil
+}
+
+// launched returns the programs of a run, with their candidates.
+func (r *replay) launched(e *event.Event) (all []launch, err error) {
+	contents := contentsOf(r.session.launched)
+	var others map[l1.Spec]*candidates // nil: it is known what ran
+	if len(e.Candidates) > 0 {
+		others = map[l1.Spec]*candidates{}
+		for _, l := range r.session.launched {
+			spec := placing(r.rows.Get(l.ids[0]).dev.Spec())
+			if others[spec], err = r.session.programs.candidatesOf(e, spec); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, at := range r.rows.ran(e) {
+		d, c := at.row, contents(at.on.Device)
+		spec := r.checks.specOf(r.session.grids.of(d.dev))
+		all = append(all, launch{d, c, d.named(c, at.on, e), spec, others[placing(d.dev.Spec())], e.Unsettled, e.Persistent})
+	}
+	return all, nil
+}
+
+// run gives a run a row on each of its devices. outside: it ran outside the grid of one.
+func (r *replay) run(e *event.Event, outside bool) error {
+	contents := contentsOf(r.session.launched)
+	for _, at := range r.rows.ran(e) {
+		c := contents(at.on.Device)
+		run := r.books.run(at.row, c, at.on, e, outside)
+		if !e.Aborted && !outside {
+			if err := r.dispatched(at.row, c.programs, run, at.on.Last, e); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

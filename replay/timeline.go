@@ -1,26 +1,26 @@
 package replay
 
 import (
-	"cmp"
 	"encoding/json"
 	"slices"
 
+	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 )
 
-// A Timeline is what one device held over the events, thinned: where there were more
-// moments than it keeps, the extremes of each figure stay.
+// A Timeline has the figures of one device over the events. Where there were more moments than it keeps, the
+// extremes of each figure stay.
 type Timeline struct {
 	Device  event.Opt[uint64]
 	Samples []Sample // in the order of the events, at most maxSamples
 
-	// Moments are what lay where after some of the nodes that changed the device, if
-	// Options.Moments asks for it.
+	// Moments have the content of all cores after some of the nodes that changed the device, if Options.Moments
+	// asks for it.
 	Moments []LaidMoment
 }
 
-// A Sample is what a device held after an event that changed it. Bytes are summed over
-// cores, where no core is named.
+// A Sample has the figures of a device after an event that changed it. Bytes are summed over cores, where no core
+// is named.
 type Sample struct {
 	At uint64      `json:"counter"`     // the node or line
 	T  json.Number `json:"t,omitempty"` // the simulator's time, as it was written; "" = none
@@ -30,9 +30,8 @@ type Sample struct {
 	Resident   uint64 `json:"resident_bytes"` // circular buffers that the last dispatches left
 	Tracked    uint64 `json:"tracked_bytes"`
 	Core       uint64 `json:"tracked_core_bytes"` // on the fullest core
-	// Headroom is the room of what is registered: bytes on the core with the least.
-	// Absent where nobody can say, since the size of L1 is not known or nothing is
-	// registered.
+	// Headroom is the room of registered programs: bytes on the core with the least. It is absent where the size
+	// of L1 is not known or nothing is registered.
 	Headroom event.Opt[uint64] `json:"headroom_bytes"`
 
 	n uint64 // of all samples that were taken of the device, from 0
@@ -49,40 +48,88 @@ type samples struct {
 	stretch uint64
 }
 
-// sample takes down what the devices hold that an event has changed.
-func (r *replay) sample(e *event.Event) {
-	changed, op := map[*row]bool{}, r.doing(e)
-	for _, told := range r.told {
-		for _, d := range r.rows.of(told.Set) {
-			changed[d] = true
-		}
+// A history is the Timeline of a row in the making.
+type history struct {
+	samples samples
+	moments moments
+}
+
+// A timeline makes the Timelines of all devices.
+type timeline struct {
+	of   map[*row]*history
+	most int           // Options.Moments
+	due  map[*row]bool // changed by the last node, of which a moment may be kept
+	node when          // of due
+}
+
+func newTimeline(most int) *timeline {
+	return &timeline{of: map[*row]*history{}, most: most, due: map[*row]bool{}}
+}
+
+// join adds the calls that are needed.
+func (t *timeline) join(s *subscribers) {
+	s.before, s.changed = append(s.before, t.before), append(s.changed, t.changed)
+	s.part, s.device = append(s.part, t.part), append(s.device, t.finish)
+}
+
+// changed adds a sample of the devices that an event has changed.
+func (t *timeline) changed(rows []*row, now when) {
+	if len(rows) > 0 && (len(t.due) == 0 || now.at >= t.node.at) {
+		t.node = now
 	}
-	for d := range changed {
-		r.owe(d, e, op)
-		t := d.dev.Totals()
-		d.timeline.add(Sample{
-			At: e.Node, T: json.Number(e.T), Op: op, Registered: t.Registered, Resident: t.Resident, Tracked: t.Tracked, Core: t.TrackedCore,
-			Headroom: room(d),
+	seen := map[*row]bool{}
+	for _, d := range rows {
+		if seen[d] {
+			continue
+		}
+		seen[d] = true
+		if t.most > 0 {
+			t.due[d] = true
+		}
+		if t.of[d] == nil {
+			t.of[d] = &history{}
+		}
+		holds := d.dev.Totals()
+		t.of[d].samples.add(Sample{
+			At: now.at, T: now.t, Op: now.op, Registered: holds.Registered, Resident: holds.Resident, Tracked: holds.Tracked,
+			Core: holds.TrackedCore, Headroom: room(d),
 		})
 	}
 }
 
-// doing names the operation of an event that changed something.
-func (r *replay) doing(e *event.Event) Name {
-	op := r.opOf(e)
-	if r.ofRuns() {
-		return op
+// before keeps moments of the devices that the last node has changed, if the next event is of another one.
+func (t *timeline) before(next *event.Event, _ *rows, _ *marker) {
+	if len(t.due) == 0 || next != nil && !beyond(event.Some(t.node.at), next) {
+		return
 	}
-	for _, told := range r.told {
-		if told.Program != nil {
-			return r.label(told.Program, e)
-		}
-		op = cmp.Or(op, Name(told.Buffer.Name))
+	seen := map[device.MomentName]*scene{}
+	for d := range t.due {
+		one := LaidMoment{At: t.node.at, T: t.node.t, Op: t.node.op}
+		t.of[d].moments.keep(t.most, one, func(one *LaidMoment) { one.fill(d, seen) })
 	}
-	return op
+	clear(t.due)
 }
 
-// room returns the least room of what is registered on a device.
+// part gives the new row of some devices the history of their old row.
+func (t *timeline) part(d, other *row) {
+	if of := t.of[d]; of != nil {
+		own := *of
+		own.samples.list, own.moments.list = slices.Clone(of.samples.list), slices.Clone(of.moments.list)
+		t.of[other] = &own
+	}
+	if t.due[d] {
+		t.due[other] = true
+	}
+}
+
+// finish adds the Timeline of a device, if anything has changed it.
+func (t *timeline) finish(out *Result, d *row, id event.Opt[uint64], _ *DeviceL1) {
+	if of := t.of[d]; of != nil {
+		out.Timeline = append(out.Timeline, Timeline{id, of.samples.list, of.moments.list})
+	}
+}
+
+// room returns the least room of the programs that are registered on a device.
 func room(d *row) (least event.Opt[uint64]) {
 	if d.dev.Spec().L1Size > 0 {
 		least.V, least.OK = d.dev.Glance().LeastHeadroom()
@@ -90,7 +137,7 @@ func room(d *row) (least event.Opt[uint64]) {
 	return least
 }
 
-// add takes a sample in.
+// add adds a sample.
 func (l *samples) add(s Sample) {
 	s.n = l.taken
 	l.taken++
@@ -105,8 +152,7 @@ func (l *samples) add(s Sample) {
 	}
 }
 
-// Thin returns the same with at most so many samples, of which there are no fewer than 16:
-// the extremes of each figure stay.
+// Thin returns the same with at most so many samples, but not fewer than 16: the extremes of each figure stay.
 func (t Timeline) Thin(most int) Timeline {
 	if len(t.Samples) <= max(most, 16) {
 		return t
@@ -162,6 +208,19 @@ func extremes(stretch []Sample) (out []Sample) {
 		if keep[i] {
 			out = append(out, s)
 		}
+	}
+	return out
+}
+
+// ThinMoments returns at most so many moments, the first one among them, spread evenly.
+func (t Timeline) ThinMoments(most int) []LaidMoment {
+	n := len(t.Moments)
+	if n <= most {
+		return t.Moments
+	}
+	out := make([]LaidMoment, 0, most)
+	for i := range most {
+		out = append(out, t.Moments[i*n/most])
 	}
 	return out
 }

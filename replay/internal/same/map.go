@@ -58,14 +58,14 @@ func (m *Map[K, V]) Add(key K, v V) *Keys[K] {
 	return keys
 }
 
-// Join gives a new key the value of others, all of which are smaller.
+// Join gives a new key the value of others. They are all smaller.
 func (m *Map[K, V]) Join(key K, v V) {
 	m.values[key] = v
 	m.keys[v].add(key)
 }
 
-// Pick returns the values of some keys, in any order. Those that have other keys too are split.
-// Unknown keys are skipped.
+// Pick returns the values of some keys, in any order. Values that have other keys too are split. Unknown keys are
+// skipped.
 func (m *Map[K, V]) Pick(keys iter.Seq[K]) (out []V) {
 	some := map[V][]K{}
 	for key := range keys {

@@ -1,0 +1,285 @@
+package replay
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/internal/shown"
+)
+
+// A replay is a Result in the making: a fleet that follows events, and stages that get its changes. No stage knows
+// another one.
+type replay struct {
+	session Session
+	changes changes
+	result  Result
+	rows    rows
+	specs   specs
+	notes   notes
+	seen    struct { // of the source
+		begun bool // there was something besides the header
+		ended bool
+	}
+
+	catalogue   catalogue
+	books       books
+	naming      naming
+	outside     outside
+	executions  executions
+	marker      marker
+	checks      checks
+	subscribers *subscribers
+}
+
+// changes are the operations of the fleet for the current event.
+type changes struct {
+	told []device.Event
+	deaf bool // a change is only to be looked through
+}
+
+// event applies an event and passes its effects to the stages.
+func (r *replay) event(e *event.Event) error {
+	r.marker.count++
+	known := len(r.notes)
+	if err := r.happens(e); err != nil {
+		return r.failed(e, err)
+	}
+	if e.T != "" && len(r.notes) > known {
+		r.notes.date(at(e), json.Number(e.T))
+	}
+	r.forget()
+	return nil
+}
+
+// happens applies an event between the stages that look ahead of it and those that get its effects.
+func (r *replay) happens(e *event.Event) error {
+	r.judge(e)
+	for _, before := range r.subscribers.before {
+		before(e, &r.rows, &r.marker)
+	}
+	if e.Kind == event.KindHeader && !r.seen.begun {
+		_ = r.session.Apply(e) // the first one
+		r.books.ledger.begin(r.session.source != "")
+		r.result.Log = r.session.source == ""
+		return nil
+	}
+	r.seen.begun = true
+	r.result.Nodes = max(r.result.Nodes, e.Pos.Node+1) // unless an end says otherwise
+	r.before(e)
+	r.changes.deaf = e.Kind == event.KindResetPeaks // of which the fleet tells for each device
+	err := r.session.Apply(e)
+	r.changes.deaf = false
+	if err != nil && e.Corrects {
+		r.changes.told = r.changes.told[:0] // the buffer was taken off and put back
+	}
+	if err := r.notice(e, err); err != nil {
+		return err
+	}
+	if err == nil || isType[fit.Verdict](err) || errors.Is(err, device.ErrGrid) {
+		if err := r.enqueue(e); err != nil {
+			return err
+		}
+	}
+	for _, happened := range r.changes.told {
+		if err := r.take(e, happened); err != nil {
+			return err
+		}
+	}
+	for _, changed := range r.subscribers.changed {
+		changed(r.changed(e))
+	}
+	r.changes.told = r.changes.told[:0]
+	switch {
+	case err == nil:
+		return r.source(e)
+	case e.Kind == event.KindRun && errors.Is(err, device.ErrGrid):
+		return r.run(e, true) // it did run
+	}
+	return nil // it changed nothing
+}
+
+// changed returns the rows that an event has changed, and the operation that did it.
+func (r *replay) changed(e *event.Event) (out []*row, now when) {
+	now = r.session.now(e)
+	named := r.books.ledger.runs
+	for _, told := range r.changes.told {
+		out = append(out, r.rows.of(told.Set)...)
+		switch {
+		case named:
+		case told.Program != nil:
+			now, named = r.runs(told.Program, e), true
+		case now.op == "":
+			now.op = Name(told.Buffer.Name)
+		}
+	}
+	return out, now
+}
+
+// source handles the events that are no calls of the fleet, and the fields of others that the fleet does not keep.
+func (r *replay) source(e *event.Event) error {
+	switch e.Kind {
+	case event.KindMesh:
+		r.result.Layouts = append(r.result.Layouts, MeshLayout{uint64(e.Device), e.Rows, e.Cols})
+	case event.KindDevice:
+		if e.Role != "" {
+			r.declare(e)
+		}
+	case event.KindRun:
+		return r.run(e, false)
+	case event.KindCBsFreed:
+		for _, d := range r.rows.named(e) {
+			if err := r.books.free(d); err != nil {
+				return err
+			}
+		}
+	case event.KindExecuted:
+		return r.executions.execute(e.Devices.V, &r.rows, func(d *row) (*content, error) {
+			return r.session.programs.executed(e, d.dev, r.session.grids, r.session.Fleet())
+		})
+	case event.KindAllocate:
+		return r.outside.allocated(e, &r.rows, r.notes)
+	case event.KindFree:
+		r.outside.freed(e, r.checks.result.Runs > 0, r.notes)
+	case event.KindHidden:
+		if e.Code == hiddenApart {
+			for _, id := range e.Devices.V {
+				r.checks.result.Apart = append(r.checks.result.Apart, uint64(id))
+			}
+			return nil
+		}
+		r.result.Hits.count(e)
+		r.notes.anomaly(e)
+	case event.KindAnomaly:
+		r.result.Hits.count(e)
+		r.notes.anomaly(e)
+	case event.KindResetPeaks:
+		set, _ := r.session.set(e) // it was there just now
+		for _, d := range r.rows.of(set) {
+			r.books.reset(d)
+			r.marker.reset(d, r.session.now(e))
+		}
+	case event.KindUpstream:
+		r.result.Upstream = e.Upstream
+	case event.KindEnd:
+		r.seen.ended = true
+		r.result.Nodes, r.result.Rank, r.result.Windows = e.Nodes, e.Rank, slices.Clone(e.Windows)
+		r.specs.of = Spec{Spec: e.Spec, ArchFrom: e.From.Arch, BaseFrom: e.From.Base, SmallFrom: smallFrom(e)}
+	}
+	return nil
+}
+
+// hiddenApart is the code of L1 buffers under ids that no check looks at.
+const hiddenApart = "buffers-apart"
+
+// before keeps the marks that an event could hide, or that the fleet will forget with it.
+func (r *replay) before(e *event.Event) {
+	switch e.Kind {
+	case event.KindRun:
+		for _, on := range e.On {
+			r.marker.settle(r.rows.Get(on.Device))
+		}
+		return
+	case event.KindReplay:
+		for _, d := range r.rows.All() {
+			r.marker.settle(d)
+		}
+		return
+	case event.KindAllocate, event.KindFree, event.KindEnqueue, event.KindDispatch, event.KindEvict, event.KindRemove, event.KindResetPeaks:
+	default:
+		return
+	}
+	set, err := r.session.set(e)
+	if err != nil || e.Kind == event.KindAllocate && !e.Corrects {
+		return // it will be refused, or may make the peak a higher one
+	}
+	for _, d := range r.rows.of(set) {
+		if e.Kind == event.KindRemove {
+			r.books.keep(d)
+		}
+		r.marker.settle(d)
+	}
+}
+
+// notice counts odd things about an event.
+func (r *replay) notice(e *event.Event, err error) error {
+	if e.Anomaly.Has(event.AnomalyDuplicateKey) {
+		r.notes.note(CodeDuplicateKey, at(e), "")
+	}
+	refused, ok := errors.AsType[*RefusedError](err)
+	if !ok {
+		return nil
+	}
+	runs := r.books.ledger.runs
+	code, detail := CodeEventRefused, refused.Error()
+	if runs { // whose lines nobody knows
+		detail = string(e.Kind) + ": " + shown.Escape(refused.Err.Error())
+	}
+	switch refused.Code {
+	case event.CodeDoesNotFit:
+		return nil // which Checks say
+	case event.CodeUnknownEvent:
+		r.notes.note(CodeUnknownType, at(e), detail)
+		r.notes[CodeUnknownType].Hidden = true // it may be anything
+		return nil
+	case event.CodeGrid:
+		if e.Kind == event.KindRun || e.Kind == event.KindEnqueue {
+			code = CodeOutsideGrid // which Checks say too
+			if e, ok := errors.AsType[*device.Error](err); ok && runs {
+				detail = e.Err.Error()
+			}
+		}
+	case event.CodeCannotTell:
+		r.result.doubted++
+	case event.CodeNoOp:
+		code = CodeEndWithoutStart
+	case event.CodeNotAllocated:
+		code = CodeFreeUnknown
+	case event.CodeTornLine:
+		code = CodeTornLine
+	case event.CodeOverflow:
+		if runs {
+			return refused.Err
+		}
+	}
+	r.notes.note(code, at(e), detail)
+	return nil
+}
+
+// failed is the error of an event that no Result can have: of a sum that no figure can hold, or one of the fleet.
+func (r *replay) failed(e *event.Event, err error) error {
+	out := &event.InputError{File: r.result.File, Line: e.Pos.Line, Offset: e.Pos.Offset, Node: -1, Err: err}
+	out.Reason = err.Error()
+	if errors.Is(err, device.ErrOverflow) {
+		out.Reason = "sizes sum to more than 2^63-1 bytes"
+	}
+	if r.books.ledger.runs {
+		out.Line, out.Offset, out.Node = 0, 0, int64(e.Node)
+	}
+	return out
+}
+
+// judge passes enqueued programs on, unless the next event enqueues more at the same moment.
+func (r *replay) judge(next *event.Event) {
+	if all := r.checks.due(next); len(all) > 0 {
+		for _, launched := range r.subscribers.launched {
+			launched(r.checks.moment, all)
+		}
+		r.checks.judge(all, r.notes)
+	}
+}
+
+// forget drops everything that no later event can ask about.
+func (r *replay) forget() {
+	patience := r.catalogue.patience
+	if r.catalogue.turn.comes(patience) {
+		gone := r.catalogue.forget(r.session.programs, &r.rows)
+		r.catalogue.turn.looked += forgetAnswers(r.checks.known, gone) + forgetAnswers(r.checks.others.fits, gone)
+	}
+	if r.books.replaced.comes(patience) {
+		r.books.forget(&r.rows)
+	}
+}

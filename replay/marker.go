@@ -1,0 +1,92 @@
+package replay
+
+import (
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/l1"
+)
+
+// A marker makes the marks of all rows.
+type marker struct {
+	only   Filter
+	groups bool  // Options.Groups
+	later  bool  // Options.OnePeak
+	count  int64 // of events
+}
+
+// past keeps what lies on a device now, some buffers left out.
+func (k *marker) past(d *row, without ...fit.BufferID) *past {
+	return &past{moment: d.dev.Moment(without...), count: k.count, groups: k.groups, names: d.memory.names}
+}
+
+// most returns what the fullest core of a device holds now; of a Filter with a core, what that one holds.
+func (k *marker) most(d device.Device) uint64 {
+	if c := k.only.Core; c.OK {
+		return d.Core(c.V).Tracked
+	}
+	return d.Totals().TrackedCore
+}
+
+// rise returns a mark of a device now.
+func (k *marker) rise(d *row, bytes uint64, now when, by *buffer) *mark {
+	if c := k.only.Core; c.OK {
+		return &mark{when: now, bytes: bytes, cores: l1.CoreSetOf(c.V), by: by}
+	}
+	return &mark{when: now, bytes: bytes, cores: d.dev.Glance().Fullest(), by: by}
+}
+
+// laid records that a device holds one more buffer.
+func (k *marker) laid(d *row, b *buffer) {
+	if rise := d.marks.rise; rise != nil && (k.most(d.dev) <= rise.bytes || !k.only.HasOp(b.info.Op)) {
+		// It lies where there is less, or is left out: the mark is to be kept without it.
+		k.settle(d, b.id)
+	}
+	k.grown(d, when{b.info.At, b.info.T, b.info.Op}, b)
+}
+
+// grown records that a device holds more than before.
+func (k *marker) grown(d *row, now when, by *buffer) {
+	if d.marks.top != nil {
+		d.marks.top.quiet = false
+	}
+	d.on.TotalPeak = max(d.on.TotalPeak, d.dev.Totals().Tracked)
+	if !k.only.HasOp(now.op) {
+		return
+	}
+	if bytes := k.most(d.dev); bytes > d.marks.best() {
+		d.marks.rise = k.rise(d, bytes, now, by)
+	}
+}
+
+// settle keeps the new mark of a device, if there is one. Buffers that came since are left out.
+func (k *marker) settle(d *row, since ...fit.BufferID) {
+	if d == nil || d.marks.rise == nil {
+		return
+	}
+	top := *d.marks.rise
+	if d.marks.rise = nil; top.bytes > d.marks.best() {
+		top.past, top.quiet = k.past(d, since...), true
+		d.marks.top = &top
+	}
+}
+
+// end keeps the last marks of a device, and composes them now or, with Options.OnePeak, later.
+func (k *marker) end(d *row) {
+	k.settle(d)
+	if k.later {
+		d.marks.leave(&d.memory, d.dev)
+		d.on.after = d.marks.after
+	} else {
+		d.compose()
+	}
+	if d.marks.top != nil {
+		d.on.Peak = d.marks.top.peak()
+	}
+}
+
+// reset begins the marks of a device anew, at its content of now.
+func (k *marker) reset(d *row, now when) {
+	d.marks.top = nil
+	d.marks.rise = k.rise(d, k.most(d.dev), now, nil)
+	k.settle(d)
+}

@@ -1,0 +1,173 @@
+package replay
+
+import (
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// A mark is a moment at which a core held more than ever before: how much, where, and when. Its composition is
+// looked up in the end, if at all.
+//
+//	rise   the fullest core holds more     buffers often come one upon another
+//	top    something else happens          the mark keeps what lay there
+//	peak   no event is left               its rows are composed, if somebody looks at them
+type mark struct {
+	when
+	bytes uint64 // on the fullest core
+	cores l1.CoreSet
+	by    *buffer // that made it, if one did
+	past  *past   // nil: the mark is a rise, or composed
+	done  *L1Peak // composed
+
+	quiet bool   // nothing but frees came after it
+	spike *Spike // it turned out to be one
+}
+
+// marks are the marks of a row.
+type marks struct {
+	rise, top *mark
+	after     *past // what lay there after the node of Options.GroupsAt; nil if that is composed
+}
+
+// A past keeps a moment of a device, with the names of its content that would be forgotten since.
+type past struct {
+	moment device.Moment
+	count  int64                                 // of events before it
+	live   layered[fit.BufferID, *buffer]        // freed since
+	last   layered[*program.Program, ProgramRun] // as it was before the program ran again
+	groups bool                                  // Options.Groups
+	names  sum128                                // memory.names then
+
+	of   *memory // that has the rest
+	spec l1.Spec
+}
+
+// own returns the marks for another row. What follows there may differ.
+func (m *marks) own() marks {
+	to := marks{m.rise, nil, m.after.own()}
+	if m.top != nil {
+		top := *m.top
+		top.past = m.top.past.own()
+		to.top = &top
+	}
+	return to
+}
+
+// best returns the bytes of the highest mark so far.
+func (m *marks) best() uint64 {
+	switch {
+	case m.rise != nil:
+		return m.rise.bytes
+	case m.top != nil:
+		return m.top.bytes
+	}
+	return 0
+}
+
+// pasts returns the pasts that are not composed yet, nil where there is none.
+func (m *marks) pasts() (out [2]*past) {
+	if m.top != nil {
+		out[0] = m.top.past
+	}
+	out[1] = m.after
+	return out
+}
+
+// freed notes that a buffer is not there any more, which a mark may have had.
+func (m *marks) freed(b *buffer) {
+	for _, w := range m.pasts() {
+		if w != nil && b.count < w.count && w.live.of(b.id) == nil {
+			w.live.set(b.id, b)
+		}
+	}
+}
+
+// runs notes that a program runs again, which a mark may have had.
+func (m *marks) runs(p *program.Program, was ProgramRun) {
+	for _, w := range m.pasts() {
+		if w == nil {
+			continue
+		}
+		if _, known := w.last.get(p); !known {
+			w.last.set(p, was)
+		}
+	}
+}
+
+// spiked looks whether a free shows that the last peak was a spike.
+func (m *marks) spiked(b *buffer, now when, dev device.Device) {
+	k := m.top
+	if k == nil || !k.quiet || k.by == nil || k.spike != nil || b == k.by ||
+		b.info.Kind != k.by.info.Kind || b.info.Size != k.by.info.Size {
+		return
+	}
+	if core := k.core(); b.fills(core) {
+		k.spike = &Spike{New: k.by.info, Old: b.info, FreedAt: now.at, FreedT: now.t, Without: dev.Core(core).Tracked}
+	}
+}
+
+// leave notes the memory that has the other names of the marks' content.
+func (m *marks) leave(of *memory, dev device.Device) {
+	for _, w := range m.pasts() {
+		if w != nil {
+			w.of, w.spec = of, dev.Spec()
+		}
+	}
+}
+
+// compose looks up the composition of the highest mark. It returns the groups after the node of Options.GroupsAt,
+// if they were not composed before.
+func (m *marks) compose(of *memory, dev device.Device) (groups []LaidGroup) {
+	m.leave(of, dev)
+	if w := m.after; w != nil {
+		m.after, groups = nil, laidGroups(w.moment, w.resident)
+	}
+	if k := m.top; k != nil && k.past != nil {
+		peak := k.peak()
+		peak.compose()
+		k.done, k.past = peak, nil
+	}
+	return groups
+}
+
+// core is the first of the fullest cores.
+func (k *mark) core() l1.Core {
+	core, _ := k.cores.First() // a mark is on some core
+	return core
+}
+
+// peak returns the mark as documents have it, with its composition as far as that was looked up.
+func (k *mark) peak() *L1Peak {
+	p := L1Peak{Bytes: k.bytes, At: k.at, T: k.t, Op: k.op, Cores: k.cores, Core: k.core(), later: k.past}
+	if k.done != nil {
+		p = *k.done
+	}
+	p.Spike = k.spike
+	return &p
+}
+
+// own returns the same for another row.
+func (w *past) own() *past {
+	if w == nil {
+		return nil
+	}
+	own := *w
+	own.live, own.last = w.live.clone(), w.last.clone()
+	return &own
+}
+
+// resident says whose bytes a range was then.
+func (w *past) resident(r fit.Resident) L1Resident {
+	out := w.of.resident(r)
+	if r.Program != nil {
+		if run, ok := w.last.get(r.Program); ok {
+			out.Program = &run
+		}
+	} else if b := w.live.of(r.Buffer.ID); b != nil {
+		info := b.info
+		out.Buffer = &info
+	}
+	return out
+}

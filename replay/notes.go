@@ -1,0 +1,108 @@
+package replay
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"github.com/cbl1/cbl1/event"
+)
+
+// notes are anomalies by code.
+type notes map[Code]*AnomalyCount
+
+// note counts an anomaly. The first one that is noted stays the first.
+func (n notes) note(code Code, at int64, detail string) { n.noteAll(code, at, detail, 1) }
+
+// noteAll counts an anomaly that so many devices have.
+func (n notes) noteAll(code Code, at int64, detail string, devices int) {
+	have := n[code]
+	if have == nil {
+		have = &AnomalyCount{Code: code, First: NodeAt(at), Detail: detail}
+		n[code] = have
+	}
+	have.Count += int64(devices)
+}
+
+// date gives the anomalies that were first noted at an event its time.
+func (n notes) date(at int64, t json.Number) {
+	for _, have := range n {
+		if have.First == NodeAt(at) {
+			have.T = t
+		}
+	}
+}
+
+// add adds the anomalies of a code that a source has counted.
+func (n notes) add(a AnomalyCount) {
+	have := n[a.Code]
+	if have == nil {
+		n[a.Code] = &a
+		return
+	}
+	have.Count += a.Count
+	have.Hidden = have.Hidden || a.Hidden
+	if a.First < have.First && a.First >= 0 {
+		have.First, have.T, have.Detail = a.First, a.T, a.Detail
+	}
+}
+
+// anomaly adds an anomaly that the source itself tells, or something that it cannot show. It is about the whole of
+// it if it has no place there.
+func (n notes) anomaly(e *event.Event) {
+	a := AnomalyCount{Code: Code(e.Code), Count: max(e.Count, 1), First: NodeAt(at(e)), Detail: e.Detail}
+	a.Hidden = e.Kind == event.KindHidden
+	if e.Pos.Node < 0 {
+		a.First = -1
+	}
+	n.add(a)
+}
+
+// noteAllocation notes what an allocation does not say.
+func (n notes) noteAllocation(e *event.Event) {
+	if !e.Buffer.Hidden.IsEmpty() {
+		n.note(CodePerCoreHidden, at(e), "")
+	}
+	if e.Buffer.Unsized {
+		n.note(CodeBufferUnsized, at(e), "")
+	}
+	if e.Unplaced != "" && e.Unplaced != event.UnplacedSmall { // no source says where L1_SMALL is
+		n.note(CodeBufferUnplaced, at(e), "")
+	}
+}
+
+// count counts operations that found their program in the program cache, if an event tells of them.
+func (h *Hits) count(e *event.Event) {
+	switch code := Code(e.Code); {
+	case code == CodeInferred:
+		h.Inferred += max(e.Count, 1)
+	case e.Kind == event.KindHidden && (code == CodeCacheHit || code == CodeFreeWithoutCBs):
+		h.Unknown += max(e.Count, 1)
+	}
+}
+
+// finish notes what a Result does not have, and lists the anomalies in it. begun: its source has more than a header.
+func (n notes) finish(out *Result, begun bool) {
+	var cbs, others int64
+	for _, d := range out.Devices {
+		cbs += d.CBNodes
+		others += d.Dataflow.Nodes + d.Scratchpad.Nodes
+	}
+	if out.Log && !begun {
+		out.Nodes = 1 // the header
+		n.note(CodeNoNodes, -1, "")
+	} else if out.Nodes == 0 {
+		n.note(CodeNoNodes, -1, "")
+	} else if cbs == 0 && (!out.Log || others == 0) {
+		n.note(CodeNoCBs, -1, "")
+	}
+	if out.Upstream.Wrapped {
+		n.note(CodeUpstreamWrapped, -1, "")
+	}
+	for _, code := range slices.Sorted(maps.Keys(n)) {
+		out.Anomalies = append(out.Anomalies, *n[code])
+	}
+}
+
+// at is the place of an event in its source: the counter of a node, or a line.
+func at(e *event.Event) int64 { return int64(e.Node) }

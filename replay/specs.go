@@ -1,0 +1,68 @@
+package replay
+
+import (
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/l1"
+)
+
+// specs are the Specs of the devices of a source.
+type specs struct {
+	of     Spec                 // of the Result
+	known  map[l1.Spec]*l1.Spec // of the devices of a log, each once
+	uneven bool                 // a device has another share of usable L1 than the Result's Spec
+	again  bool                 // a device came back as another one
+}
+
+// meet takes the first Spec of a log for its Result, and notes others that differ in what percentages depend on.
+// Other sources say at the end what Spec they used.
+func (s *specs) meet(d *row, notes notes) {
+	spec := gridless(d.says.spec)
+	if !d.declared() || s.known[spec] != nil {
+		return
+	}
+	if s.known == nil {
+		s.known = map[l1.Spec]*l1.Spec{}
+		s.of = specFrom(spec, event.FromFile)
+	}
+	s.known[spec] = &spec
+	s.compare(d, spec)
+	if first := s.of; spec.CBBase != first.CBBase || spec.L1Size != first.L1Size {
+		notes.note(CodeSpecsDiffer, -1, "")
+	}
+}
+
+// back records that a device comes back with a Spec. It stays with its first one here.
+func (s *specs) back(d *row, spec l1.Spec) {
+	s.compare(d, spec)
+	s.again = s.again || spec.CBBase != d.says.spec.CBBase || spec.L1Size != d.says.spec.L1Size
+}
+
+// compare notes a device of a log with another share of usable L1 than the Result's Spec has.
+func (s *specs) compare(d *row, spec l1.Spec) {
+	if d.declared() && (spec.L1Size == 0 || spec.Usable().Len() != s.of.Usable().Len()) {
+		s.uneven = true
+	}
+}
+
+// own returns the Spec of a row, if it differs from the Result's. Devices that a source met differ from each other
+// in the size of L1_SMALL alone.
+func (s *specs) own(d *row) *Spec {
+	of := s.of
+	if d.declared() {
+		if own := s.known[gridless(d.says.spec)]; own != nil && *own != of.Spec {
+			out := specFrom(*own, event.FromFile)
+			return &out
+		}
+		return nil
+	}
+	if d.says.spec.L1Small == of.L1Small && d.says.small == of.SmallFrom {
+		return nil
+	}
+	of.L1Small, of.SmallFrom = d.says.spec.L1Small, d.says.small
+	return &of
+}
+
+// specFrom returns a Spec whose parts come from one source.
+func specFrom(spec l1.Spec, from event.Source) Spec {
+	return Spec{Spec: spec, ArchFrom: from, BaseFrom: from, SmallFrom: from}
+}
