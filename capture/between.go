@@ -74,7 +74,7 @@ func (r *reading) endWindow(start, next uint64) error {
 	}
 	p.farthest = 0
 	all := r.reader.windows
-	if start > 0 && (p.memory.borders.placeless || p.shows.plan() || !r.known.listed[start]) {
+	if start > 0 && (p.memory.borders.placeless || p.shows.plan() || !r.known.before.listed[start]) {
 		r.out.hidden.add(hiddenGap, int64(start), "")
 	}
 	if len(all.starts) < len(all.inputs) {
@@ -88,7 +88,7 @@ func (r *reading) endWindow(start, next uint64) error {
 func (r *reading) lookBetween() {
 	if len(r.past.time.windows) > 1 {
 		if ends := r.past.gone(); len(ends) > 0 {
-			r.known.ends = ends
+			r.known.before.ends = ends
 			r.known.tooLate(noteNone)
 		}
 	}
@@ -96,12 +96,12 @@ func (r *reading) lookBetween() {
 		return
 	}
 	r.places.memory.borders.end(r.places.memory.live)
-	r.known.mute = map[device.ID]bool{}
+	r.known.before.mute = map[device.ID]bool{}
 	for id := range r.places.memory.borders.ids {
-		r.known.mute[id] = !r.past.speaks(id)
+		r.known.before.mute[id] = !r.past.speaks(id)
 	}
 	if ends := r.past.absences(); len(ends) > 0 {
-		r.known.ends = ends
+		r.known.before.ends = ends
 		r.known.tooLate(noteNone)
 	}
 }
@@ -110,7 +110,7 @@ func (r *reading) lookBetween() {
 func (r *reading) tellBetween() {
 	r.places.memory.borders.end(r.places.memory.live)
 	for id := range r.places.memory.borders.ids {
-		if r.known.mute[id] {
+		if r.known.before.mute[id] {
 			r.out.hidden.add(hiddenBetween, wholeFile, "")
 		}
 	}

@@ -16,8 +16,8 @@ type borders struct {
 // cross records a buffer that lived up to the operation that starts at a node, or longer. If an
 // operation ended before that, the database has to say that it lived then.
 func (b *borders) cross(one *buffer, start uint64) {
-	if b.ids != nil && one.at < start && (one.kind == fit.KindL1 || one.kind == fit.KindL1Small) {
-		b.ids[one.named] = true
+	if b.ids != nil && one.said.at < start && (one.said.kind == fit.KindL1 || one.said.kind == fit.KindL1Small) {
+		b.ids[one.said.named] = true
 	}
 }
 

@@ -16,31 +16,38 @@ import (
 
 // A buffer is an allocation that was not freed yet.
 type buffer struct {
-	id       fit.BufferID
-	at       uint64 // counter of its allocation
-	op       string
-	named    device.ID // by its allocation
+	id      fit.BufferID
+	op      string
+	said    allocation
+	node    event.Opt[uint64]          // buffer node that the allocation names
+	backing map[device.ID]fit.BufferID // chips whose own allocation is shown too
+	sharded bool
+	shards  shards
+	place   lying
+	told    bool  // it lies on its units
+	earlier bool  // it is from before the capture
+	hidden  bool  // it may be gone
+	life    *life // nil if no other reading needs it
+}
+
+// An allocation has the facts of the node that allocates a buffer.
+type allocation struct {
+	at       uint64 // counter of the node
+	named    device.ID
 	kind     fit.Kind
 	size     uint64 // of all banks
 	perCore  event.Opt[uint64]
-	recorded uint64            // address in the capture; 0 = none
-	address  event.Opt[uint64] // as recorded or placed
+	recorded uint64 // address; 0 = none
 	layout   string
-	node     event.Opt[uint64]          // buffer node that the allocation names
-	backing  map[device.ID]fit.BufferID // chips whose own allocation is shown too
+}
 
-	sharded bool
-	shards
-
-	told   bool     // it lies on its units
-	placed bool     // r and address are chosen here
-	r      l1.Range // empty if it lies nowhere, or is unsized
-	on     []*unit
-
-	earlier bool  // it is from before the capture
-	hidden  bool  // nobody can tell whether it is there
-	life    *life // nil if nobody asks
-	unsized bool  // it has an address, and nobody says how many bytes of a core
+// A lying is the place of a buffer.
+type lying struct {
+	address event.Opt[uint64] // as recorded or chosen
+	r       l1.Range          // empty if it lies nowhere, or is unsized
+	placed  bool              // r and address are chosen here
+	unsized bool              // it has an address, and no known size on a core
+	on      []*unit
 }
 
 // An addressKey is all that pairs the events of a buffer that names no buffer node.
@@ -50,7 +57,7 @@ type addressKey struct {
 	kind    fit.Kind
 }
 
-func (b *buffer) key() addressKey { return addressKey{b.named, b.recorded, b.kind} }
+func (b *buffer) key() addressKey { return addressKey{b.said.named, b.said.recorded, b.said.kind} }
 
 // buffers are the allocations that live, by all that a free may know of them.
 type buffers struct {
@@ -115,16 +122,16 @@ func (l *buffers) ids() []device.ID { return slices.SortedFunc(maps.Keys(l.live)
 // hide takes out a buffer that may be gone. Its own free finds it still.
 func (l *buffers) hide(b *buffer) {
 	b.hidden = true
-	if delete(l.live[b.named], b.id); len(l.live[b.named]) == 0 {
-		delete(l.live, b.named)
+	if delete(l.live[b.said.named], b.id); len(l.live[b.said.named]) == 0 {
+		delete(l.live, b.said.named)
 	}
 }
 
 func (l *buffers) add(b *buffer) {
-	if l.live[b.named] == nil {
-		l.live[b.named] = map[fit.BufferID]*buffer{}
+	if l.live[b.said.named] == nil {
+		l.live[b.said.named] = map[fit.BufferID]*buffer{}
 	}
-	l.live[b.named][b.id] = b
+	l.live[b.said.named][b.id] = b
 	if b.node.OK {
 		l.made.add(b.node.V)
 		l.byNode[b.node.V] = append(l.byNode[b.node.V], b)
@@ -135,8 +142,8 @@ func (l *buffers) add(b *buffer) {
 }
 
 func (l *buffers) remove(b *buffer) {
-	if delete(l.live[b.named], b.id); len(l.live[b.named]) == 0 {
-		delete(l.live, b.named)
+	if delete(l.live[b.said.named], b.id); len(l.live[b.said.named]) == 0 {
+		delete(l.live, b.said.named)
 	}
 	if b.node.OK {
 		removeFrom(l.byNode, b.node.V, b)
@@ -175,18 +182,19 @@ func (l *buffers) reaching(ids iter.Seq[device.ID]) (all []*buffer) {
 // backed returns the live buffer of a mesh that b repeats on one of its chips: same address and size, by
 // the same buffer node or by none.
 func (l *buffers) backed(b *buffer) *buffer {
-	if b.named == event.NoDevice || b.recorded == 0 {
+	if b.said.named == event.NoDevice || b.said.recorded == 0 {
 		return nil
 	}
 	same := func(o *buffer) bool {
-		return o.named != event.NoDevice && o.named != b.named && o.recorded == b.recorded && o.size == b.size &&
-			o.kind == b.kind && (!o.hidden || o.unknown) && l.known.members.reaches(o.named, b.named) && o.backing[b.named] == 0
+		same := o.said.recorded == b.said.recorded && o.said.size == b.said.size && o.said.kind == b.said.kind
+		return same && o.said.named != event.NoDevice && o.said.named != b.said.named && (!o.hidden || o.shards.unknown) &&
+			l.known.members.reaches(o.said.named, b.said.named) && o.backing[b.said.named] == 0
 	}
 	if b.node.OK && !l.sliced {
 		return firstOf(l.byNode[b.node.V], same)
 	}
-	for _, mesh := range l.known.members.meshesOf(b.named) {
-		if o := firstOf(l.loose[addressKey{mesh, b.recorded, b.kind}], same); o != nil {
+	for _, mesh := range l.known.members.meshesOf(b.said.named) {
+		if o := firstOf(l.loose[addressKey{mesh, b.said.recorded, b.said.kind}], same); o != nil {
 			return o
 		}
 	}
@@ -215,9 +223,9 @@ func (l *buffers) pair(n *node) (found *buffer, backing fit.BufferID) {
 	} else if len(list) == 0 && !l.freed(n) {
 		list = l.earlierWindows(l.byAddress(n, id))
 	}
-	other := func(b *buffer) bool { return l.joined && b.at < l.began && b.differs(n) }
+	other := func(b *buffer) bool { return l.joined && b.said.at < l.began && b.differs(n) }
 	for _, b := range slices.Backward(list) {
-		if b.named == id && !other(b) {
+		if b.said.named == id && !other(b) {
 			return b, 0
 		}
 	}
@@ -277,7 +285,7 @@ func (l *buffers) earlierWindows(list []*buffer) (out []*buffer) {
 		return nil
 	}
 	for _, b := range list {
-		if b.at < l.began {
+		if b.said.at < l.began {
 			out = append(out, b)
 		}
 	}
@@ -287,7 +295,8 @@ func (l *buffers) earlierWindows(list []*buffer) (out []*buffer) {
 // differs reports whether a free is of a buffer of another size: one that took the place
 // between two windows.
 func (b *buffer) differs(n *node) bool {
-	return n.Size.V != 0 && n.Size.V != b.size || n.MaxSizePerBank.OK && b.perCore.OK && n.MaxSizePerBank != b.perCore
+	each := n.Buffer.MaxSizePerBank
+	return n.Size.V != 0 && n.Size.V != b.said.size || each.OK && b.said.perCore.OK && each != b.said.perCore
 }
 
 // A guest is a buffer whose end is known before.
@@ -300,7 +309,9 @@ type guest struct {
 type guests struct{ *btree.BTreeG[guest] }
 
 func newGuests() guests {
-	return guests{btree.NewG(16, func(a, b guest) bool { return cmp.Or(cmp.Compare(a.until, b.until), cmp.Compare(a.id, b.id)) < 0 })}
+	return guests{btree.NewG(16, func(a, b guest) bool {
+		return cmp.Or(cmp.Compare(a.until, b.until), cmp.Compare(a.id, b.id)) < 0
+	})}
 }
 
 // all returns the guests in their order.

@@ -23,7 +23,9 @@ type listedBuffer struct {
 
 // listedIn reads the row of an operation that begins at a node.
 func listedIn(at uint64, number numberIn) listedBuffer {
-	n := node{BufferType: number("buffer_type", jsonobject.MaxWhole), DeviceID: number("device_id", jsonobject.MaxInt)}
+	var n node
+	n.Buffer.BufferType = number("buffer_type", jsonobject.MaxWhole)
+	n.DeviceID = number("device_id", jsonobject.MaxInt)
 	row := listedBuffer{at: at, named: idOf(n.DeviceID), address: number("address", jsonobject.MaxWhole).V}
 	row.perCore = number("max_size_per_bank", jsonobject.MaxWhole).V
 	row.kind, _ = bufferKind(&n)

@@ -30,7 +30,10 @@ type clues struct {
 }
 
 func newClues() clues {
-	return clues{byNode: map[uint64]*clue{}, tensors: map[uint64]uint64{}, backed: counters{}, loose: map[uint64]clue{}, later: map[uint64]bool{}}
+	return clues{
+		byNode: map[uint64]*clue{}, tensors: map[uint64]uint64{}, backed: counters{}, loose: map[uint64]clue{},
+		later: map[uint64]bool{},
+	}
 }
 
 // all yields the clues in no order.

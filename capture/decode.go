@@ -101,7 +101,7 @@ func (d *decoder) node(raw []byte, pos event.Pos) (*node, error) {
 	} else if d.err == nil {
 		return nil, d.fieldError()
 	}
-	n.HidesMode, n.HidesPlace = n.Type == "", n.Type == ""
+	n.Tensor.HidesMode, n.Tensor.HidesPlace = n.Type == "", n.Type == ""
 	if d.ok() {
 		d.rest(n)
 	}
@@ -131,7 +131,7 @@ func (d *decoder) rest(n *node) {
 	}
 	params, _ := d.top.Object("params")
 	if !d.ok() {
-		n.HidesMode, n.HidesPlace = true, true
+		n.Tensor.HidesMode, n.Tensor.HidesPlace = true, true
 		if n.Type == typeBufferAllocate {
 			n.Connections, _ = d.top.Numbers("connections") // its tensor is known by them
 		}
@@ -229,19 +229,19 @@ func (d *decoder) decodes() map[nodeType]decode {
 }
 
 func (d *decoder) functionStart(n *node, p jsonobject.Object) {
-	n.Name = d.word(p, "name")
-	n.CacheHit = flagOf(p, "program_cache_hit")
+	n.Function.Name = d.word(p, "name")
+	n.Function.CacheHit = flagOf(p, "program_cache_hit")
 	if raw := d.top.Get("arguments"); !saysNothing(raw) {
 		d.hash.Reset()
 		d.hash.Write(raw) // never fails
-		n.Arguments = d.hash.Sum64()
+		n.Function.Arguments = d.hash.Sum64()
 	}
 }
 
 func (d *decoder) functionEnd(n *node, p jsonobject.Object) {
-	n.Name = d.word(p, "name")
-	if n.Aborted = flagOf(p, "aborted").V; n.Aborted {
-		n.AbortReason = d.word(p, "abort_reason")
+	n.Function.Name = d.word(p, "name")
+	if n.Function.Aborted = flagOf(p, "aborted").V; n.Function.Aborted {
+		n.Function.AbortReason = d.word(p, "abort_reason")
 	}
 }
 
@@ -251,8 +251,8 @@ func (d *decoder) execution(n *node, p jsonobject.Object) {
 }
 
 func (d *decoder) failure(n *node, p jsonobject.Object) {
-	n.ErrorMessage = d.word(p, "error_message")
-	n.ErrorOperation = d.word(p, "error_operation")
+	n.Error.Message = d.word(p, "error_message")
+	n.Error.Operation = d.word(p, "error_operation")
 }
 
 // tensor decodes a tensor.
@@ -260,21 +260,21 @@ func (d *decoder) tensor(n *node, p jsonobject.Object) {
 	n.Connections, _ = d.top.Numbers("connections")
 	fails := d.json.Fails()
 	n.Address = addressOf(p, jsonobject.MaxWhole)
-	n.HidesPlace = d.json.Fails() > fails
-	n.BufferType = numberOf(p, "buffer_type", jsonobject.MaxWhole)
+	n.Tensor.HidesPlace = d.json.Fails() > fails
+	n.Buffer.BufferType = numberOf(p, "buffer_type", jsonobject.MaxWhole)
 	n.DeviceID = deviceID(p, "device_id")
-	n.DeviceTensors = d.deviceTensors(p)
+	n.Tensor.DeviceTensors = d.deviceTensors(p)
 	fails = d.json.Fails()
 	if raw := p.Get("memory_config"); raw != nil && raw[0] != '"' && raw[0] != '{' {
 		p.Fail("memory_config", "is neither a string nor an object", nil)
 	}
-	n.HidesMode = d.json.Fails() > fails
-	n.ShardGrid = d.cores.shardGrid(p.Get("memory_config"))
+	n.Tensor.HidesMode = d.json.Fails() > fails
+	n.Tensor.ShardGrid = d.cores.shardGrid(p.Get("memory_config"))
 	switch config := p.Get("memory_config"); {
 	case bytes.Contains(config, []byte("per_core_allocation=1")):
-		n.Mode = fit.PerCore
+		n.Tensor.Mode = fit.PerCore
 	case bytes.Contains(config, []byte("range_lockstep_allocation=1")):
-		n.Mode = fit.RangeLockstep
+		n.Tensor.Mode = fit.RangeLockstep
 	}
 }
 
@@ -283,12 +283,12 @@ func (d *decoder) bufferEvent(n *node, p jsonobject.Object) {
 	n.Connections, _ = d.top.Numbers("connections")
 	n.Address = addressOf(p, jsonobject.MaxWhole)
 	n.Size = numberOf(p, "size", jsonobject.MaxWhole)
-	n.MaxSizePerBank = numberOf(p, "max_size_per_bank", jsonobject.MaxWhole)
-	n.PageSize = numberOf(p, "page_size", jsonobject.MaxWhole)
-	n.NumCores = numberOf(p, "num_cores", jsonobject.MaxWhole)
-	n.BufferType = numberOf(p, "buffer_type", jsonobject.MaxWhole)
-	n.TypeName = d.word(p, "type")
-	n.Layout = d.word(p, "layout")
+	n.Buffer.MaxSizePerBank = numberOf(p, "max_size_per_bank", jsonobject.MaxWhole)
+	n.Buffer.PageSize = numberOf(p, "page_size", jsonobject.MaxWhole)
+	n.Buffer.NumCores = numberOf(p, "num_cores", jsonobject.MaxWhole)
+	n.Buffer.BufferType = numberOf(p, "buffer_type", jsonobject.MaxWhole)
+	n.Buffer.TypeName = d.word(p, "type")
+	n.Buffer.Layout = d.word(p, "layout")
 	n.DeviceID = deviceID(p, "device_id")
 }
 
@@ -296,9 +296,9 @@ func (d *decoder) bufferEvent(n *node, p jsonobject.Object) {
 func (d *decoder) buffer(n *node, p jsonobject.Object) {
 	n.Connections, _ = d.top.Numbers("connections")
 	n.Size = numberOf(p, "size", jsonobject.MaxWhole)
-	n.BufferType = numberOf(p, "buffer_type", jsonobject.MaxWhole)
+	n.Buffer.BufferType = numberOf(p, "buffer_type", jsonobject.MaxWhole)
 	n.DeviceID = deviceID(p, "device_id")
-	n.TypeName = d.word(p, "type")
+	n.Buffer.TypeName = d.word(p, "type")
 }
 
 // placed returns how things placed in L1 are decoded. The flag says that they are backed
@@ -313,11 +313,11 @@ func (d *decoder) placed(flag string) decode {
 		if !n.Size.OK {
 			p.Missing("size")
 		}
-		n.Cores = d.coreRangeSet(p)
-		n.CoreArray = bytes.HasPrefix(p.Get("core_range_set"), []byte("["))
+		n.Placed.Cores = d.coreRangeSet(p)
+		n.Placed.CoreArray = bytes.HasPrefix(p.Get("core_range_set"), []byte("["))
 		n.DeviceID = deviceID(p, "device_id")
 		if flag != "" {
-			n.Global = flagOf(p, flag).V
+			n.Placed.Global = flagOf(p, flag).V
 		}
 	}
 }

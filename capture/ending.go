@@ -45,7 +45,8 @@ func (r *reading) finish() {
 	}
 	r.hideRows()
 	p.out.tellNotes(p.shows.plan())
-	last := event.Event{Kind: event.KindEnd, Node: end, Nodes: r.nodes, Rank: r.reader.info.Rank, Windows: r.reader.windows.list()}
+	last := event.Event{Kind: event.KindEnd, Node: end, Nodes: r.nodes, Rank: r.reader.info.Rank}
+	last.Windows = r.reader.windows.list()
 	if !last.Rank.OK {
 		last.Rank = r.rank
 	}
@@ -65,7 +66,7 @@ func (r *reading) compareEnd() {
 		r.known.badRows = info.Listed // another reading does not read these again
 	}
 	p.programs.heralds.countAimless(p.out.notes)
-	first := p.known.devices == nil && !info.Early
+	first := p.known.sizes.devices == nil && !info.Early
 	if p.specs.end() {
 		p.known.late.add(noteLayoutLate, wholeFile, "")
 	} else if first && slices.ContainsFunc(info.Devices, p.grids.exceed) {
@@ -121,7 +122,7 @@ func (r *reading) lookBack() {
 		r.known.bottom.buffer(one.named, one.kind, l1.Range{Start: one.address, End: one.address + one.perCore.V})
 	}
 	if len(found)+len(seen) > 0 {
-		r.known.residents, r.known.harmless = found, seen
+		r.known.before.residents, r.known.before.harmless = found, seen
 		r.known.tooLate(noteNone)
 	}
 }

@@ -254,14 +254,14 @@ func TestHazardFlags(t *testing.T) {
 	} {
 		nodes, _, err := read(cb(address + `,` + size + `,` + cores + `,"globally_allocated":` + value))
 		require.NoError(t, err, value)
-		require.Equal(t, want, nodes[0].Global, value)
+		require.Equal(t, want, nodes[0].Placed.Global, value)
 		nodes, _, err = read(`[{"counter":0,"node_type":"function_start","params":{"program_cache_hit":` + value + `}}]`)
 		require.NoError(t, err)
-		require.Equal(t, event.Opt[bool]{V: want, OK: value != "null"}, nodes[0].CacheHit, value)
+		require.Equal(t, event.Opt[bool]{V: want, OK: value != "null"}, nodes[0].Function.CacheHit, value)
 	}
 	nodes, _, err := read(cb(address + `,` + size + `,` + cores))
 	require.NoError(t, err)
-	require.False(t, nodes[0].Global, "a missing flag means local")
+	require.False(t, nodes[0].Placed.Global, "a missing flag means local")
 }
 
 func TestHazardDeviceTensors(t *testing.T) {
@@ -275,7 +275,7 @@ func TestHazardDeviceTensors(t *testing.T) {
 	} {
 		n := tensor(value)
 		require.Equal(t, event.AnomalyDeviceTensors, n.Anomaly, value)
-		require.Empty(t, n.DeviceTensors, value)
+		require.Empty(t, n.Tensor.DeviceTensors, value)
 	}
 	for value, want := range map[string][]deviceTensor{
 		`null`: nil,
@@ -285,7 +285,7 @@ func TestHazardDeviceTensors(t *testing.T) {
 	} {
 		n := tensor(value)
 		require.Zero(t, n.Anomaly, value)
-		require.Equal(t, want, n.DeviceTensors, value)
+		require.Equal(t, want, n.Tensor.DeviceTensors, value)
 	}
 }
 
@@ -300,7 +300,7 @@ func TestHazardText(t *testing.T) {
 		`null`:                                  "",
 	} {
 		n := single(t, `{"counter":0,"node_type":"function_start","params":{"name":`+value+`}}`)
-		require.Equal(t, want, n.Name)
+		require.Equal(t, want, n.Function.Name)
 	}
 }
 
@@ -332,8 +332,8 @@ func TestCoreSetSpellings(t *testing.T) {
 	} {
 		nodes, _, err := read(cb(address + `,` + size + `,"core_range_set":` + value))
 		require.NoError(t, err, value)
-		require.Equal(t, want, nodes[0].Cores.String(), value)
-		require.Equal(t, value[0] == '[', nodes[0].CoreArray)
+		require.Equal(t, want, nodes[0].Placed.Cores.String(), value)
+		require.Equal(t, value[0] == '[', nodes[0].Placed.CoreArray)
 	}
 	for value, want := range map[string]string{
 		`[7]`:                       `core_range_set[0]: 7 is not an object`,
@@ -365,6 +365,6 @@ func TestShardGridSpellings(t *testing.T) {
 		`"ShardSpec{grid=[{\"start\":{\"x\":256,\"y\":0},\"end\":{\"x\":300,\"y\":3}}]}"`: "{}",
 	} {
 		n := single(t, `{"counter":0,"node_type":"tensor","params":{"memory_config":`+config+`}}`)
-		require.Equal(t, want, n.ShardGrid.String(), config)
+		require.Equal(t, want, n.Tensor.ShardGrid.String(), config)
 	}
 }

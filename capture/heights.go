@@ -29,34 +29,34 @@ func newHeights(known *knowledge) heights {
 // locate finds the range of a new buffer in L1, whose units are known. One without an
 // address goes to the highest gap that is free on all its units.
 func (p *heights) locate(b *buffer, spec l1.Spec) {
-	size := b.perCore
+	size := b.said.perCore
 	if !size.OK {
-		if b.unsized = b.address.OK && b.address.V <= jsonobject.MaxL1; b.unsized {
-			b.r = l1.Range{Start: b.address.V, End: b.address.V}
+		if b.place.unsized = b.place.address.OK && b.place.address.V <= jsonobject.MaxL1; b.place.unsized {
+			b.place.r = l1.Range{Start: b.place.address.V, End: b.place.address.V}
 		}
 		return
 	}
-	if b.address.OK {
-		if size.V > jsonobject.MaxL1 || b.address.V > jsonobject.MaxL1-size.V {
-			b.address = event.Opt[uint64]{} // no place in any L1
+	if b.place.address.OK {
+		if size.V > jsonobject.MaxL1 || b.place.address.V > jsonobject.MaxL1-size.V {
+			b.place.address = event.Opt[uint64]{} // no place in any L1
 			return
 		}
-		b.r = l1.Range{Start: b.address.V, End: b.address.V + size.V}
+		b.place.r = l1.Range{Start: b.place.address.V, End: b.place.address.V + size.V}
 		p.add(b)
-		p.known.bottom.buffer(b.named, b.kind, b.r)
+		p.known.bottom.buffer(b.said.named, b.said.kind, b.place.r)
 		return
 	}
-	low, high := border(b.on, spec)
+	low, high := border(b.place.on, spec)
 	between := l1.Range{Start: spec.CBBase, End: low}
-	if b.kind == fit.KindL1Small {
+	if b.said.kind == fit.KindL1Small {
 		between = l1.Range{Start: high, End: spec.L1Size}
 	}
-	at, ok := fit.Highest(size.V, p.align(b.on, spec), between, p.taken(b.on))
+	at, ok := fit.Highest(size.V, p.align(b.place.on, spec), between, p.taken(b.place.on))
 	if !ok {
 		return
 	}
 	p.made = true
-	b.address, b.placed, b.r = event.Some(at.Start), true, at
+	b.place.address, b.place.placed, b.place.r = event.Some(at.Start), true, at
 	p.add(b)
 }
 
@@ -70,13 +70,13 @@ func (p *heights) align(on []*unit, spec l1.Spec) uint64 {
 // no bytes.
 func (b *buffer) unplaced() string {
 	switch {
-	case !b.r.IsEmpty() || b.unsized || b.perCore == event.Some(uint64(0)):
+	case !b.place.r.IsEmpty() || b.place.unsized || b.said.perCore == event.Some(uint64(0)):
 		return ""
-	case b.kind == fit.KindL1Small && b.recorded == 0:
+	case b.said.kind == fit.KindL1Small && b.said.recorded == 0:
 		return event.UnplacedSmall
-	case b.recorded != 0:
+	case b.said.recorded != 0:
 		return event.UnplacedBeyond
-	case !b.perCore.OK:
+	case !b.said.perCore.OK:
 		return event.UnplacedSize
 	}
 	return event.UnplacedFull
@@ -90,7 +90,7 @@ func (p *heights) taken(on []*unit) iter.Seq[l1.Range] {
 	}
 	return func(yield func(l1.Range) bool) {
 		for o := range p.beside(on) {
-			if slices.ContainsFunc(o.on, func(u *unit) bool { return among[u] }) && !yield(o.r) {
+			if slices.ContainsFunc(o.place.on, func(u *unit) bool { return among[u] }) && !yield(o.place.r) {
 				return
 			}
 		}
@@ -124,22 +124,22 @@ func (p *heights) beside(on []*unit) iter.Seq[*buffer] {
 }
 
 func (p *heights) add(b *buffer) {
-	if b.r.IsEmpty() {
+	if b.place.r.IsEmpty() {
 		return
 	}
-	if p.high[b.named] == nil {
-		p.high[b.named] = newTree()
+	if p.high[b.said.named] == nil {
+		p.high[b.said.named] = newTree()
 	}
-	p.high[b.named].ReplaceOrInsert(b)
+	p.high[b.said.named].ReplaceOrInsert(b)
 }
 
 func (p *heights) remove(b *buffer) {
-	list := p.high[b.named]
+	list := p.high[b.said.named]
 	if list == nil {
 		return
 	}
 	if list.Delete(b); list.Len() == 0 {
-		delete(p.high, b.named)
+		delete(p.high, b.said.named)
 	}
 }
 
@@ -151,7 +151,7 @@ func newTree() *btree.BTreeG[*buffer] {
 
 // byHeight orders buffers by where they end, the highest first.
 func byHeight(a, b *buffer) int {
-	return cmp.Or(cmp.Compare(b.r.End, a.r.End), cmp.Compare(a.id, b.id))
+	return cmp.Or(cmp.Compare(b.place.r.End, a.place.r.End), cmp.Compare(a.id, b.id))
 }
 
 // border returns where L1_SMALL begins on some units: L1 buffers on all of them lie below low,

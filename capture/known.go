@@ -11,33 +11,38 @@ import (
 // starts with the knowledge of the first.
 type knowledge struct {
 	members *members
+	once    bool              // the capture can be read once: facts at its end come too late for its beginning
+	badRows unreadRows        // rows of lists of buffers that cannot be read
+	sizes   knownSizes        // of L1 and L1_SMALL
+	shards  map[uint64]shards // of sharded buffers, by the counter of the allocation
+	blind   blindTensors      // with no buffer of the capture that is known to be theirs
+	seen    l1.Core           // largest coordinates of any core
+	aborted map[uint64]bool   // starts of functions that an exception ended
+	settled map[uint64]bool   // first nodes of runs that are one program, though that shows only later
+	before  knownBefore       // of buffers that no node allocates or frees
+	bottom  bottom
+	late    notes // facts that came too late for this reading
+}
 
-	once    bool       // the capture can be read once: what it says of its beginning at its end comes too late
-	badRows unreadRows // rows of lists of buffers that cannot be read
+// knownSizes are the facts about the size of L1 and of L1_SMALL.
+type knownSizes struct {
+	devices      []deviceInfo    // of a report that lists them after its graph
+	contradicted map[uint64]bool // ids of rows whose bank reaches above an L1_SMALL buffer
+	banks        saidBanks       // by messages of the allocator
+	said         smallSize       // of L1_SMALL, which follows from them
+	saidWrong    bool            // they contradict each other, the Spec or an L1_SMALL buffer
+}
 
-	devices      []deviceInfo      // of a report that lists them after its graph
-	contradicted map[uint64]bool   // ids of rows whose bank reaches above an L1_SMALL buffer
-	banks        saidBanks         // by messages of the allocator
-	said         smallSize         // of L1_SMALL, which follows from them
-	saidWrong    bool              // they contradict each other, the Spec or an L1_SMALL buffer
-	shards       map[uint64]shards // of sharded buffers, by the counter of the allocation
-	blind        blindTensors      // with no buffer of the capture that is known to be theirs
-	seen         l1.Core           // largest coordinates of any core
-	aborted      map[uint64]bool   // starts of functions that an exception ended
-	settled      map[uint64]bool   // first nodes of runs that are one program, though that shows only later
-
+// knownBefore are the facts about buffers that no node allocates, or frees.
+type knownBefore struct {
 	residents []resident      // from before the capture, by when they came
 	harmless  map[uint64]bool // buffer nodes from before the capture that hide nothing
+	listed    map[uint64]bool // windows that list buffers, by their first nodes
 
 	// Of a database: when L1 buffers that no node frees are gone, by the counters of their allocations, and
 	// ids without a list of the buffers that lived when operations ended.
 	ends map[uint64]uint64
 	mute map[device.ID]bool
-
-	listed map[uint64]bool // windows that list buffers, by their first nodes
-	bottom bottom
-
-	late notes // what came too late for this reading
 }
 
 // tooLate records that something came too late for this reading: with it, other events would have
@@ -54,8 +59,8 @@ func (k *knowledge) stale() bool { return len(k.late) > 0 }
 func newKnowledge() *knowledge {
 	return &knowledge{
 		members: newMembers(), shards: map[uint64]shards{},
-		settled: map[uint64]bool{}, aborted: map[uint64]bool{}, contradicted: map[uint64]bool{},
-		listed: map[uint64]bool{}, blind: blindTensors{}, bottom: newBottom(), late: notes{},
+		settled: map[uint64]bool{}, aborted: map[uint64]bool{}, sizes: knownSizes{contradicted: map[uint64]bool{}},
+		before: knownBefore{listed: map[uint64]bool{}}, blind: blindTensors{}, bottom: newBottom(), late: notes{},
 	}
 }
 

@@ -36,13 +36,13 @@ func TestLivesAgreeWithList(t *testing.T) {
 		for at := range rapid.Uint64Range(1, 40).Draw(t, "nodes") {
 			switch n := rapid.IntRange(0, 9).Draw(t, "what"); {
 			case n < 3:
-				b := &buffer{kind: fit.KindL1, recorded: address, named: id.Draw(t, "id"), at: at}
+				b := &buffer{said: allocation{kind: fit.KindL1, recorded: address, named: id.Draw(t, "id"), at: at}}
 				b.life = p.allocated(b)
 				alive = append(alive, b)
 				if !slices.Contains(lives, b.life) {
 					lives = append(lives, b.life)
 				}
-				named[b.life] = b.named
+				named[b.life] = b.said.named
 			case n < 6 && len(alive) > 0:
 				i := rapid.IntRange(0, len(alive)-1).Draw(t, "of")
 				p.ended(alive[i], at)
@@ -64,7 +64,7 @@ func TestLivesAgreeWithList(t *testing.T) {
 					}
 				}
 				var n node
-				n.Counter, n.Address, n.BufferType = at, event.Some(uint64(address)), event.Some(uint64(1))
+				n.Counter, n.Address, n.Buffer.BufferType = at, event.Some(uint64(address)), event.Some(uint64(1))
 				if by != event.NoDevice {
 					n.DeviceID = event.Some(uint64(by))
 				}

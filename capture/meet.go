@@ -12,7 +12,7 @@ func (p *places) members(n *node) {
 	if n.Anomaly.Has(event.AnomalyDeviceTensors) {
 		p.programs.hideMembers()
 	}
-	for _, t := range n.DeviceTensors {
+	for _, t := range n.Tensor.DeviceTensors {
 		if t.MeshDeviceID.OK {
 			p.learn(device.ID(t.MeshDeviceID.V), device.ID(t.DeviceID))
 		}
@@ -40,7 +40,7 @@ func (p *places) learn(mesh, chip device.ID) {
 		return // it will begin with what the mesh has
 	}
 	p.devices.allocatedBy(u, p.at)
-	if b := p.memory.live.waiting; b != nil && b.named == mesh {
+	if b := p.memory.live.waiting; b != nil && b.said.named == mesh {
 		p.settle()
 	}
 	if from := p.units.byID[mesh]; from != nil && from.touched {

@@ -30,7 +30,8 @@ type memory struct {
 func newMemory(g *ground, a *absentees) *memory {
 	return &memory{
 		ground: g, live: newBuffers(g.known), heights: newHeights(g.known), absent: a,
-		attending: newGuests(), borders: borders{leaving: newGuests()}, hidden: hiddenBuffers{freed: map[device.ID]bool{}, lost: counters{}},
+		attending: newGuests(), borders: borders{leaving: newGuests()},
+		hidden: hiddenBuffers{freed: map[device.ID]bool{}, lost: counters{}},
 	}
 }
 
@@ -45,14 +46,14 @@ type hiddenBuffers struct {
 func (m *memory) allocate(n *node, id device.ID) *buffer {
 	kind, ok := bufferKind(n)
 	if !ok {
-		m.out.notes.add(noteBufferUnplaced, int64(n.Counter), "unknown type "+n.TypeName)
+		m.out.notes.add(noteBufferUnplaced, int64(n.Counter), "unknown type "+n.Buffer.TypeName)
 		m.hideAllocation(n, id)
 		return nil
 	}
-	b := &buffer{
-		id: m.live.next(), at: n.Counter, op: m.path, named: id, kind: kind, size: n.Size.V,
-		perCore: n.MaxSizePerBank, recorded: n.Address.V, layout: n.Layout,
-	}
+	b := &buffer{id: m.live.next(), op: m.path, said: allocation{
+		at: n.Counter, named: id, kind: kind, size: n.Size.V, perCore: n.Buffer.MaxSizePerBank, recorded: n.Address.V,
+		layout: n.Buffer.Layout,
+	}}
 	if len(n.Connections) > 0 {
 		b.node = event.Some(n.Connections[0])
 	}
@@ -64,7 +65,7 @@ func (m *memory) add(b *buffer, n *node) bool {
 	m.live.add(b)
 	b.life = m.past.allocated(b)
 	m.leaves(b)
-	if b.kind.InL1() {
+	if b.said.kind.InL1() {
 		m.measure(b, n)
 	}
 	switch s, ok := m.known.shards[n.Counter]; {
@@ -72,8 +73,8 @@ func (m *memory) add(b *buffer, n *node) bool {
 	case ok:
 		b.shards = s
 	case b.node.OK && m.hidden.lost.has(b.node.V):
-		b.unknown = true
-	case b.perCore.OK || b.address.OK:
+		b.shards.unknown = true
+	case b.said.perCore.OK || b.place.address.OK:
 		m.live.waiting = b
 		return false
 	}
@@ -83,19 +84,19 @@ func (m *memory) add(b *buffer, n *node) bool {
 // measure finds how much of a core a buffer in L1 takes, and where, as far as its
 // allocation says so.
 func (m *memory) measure(b *buffer, n *node) {
-	b.sharded = n.NumCores.V > 0 || strings.HasSuffix(n.Layout, "SHARDED")
-	grid := m.grids.use(b.named)
-	pages := !b.perCore.OK && !b.sharded && grid.from != event.FromAssumed && n.Size.OK
-	if pages && 0 < n.PageSize.V && n.PageSize.V <= jsonobject.MaxL1 {
-		each := divideUp(divideUp(n.Size.V, n.PageSize.V), uint64(grid.cores.Len()))
+	b.sharded = n.Buffer.NumCores.V > 0 || strings.HasSuffix(n.Buffer.Layout, "SHARDED")
+	grid := m.grids.use(b.said.named)
+	pages := !b.said.perCore.OK && !b.sharded && grid.from != event.FromAssumed && n.Size.OK
+	if pages && 0 < n.Buffer.PageSize.V && n.Buffer.PageSize.V <= jsonobject.MaxL1 {
+		each := divideUp(divideUp(n.Size.V, n.Buffer.PageSize.V), uint64(grid.cores.Len()))
 		align := max(m.specs.spec().L1Align, 1)
-		page := divideUp(n.PageSize.V, align) * align // each page begins at a multiple
+		page := divideUp(n.Buffer.PageSize.V, align) * align // each page begins at a multiple
 		if each == 0 || page <= jsonobject.MaxL1/each {
-			b.perCore = event.Some(each * page)
+			b.said.perCore = event.Some(each * page)
 		}
 	}
-	if b.recorded > 0 {
-		b.address = event.Some(b.recorded)
+	if b.said.recorded > 0 {
+		b.place.address = event.Some(b.said.recorded)
 	}
 }
 
@@ -112,13 +113,13 @@ func (m *memory) back(of, b *buffer) {
 	if of.backing == nil {
 		of.backing = map[device.ID]fit.BufferID{}
 	}
-	of.backing[b.named] = b.id
+	of.backing[b.said.named] = b.id
 	if of.hidden {
 		return
 	}
 	e := m.allocation(b)
-	e.Buffer.Backing, e.Address = true, event.Some(b.recorded)
-	e.Devices = event.Some([]device.ID{b.named})
+	e.Buffer.Backing, e.Address = true, event.Some(b.said.recorded)
+	e.Devices = event.Some([]device.ID{b.said.named})
 	m.out.tell(&e)
 }
 
@@ -152,7 +153,7 @@ func (m *memory) free(n *node, id device.ID) bool {
 		if b.hidden {
 			return true
 		}
-		e.Buffer.ID, e.Devices = b.id, event.Some(idsOf(b.on))
+		e.Buffer.ID, e.Devices = b.id, event.Some(idsOf(b.place.on))
 	}
 	m.out.tell(e)
 	return b != nil
@@ -163,7 +164,7 @@ func (m *memory) free(n *node, id device.ID) bool {
 func (m *memory) lost(n *node, id device.ID) bool {
 	m.past.lost(n)
 	if _, ok := bufferKind(n); !ok { // it ends what lay there, or something of another memory
-		m.out.notes.add(noteBufferUnplaced, int64(n.Counter), "unknown type "+n.TypeName)
+		m.out.notes.add(noteBufferUnplaced, int64(n.Counter), "unknown type "+n.Buffer.TypeName)
 	}
 	for _, c := range n.Connections {
 		m.absent.drop(c)
@@ -183,7 +184,7 @@ func (m *memory) tensor(n *node) *buffer {
 	if !ok {
 		return nil
 	}
-	m.grids.see(n.ShardGrid)
+	m.grids.see(n.Tensor.ShardGrid)
 	if b := l.waiting; b != nil && (named && b.node == event.Some(node) || slices.Contains(l.of(n), b)) {
 		b.shards, l.waiting = s, nil
 		return b
@@ -201,13 +202,13 @@ func (m *memory) tensor(n *node) *buffer {
 		return nil
 	}
 	b := list[len(list)-1]
-	if !b.sharded || b.described() {
+	if !b.sharded || b.shards.described() {
 		return nil
 	}
 	// It came after something that its cores matter for.
 	b.shards = s
 	if len(m.known.shards) < maxTensors {
-		m.known.shards[b.at] = s
+		m.known.shards[b.said.at] = s
 		m.known.tooLate(noteMeshLate)
 	}
 	if b.hidden {
@@ -219,7 +220,7 @@ func (m *memory) tensor(n *node) *buffer {
 	}
 	e := m.allocation(b)
 	e.Corrects = true
-	m.tellBuffer(&e, b, b.on)
+	m.tellBuffer(&e, b, b.place.on)
 	return nil
 }
 
@@ -233,32 +234,32 @@ func (m *memory) waits() *buffer {
 // lay finds the place of a new buffer, whose unit is met, and tells it. A buffer whose tensor cannot be read
 // is hidden.
 func (m *memory) lay(b *buffer) {
-	if lies := b.perCore.OK || b.address.OK; lies && b.sharded && !b.described() {
-		b.unknown = m.known.mayDescribe(b.named, b.recorded)
+	if lies := b.said.perCore.OK || b.place.address.OK; lies && b.sharded && !b.shards.described() {
+		b.shards.unknown = m.known.mayDescribe(b.said.named, b.said.recorded)
 		m.undescribed = true
 	}
-	b.on = m.units.reached(b.named)
-	if b.unknown {
-		smallAt(b.kind, b.recorded, b.on)
+	b.place.on = m.units.reached(b.said.named)
+	if b.shards.unknown {
+		smallAt(b.said.kind, b.said.recorded, b.place.on)
 		m.live.hide(b)
 		return
 	}
-	for _, u := range b.on {
+	for _, u := range b.place.on {
 		u.touched = true
-		u.own = u.own || b.kind.InL1() && u.id == b.named
+		u.own = u.own || b.said.kind.InL1() && u.id == b.said.named
 	}
-	if b.kind.InL1() {
-		smallAt(b.kind, b.recorded, b.on)
+	if b.said.kind.InL1() {
+		smallAt(b.said.kind, b.said.recorded, b.place.on)
 		m.heights.locate(b, m.specs.spec())
 	}
 	b.told = true
 	e := m.allocation(b)
-	if b.kind.InL1() {
-		if e.Unplaced = b.unplaced(); e.Unplaced == "" && b.sharded && !b.known {
+	if b.said.kind.InL1() {
+		if e.Unplaced = b.unplaced(); e.Unplaced == "" && b.sharded && !b.shards.known {
 			e.CoresFrom = event.FromAssumed
 		}
 	}
-	m.tellBuffer(&e, b, b.on)
+	m.tellBuffer(&e, b, b.place.on)
 }
 
 // tellBuffer tells the allocation of a buffer on some units, in one event for all units on
@@ -266,12 +267,12 @@ func (m *memory) lay(b *buffer) {
 func (m *memory) tellBuffer(e *event.Event, b *buffer, on []*unit) {
 	for len(on) > 0 {
 		rest := []*unit(nil)
-		if b.address.OK && (b.perCore.OK || b.unsized) {
-			part := event.Part{Cores: event.Some(b.cores), Range: b.r, Synthesised: b.placed}
+		if b.place.address.OK && (b.said.perCore.OK || b.place.unsized) {
+			part := event.Part{Cores: event.Some(b.shards.cores), Range: b.place.r, Synthesised: b.place.placed}
 			switch {
-			case b.r.IsEmpty() && !b.unsized:
+			case b.place.r.IsEmpty() && !b.place.unsized:
 				part.Cores.OK = false
-			case !b.known:
+			case !b.shards.known:
 				part.Cores.V = m.grids.use(on[0].id).cores
 				on, rest = m.likeFirst(on)
 			}
@@ -287,16 +288,16 @@ func (m *memory) tellBuffer(e *event.Event, b *buffer, on []*unit) {
 // apart parts the cores of an L1 buffer that was allocated per core: what its address is on
 // others than the first is hidden.
 func (b *buffer) apart(e *event.Event) {
-	if b.kind != fit.KindL1 {
+	if b.said.kind != fit.KindL1 {
 		return
 	}
-	e.Buffer.Mode = b.mode
+	e.Buffer.Mode = b.shards.mode
 	all := &e.Parts[0].Cores
-	if b.mode != fit.PerCore || !all.OK {
+	if b.shards.mode != fit.PerCore || !all.OK {
 		return
 	}
-	first := l1.CoreSetOf(b.first)
-	if e.Buffer.Hidden = all.V; !b.known { // nor is it known which core is the first
+	first := l1.CoreSetOf(b.shards.first)
+	if e.Buffer.Hidden = all.V; !b.shards.known { // nor is it known which core is the first
 		e.Parts = nil
 		return
 	}
@@ -323,12 +324,13 @@ func (m *memory) likeFirst(all []*unit) (like, rest []*unit) {
 // allocation returns the event of an allocation without its devices and parts.
 func (m *memory) allocation(b *buffer) event.Event {
 	e := event.Event{
-		Kind: event.KindAllocate, Node: b.at, Op: event.Some(b.op), PerCore: b.perCore, Address: b.address, Layout: b.layout,
-		Buffer:  fit.Buffer{ID: b.id, Kind: b.kind, Size: b.size, Name: b.op, Unsized: b.unsized},
+		Kind: event.KindAllocate, Node: b.said.at, Op: event.Some(b.op), PerCore: b.said.perCore,
+		Address: b.place.address, Layout: b.said.layout,
+		Buffer:  fit.Buffer{ID: b.id, Kind: b.said.kind, Size: b.said.size, Name: b.op, Unsized: b.place.unsized},
 		Earlier: b.earlier,
 	}
-	if b.named != event.NoDevice {
-		e.Named = event.Some(b.named)
+	if b.said.named != event.NoDevice {
+		e.Named = event.Some(b.said.named)
 	}
 	return e
 }
@@ -336,7 +338,7 @@ func (m *memory) allocation(b *buffer) event.Event {
 // departing returns a buffer that ends before the node next, where no node frees it. ok is false if there is none.
 func (m *memory) departing(next uint64) (b guest, ok bool) {
 	for b, ok = m.borders.leaving.Min(); ok && b.until < next; b, ok = m.borders.leaving.Min() {
-		if m.live.live[b.named][b.id] != nil {
+		if m.live.live[b.said.named][b.id] != nil {
 			return b, true
 		}
 		m.borders.leaving.DeleteMin()
@@ -359,16 +361,17 @@ func (m *memory) depart(b guest) {
 
 // arriving returns a resident that is there from the node next on. ok is false if there is none.
 func (m *memory) arriving(next uint64) (b guest, ok bool) {
-	for all := m.known.residents; m.attended < len(all) && all[m.attended].since <= next; {
+	for all := m.known.before.residents; m.attended < len(all) && all[m.attended].since <= next; {
 		r := all[m.attended]
 		if m.attended++; next >= r.until {
 			continue
 		}
 		b = guest{&buffer{
-			id: m.live.next(), at: r.since, named: r.named, kind: r.kind, perCore: r.perCore, recorded: r.address,
-			op: event.UnplacedEarlier, shards: r.shards, told: true, earlier: true, on: m.units.reached(r.named),
+			id: m.live.next(), op: event.UnplacedEarlier, shards: r.shards, told: true, earlier: true,
+			said:  allocation{at: r.since, named: r.named, kind: r.kind, perCore: r.perCore, recorded: r.address},
+			place: lying{on: m.units.reached(r.named)},
 		}, r.until}
-		if len(b.on) > 0 && r.address <= jsonobject.MaxL1 { // else it is where nothing else is, or in no L1
+		if len(b.place.on) > 0 && r.address <= jsonobject.MaxL1 { // else it is where nothing else is, or in no L1
 			return b, true
 		}
 	}
@@ -377,17 +380,17 @@ func (m *memory) arriving(next uint64) (b guest, ok bool) {
 
 // arrive tells a resident that arriving has returned.
 func (m *memory) arrive(b guest) {
-	b.address = event.Some(b.recorded)
+	b.place.address = event.Some(b.said.recorded)
 	m.heights.locate(b.buffer, m.specs.spec())
 	m.attending.ReplaceOrInsert(b)
 	e := m.allocation(b.buffer)
-	m.tellBuffer(&e, b.buffer, b.on)
+	m.tellBuffer(&e, b.buffer, b.place.on)
 }
 
 // gone tells that a buffer is not in L1 any more.
 func (m *memory) gone(b *buffer, at uint64) {
 	m.heights.remove(b)
-	m.out.tell(&event.Event{Kind: event.KindFree, Node: at, Buffer: fit.Buffer{ID: b.id}, Devices: event.Some(idsOf(b.on))})
+	m.out.tell(&event.Event{Kind: event.KindFree, Node: at, Buffer: fit.Buffer{ID: b.id}, Devices: event.Some(idsOf(b.place.on))})
 }
 
 // tellEarlier tells the last buffer node if it is of a buffer from before the capture.
@@ -398,7 +401,7 @@ func (m *memory) tellEarlier(next *node) {
 	}
 	kind, ok := bufferKind(old)
 	if !ok {
-		m.out.notes.add(noteBufferUnplaced, int64(old.Counter), "unknown type "+old.TypeName)
+		m.out.notes.add(noteBufferUnplaced, int64(old.Counter), "unknown type "+old.Buffer.TypeName)
 		return
 	}
 	a := absentee{&event.Event{
@@ -413,7 +416,7 @@ func (m *memory) tellEarlier(next *node) {
 		m.past.clues.used(old, kind)
 	}
 	switch {
-	case m.known.harmless[old.Counter]:
+	case m.known.before.harmless[old.Counter]:
 	case m.units.ranOn(a.named):
 		m.out.tell(a.told)
 	default:
@@ -427,13 +430,13 @@ func (m *memory) join(u *unit, named iter.Seq[device.ID]) {
 	ids := slices.Collect(named)
 	var all []*buffer
 	for _, b := range m.attending.all() {
-		if slices.Contains(ids, b.named) {
+		if slices.Contains(ids, b.said.named) {
 			all = append(all, b.buffer)
 		}
 	}
 	for _, b := range append(all, m.live.reaching(named)...) {
-		if b.told && !slices.Contains(b.on, u) {
-			b.on = append(b.on, u) // which has no room for it where others have the list too
+		if b.told && !slices.Contains(b.place.on, u) {
+			b.place.on = append(b.place.on, u) // which has no room for it where others have the list too
 			e := m.allocation(b)
 			m.tellBuffer(&e, b, []*unit{u})
 		}
@@ -452,7 +455,7 @@ func (m *memory) hideAllocation(n *node, id device.ID) {
 	}
 	kind, _ := bufferKind(n)
 	b := &buffer{
-		id: m.live.next(), at: n.Counter, named: id, kind: kind, recorded: n.Address.V,
+		id: m.live.next(), said: allocation{at: n.Counter, named: id, kind: kind, recorded: n.Address.V},
 		node: event.Some(n.Connections[0]), hidden: true,
 	}
 	m.live.add(b)
@@ -468,7 +471,7 @@ func (m *memory) hideBuffers(at uint64, id device.ID) {
 		m.hideBuffer(b, at)
 	}
 	for _, b := range m.attending.all() {
-		if m.known.members.share(b.named, id) {
+		if m.known.members.share(b.said.named, id) {
 			m.attending.Delete(b)
 			m.hideBuffer(b.buffer, at)
 		}
@@ -484,11 +487,11 @@ func (m *memory) hideBuffer(b *buffer, at uint64) {
 // blind remembers such a tensor. No live buffer is known to be its own.
 func (m *memory) blind(n *node) {
 	kind, ok := bufferKind(n)
-	if ok && !kind.InL1() || !n.HidesPlace && n.Address.V == 0 {
+	if ok && !kind.InL1() || !n.Tensor.HidesPlace && n.Address.V == 0 {
 		return
 	}
 	id, at, all := idOf(n.DeviceID), n.Address.V, m.known.blind
-	if n.HidesPlace || len(all) >= maxTensors {
+	if n.Tensor.HidesPlace || len(all) >= maxTensors {
 		at = 0
 	}
 	if all[at] == nil {
@@ -504,7 +507,7 @@ func (m *memory) blind(n *node) {
 
 // leaves records a new buffer, which may be gone when an operation ends.
 func (m *memory) leaves(b *buffer) {
-	if until, ok := m.known.ends[b.at]; ok {
+	if until, ok := m.known.before.ends[b.said.at]; ok {
 		m.borders.leaving.ReplaceOrInsert(guest{b, until})
 	}
 }
@@ -517,7 +520,7 @@ func (m *memory) cut(next uint64) {
 	}
 	for _, named := range m.live.live {
 		for _, b := range named {
-			if b.kind.InL1() && b.recorded == 0 {
+			if b.said.kind.InL1() && b.said.recorded == 0 {
 				m.borders.placeless = true
 				m.borders.leaving.ReplaceOrInsert(guest{b, next - 1})
 			}

@@ -115,7 +115,7 @@ func TestPathIsClipped(t *testing.T) {
 				length := rapid.SampledFrom([]int{0, 1, 20, 300, 1000, shown.MaxName, shown.MaxName + 1, 70_000}).Draw(t, "length")
 				name := strings.Repeat(rapid.SampledFrom([]string{"n", "ö", "🙂"}).Draw(t, "letter"), length)
 				stack = append(stack, name)
-				o.enter(&node{Name: name})
+				o.enter(&node{Function: functionNode{Name: name}})
 			}
 			if rapid.Bool().Draw(t, "look") {
 				require.Equal(t, naivePath(stack), o.call().path)

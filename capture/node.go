@@ -51,46 +51,63 @@ type node struct {
 	// Nothing says that such nodes exist.
 	Connections []uint64
 
-	// Name is the name of a function, at its start and end.
+	DeviceID         event.Opt[uint64] // of a chip or of a mesh, which the node does not tell; at most 2^31-1
+	PhysicalDeviceID event.Opt[uint64] // of a chip, on program_execution
+
+	Address event.Opt[uint64]
+	Size    event.Opt[uint64] // per core on circular buffers, of all banks on buffers
+
+	Function functionNode
+	Placed   placedNode
+	Buffer   bufferNode
+	Tensor   tensorNode
+	Error    errorNode
+}
+
+// A functionNode has the fields of the start or end of a function.
+type functionNode struct {
 	Name string
 	// CacheHit says whether the start of a device operation found its program in
 	// the program cache; absent before mid 2026.
 	CacheHit event.Opt[bool]
-	// Aborted says of the end of a function that an exception ended it, AbortReason which;
+	// Aborted reports whether an exception ended the function, with its text in AbortReason;
 	// absent before mid 2026.
 	Aborted     bool
 	AbortReason string
-	// Arguments is a hash of the text of a function's arguments, 0 if it has none or [].
+	// Arguments is a hash of the text of the arguments, 0 if it has none or [].
 	// Equal texts have equal hashes, in every file and process.
 	Arguments uint64
+}
 
-	DeviceID         event.Opt[uint64] // of a chip or of a mesh, which the node does not tell; at most 2^31-1
-	PhysicalDeviceID event.Opt[uint64] // of a chip, on program_execution
+// A placedNode has the fields of circular buffers, dataflow buffers and scratchpads.
+type placedNode struct {
+	Cores     l1.CoreRangeSet
+	CoreArray bool // Cores are a JSON array in the capture, not a string
+	Global    bool // globally_allocated or borrows_memory: takes no bytes of its own
+}
 
-	Address        event.Opt[uint64]
-	Size           event.Opt[uint64] // per core on circular buffers, of all banks on buffers
-	MaxSizePerBank event.Opt[uint64] // of a buffer event: bytes on the fullest core
+// A bufferNode has the fields of a buffer, of its allocation or free, or of its tensor.
+type bufferNode struct {
+	MaxSizePerBank event.Opt[uint64] // bytes on the fullest core
 	PageSize       event.Opt[uint64]
-	NumCores       event.Opt[uint64] // of a buffer event: cores of a sharded buffer, 0 if interleaved
-	Cores          l1.CoreRangeSet   // of what is placed in L1
-	CoreArray      bool              // Cores are a JSON array in the capture, not a string
-	Global         bool              // globally_allocated or borrows_memory: takes no bytes of its own
+	NumCores       event.Opt[uint64] // cores of a sharded buffer, 0 if interleaved
+	TypeName       string            // "DRAM" or "L1"
+	BufferType     event.Opt[uint64] // 0 DRAM, 1 L1, 2 system memory, 3 L1_SMALL, 4 TRACE
+	Layout         string
+}
 
-	TypeName      string            // "DRAM" or "L1", of a buffer or its event
-	BufferType    event.Opt[uint64] // 0 DRAM, 1 L1, 2 system memory, 3 L1_SMALL, 4 TRACE
-	Layout        string            // of a buffer event or tensor
-	DeviceTensors []deviceTensor    // of a tensor: its part on each chip
-
-	// ShardGrid is where a sharded tensor lies, as far as its memory_config can be read.
-	ShardGrid l1.CoreRangeSet
-	// Mode says how the buffer of a tensor got its address: in HYBRID mode perhaps core by core.
-	Mode fit.Mode
-	// HidesMode says that the memory_config of a tensor cannot be read, HidesPlace the same of its address.
+// A tensorNode has the fields of a tensor.
+type tensorNode struct {
+	DeviceTensors []deviceTensor  // its part on each chip
+	ShardGrid     l1.CoreRangeSet // where a sharded tensor lies, as far as its memory_config can be read
+	Mode          fit.Mode        // how its buffer got its address: in HYBRID mode perhaps core by core
+	// HidesMode reports whether the memory_config cannot be read, HidesPlace the same of the address.
 	// A node without a type may be such a tensor.
 	HidesMode, HidesPlace bool
-
-	ErrorMessage, ErrorOperation string // of an error
 }
+
+// An errorNode has the fields of an error.
+type errorNode struct{ Message, Operation string }
 
 // A deviceTensor is the part of a tensor on one chip. It is how a capture tells
 // which chips a mesh has.
@@ -120,10 +137,10 @@ func byID(a, b device.ID) int {
 // L1_SMALL buffers say L1.
 func bufferKind(n *node) (kind fit.Kind, ok bool) {
 	kinds := []fit.Kind{fit.KindDRAM, fit.KindL1, fit.KindSystem, fit.KindL1Small, fit.KindTrace}
-	if n.BufferType.OK && n.BufferType.V < uint64(len(kinds)) {
-		return kinds[n.BufferType.V], true
+	if n.Buffer.BufferType.OK && n.Buffer.BufferType.V < uint64(len(kinds)) {
+		return kinds[n.Buffer.BufferType.V], true
 	}
-	i := slices.Index([]string{"DRAM", "L1", "SYSTEM_MEMORY", "L1_SMALL", "TRACE"}, n.TypeName)
+	i := slices.Index([]string{"DRAM", "L1", "SYSTEM_MEMORY", "L1_SMALL", "TRACE"}, n.Buffer.TypeName)
 	if i < 0 {
 		return 0, false
 	}

@@ -73,7 +73,7 @@ func (n notes) add(code string, first int64, detail string) {
 
 // failed notes that a node records an error.
 func (n notes) failed(e *node) {
-	n.add(noteOperationFailed, int64(e.Counter), strings.Trim(e.ErrorOperation+": "+e.ErrorMessage, ": "))
+	n.add(noteOperationFailed, int64(e.Counter), strings.Trim(e.Error.Operation+": "+e.Error.Message, ": "))
 }
 
 // addAll adds counts that were kept apart.

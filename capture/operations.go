@@ -79,7 +79,8 @@ func (o *operations) next(n *node, lost bool) *step {
 	case typeFunctionStart:
 		o.enter(n)
 	case typeFunctionEnd:
-		if s.aborts = n.Aborted || n.Unreadable != nil; len(o.stack) > 0 { // an unreadable end may be of an exception, which shows less
+		s.aborts = n.Function.Aborted || n.Unreadable != nil // an unreadable one may be of an exception, which shows less
+		if len(o.stack) > 0 {
 			o.end(s, lost)
 		}
 	case "":
@@ -257,10 +258,10 @@ func (o *operations) inner() *function {
 }
 
 func (o *operations) enter(n *node) {
-	o.text = append(o.text[:0], shown.Clip(n.Name, shown.MaxName)...)
-	in := function{name: o.intern(), start: n.Counter, arguments: n.Arguments, cacheHit: n.CacheHit}
-	if len(n.Name) > shown.MaxName {
-		in.whole = o.hash(0, n.Name)
+	o.text = append(o.text[:0], shown.Clip(n.Function.Name, shown.MaxName)...)
+	in := function{name: o.intern(), start: n.Counter, arguments: n.Function.Arguments, cacheHit: n.Function.CacheHit}
+	if len(n.Function.Name) > shown.MaxName {
+		in.whole = o.hash(0, n.Function.Name)
 	}
 	if outer := o.inner(); outer != nil {
 		in.hidden = outer.hidden

@@ -14,14 +14,14 @@ import (
 // the program cache.
 func TestOperationsAlone(t *testing.T) {
 	start := func(name string, hit event.Opt[bool]) node {
-		return node{Type: typeFunctionStart, Name: name, CacheHit: hit}
+		return node{Type: typeFunctionStart, Function: functionNode{Name: name, CacheHit: hit}}
 	}
 	end := node{Type: typeFunctionEnd}
 	free := node{Type: typeCircularBufferDeallocateAll, DeviceID: event.Some(uint64(1))}
 	cb := node{Type: typeCircularBufferAllocate}
 	hidden := free
 	hidden.Unreadable = &event.InputError{}
-	aborted := node{Type: typeFunctionEnd, Aborted: true}
+	aborted := node{Type: typeFunctionEnd, Function: functionNode{Aborted: true}}
 	run := node{Type: typeProgramExecution, PhysicalDeviceID: event.Some(uint64(0))}
 	var unknown event.Opt[bool]
 	for name, c := range map[string]struct {

@@ -29,8 +29,8 @@ type placeOf struct {
 
 func newPast(m *members) *past {
 	return &past{
-		members: m, clues: newClues(), lives: map[uint64]*lives{}, frees: map[uint64]*frees{}, byNode: map[uint64]lostFree{},
-		spoken: map[device.ID]bool{}, firsts: map[placeOf]uint64{},
+		members: m, clues: newClues(), lives: map[uint64]*lives{}, frees: map[uint64]*frees{},
+		byNode: map[uint64]lostFree{}, spoken: map[device.ID]bool{}, firsts: map[placeOf]uint64{},
 	}
 }
 
@@ -61,19 +61,20 @@ func (p *past) allocated(b *buffer) *life {
 	if b.node.OK {
 		p.clues.allocated(b.node.V)
 	}
-	if !b.kind.InL1() || b.recorded == 0 {
+	if !b.said.kind.InL1() || b.said.recorded == 0 {
 		return nil
 	}
-	if p.lives[b.recorded] == nil {
-		p.lives[b.recorded] = &lives{named: map[device.ID]*history{}}
+	if p.lives[b.said.recorded] == nil {
+		p.lives[b.said.recorded] = &lives{named: map[device.ID]*history{}}
 	}
-	return p.lives[b.recorded].begin(b.named, life{from: b.at, to: forever, kind: b.kind, perCore: b.perCore}, p.time.origin(b.at), p.time.listable)
+	one := life{from: b.said.at, to: forever, kind: b.said.kind, perCore: b.said.perCore}
+	return p.lives[b.said.recorded].begin(b.said.named, one, p.time.origin(b.said.at), p.time.listable)
 }
 
 // ended records the free of a buffer of the capture.
 func (p *past) ended(b *buffer, at uint64) {
 	if b.life != nil {
-		p.lives[b.recorded].end(b.named, b.life, p.time.origin(at), at)
+		p.lives[b.said.recorded].end(b.said.named, b.life, p.time.origin(at), at)
 	}
 }
 
@@ -86,7 +87,10 @@ func (p *past) lost(n *node) {
 	if p.time.sliced && n.Address.V == 0 {
 		p.blind = append(p.blind, n.Counter)
 	}
-	f := lostFree{named: idOf(n.DeviceID), kind: kind, address: n.Address.V, perCore: n.MaxSizePerBank, at: n.Counter, doubt: p.hidden.OK || !ok}
+	f := lostFree{
+		named: idOf(n.DeviceID), kind: kind, address: n.Address.V, perCore: n.Buffer.MaxSizePerBank, at: n.Counter,
+		doubt: p.hidden.OK || !ok,
+	}
 	if len(n.Connections) > 0 {
 		f.node = event.Some(n.Connections[0])
 	}

@@ -56,7 +56,7 @@ func (p *places) next(s *step) {
 		p.bufferEvent(n)
 	case typeTensor:
 		p.members(n)
-		if n.Mode == fit.PerCore {
+		if n.Tensor.Mode == fit.PerCore {
 			p.devices.perCore(idOf(n.DeviceID), s.at, p.memory.heights.made)
 		}
 		p.tensor(n)
@@ -70,7 +70,7 @@ func (p *places) next(s *step) {
 	case typeFunctionEnd:
 		p.end(s)
 	case typeError:
-		p.known.banks.read(n.ErrorMessage)
+		p.known.sizes.banks.read(n.Error.Message)
 		p.out.notes.failed(n)
 	case typeCaptureStart, typeCaptureEnd, typeSubDeviceManager: // say nothing of memory
 	default:
@@ -111,7 +111,7 @@ func (p *places) attend(next uint64) {
 // cross completes what came before a buffer comes or goes.
 func (p *places) cross(b *buffer, at uint64) {
 	p.settle()
-	p.complete(at, p.programs.open.of(b.on...))
+	p.complete(at, p.programs.open.of(b.place.on...))
 }
 
 // complete tells some open runs. A buffer that waits for its tensor comes before them.
@@ -134,17 +134,17 @@ func (p *places) settle() {
 
 // lay finds the place of a new buffer and tells it.
 func (p *places) lay(b *buffer) {
-	p.meet(b.named)
+	p.meet(b.said.named)
 	p.memory.lay(b)
 }
 
 // place records a node that places a CB, dataflow buffer or scratchpad.
 func (p *places) place(n *node) {
 	p.shows.placed, p.shows.recorded = true, p.shows.recorded || n.Address.V != 0
-	p.grids.see(n.Cores)
+	p.grids.see(n.Placed.Cores)
 	p.upstream.place(n)
 	u := p.meet(idOf(n.DeviceID))
-	if n.Address.V == 0 && !n.Global && p.specs.hidesBase() {
+	if n.Address.V == 0 && !n.Placed.Global && p.specs.hidesBase() {
 		p.programs.hidePrograms(n.Counter, u.id)
 		return
 	}
@@ -226,14 +226,14 @@ func (p *places) hit(s *step) {
 func (p *places) enter(s *step) {
 	p.programs.running = append(p.programs.running, calling{start: s.at})
 	if p.opt.Operations {
-		p.out.tell(&event.Event{Kind: event.KindOpStart, Node: s.at, Name: shown.Clip(s.node.Name, shown.MaxName)})
+		p.out.tell(&event.Event{Kind: event.KindOpStart, Node: s.at, Name: shown.Clip(s.node.Function.Name, shown.MaxName)})
 	}
 }
 
 // end records that the innermost function ends, and with it the runs that began in it.
 func (p *places) end(s *step) {
 	if !s.ends {
-		p.out.notes.add(noteEndWithoutStart, int64(s.at), s.node.Name)
+		p.out.notes.add(noteEndWithoutStart, int64(s.at), s.node.Function.Name)
 		return
 	}
 	if s.aborts {

@@ -76,7 +76,7 @@ func (p *programs) place(n *node, u *unit) {
 	if u.run.opened == 0 {
 		p.open.add(u.run)
 	}
-	if !n.Global && n.Cores.Len() == 0 {
+	if !n.Placed.Global && n.Placed.Cores.Len() == 0 {
 		p.out.notes.add(noteUnattributed, int64(n.Counter), "")
 	}
 }
@@ -104,7 +104,7 @@ func (p *programs) abort(s *step) {
 		}
 	}
 	if !s.noted && s.node.Unreadable == nil {
-		p.out.notes.add(noteAborted, int64(s.at), strings.Trim(s.call.name+": "+s.node.AbortReason, ": "))
+		p.out.notes.add(noteAborted, int64(s.at), strings.Trim(s.call.name+": "+s.node.Function.AbortReason, ": "))
 	}
 }
 

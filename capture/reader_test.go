@@ -90,41 +90,40 @@ func TestNodeFields(t *testing.T) {
 		},
 		{
 			`{"counter":0,"node_type":"function_start","params":{"name":"ttnn::add","inputs":"2","program_cache_hit":true},"stacking_level":3}`,
-			node{Type: typeFunctionStart, Name: "ttnn::add", CacheHit: some(true)},
+			node{Type: typeFunctionStart, Function: functionNode{Name: "ttnn::add", CacheHit: some(true)}},
 		},
 		{
 			`{"counter":0,"node_type":"function_end","params":{"name":"ttnn::add"},"duration_ns":1.5}`,
-			node{Type: typeFunctionEnd, Name: "ttnn::add"},
+			node{Type: typeFunctionEnd, Function: functionNode{Name: "ttnn::add"}},
 		},
 		{
 			`{"counter":0,"connections":[4,7],"node_type":"tensor","params":{"address":4278185984,"buffer_type":0,"device_id":1,"layout":"Layout::TILE",` +
 				`"device_tensors":"[{\"address\":4278185984,\"device_id\":0,\"mesh_device_id\":1},{\"device_id\":5}]","size":2097152,"tensor_id":8}}`,
 			node{
-				Type: typeTensor, Connections: []uint64{4, 7}, Address: some[uint64](4278185984), BufferType: some[uint64](0),
+				Type: typeTensor, Connections: []uint64{4, 7}, Address: some[uint64](4278185984), Buffer: bufferNode{BufferType: some[uint64](0)},
 				DeviceID: some[uint64](1),
-				DeviceTensors: []deviceTensor{
+				Tensor: tensorNode{DeviceTensors: []deviceTensor{
 					{Address: some[uint64](4278185984), DeviceID: 0, MeshDeviceID: some[uint64](1)},
 					{DeviceID: 5},
-				},
+				}},
 			},
 		},
 		{
 			`{"counter":0,"connections":[],"node_type":"buffer","params":{"size":"4096","type":"L1"}}`,
-			node{Type: typeBuffer, Size: some[uint64](4096), TypeName: "L1"},
+			node{Type: typeBuffer, Size: some[uint64](4096), Buffer: bufferNode{TypeName: "L1"}},
 		},
 		{
 			`{"counter":0,"connections":[3],"node_type":"buffer_allocate","params":{"address":1552384,"buffer_type":1,"device_id":1,` +
 				`"layout":"INTERLEAVED","max_size_per_bank":20480,"num_cores":0,"page_size":2048,"size":2097152,"type":"L1"}}`,
 			node{
-				Type: typeBufferAllocate, Connections: []uint64{3}, Address: some[uint64](1552384), BufferType: some[uint64](1),
-				DeviceID: some[uint64](1), Layout: "INTERLEAVED", MaxSizePerBank: some[uint64](20480), NumCores: some[uint64](0),
-				PageSize: some[uint64](2048), Size: some[uint64](2097152), TypeName: "L1",
+				Type: typeBufferAllocate, Connections: []uint64{3}, Address: some[uint64](1552384), Buffer: bufferNode{BufferType: some[uint64](1), Layout: "INTERLEAVED", MaxSizePerBank: some[uint64](20480), NumCores: some[uint64](0), PageSize: some[uint64](2048), TypeName: "L1"},
+				DeviceID: some[uint64](1), Size: some[uint64](2097152),
 			},
 		},
 		{
 			`{"counter":0,"connections":["14"],"node_type":"buffer_deallocate","params":{"layout":"INTERLEAVED","size":"0","type":"DRAM"}}`,
 			node{
-				Type: typeBufferDeallocate, Connections: []uint64{14}, Layout: "INTERLEAVED", Size: some[uint64](0), TypeName: "DRAM",
+				Type: typeBufferDeallocate, Connections: []uint64{14}, Buffer: bufferNode{Layout: "INTERLEAVED", TypeName: "DRAM"}, Size: some[uint64](0),
 			},
 		},
 		{
@@ -132,19 +131,19 @@ func TestNodeFields(t *testing.T) {
 				`"core_range_set":"{[0-0 - 1-1]}","device_id":0,"globally_allocated":"1","size":131072}}`,
 			node{
 				Type: typeCircularBufferAllocate, Address: some[uint64](111616), Size: some[uint64](131072),
-				Cores: l1.MustParseCoreRangeSet("{[0-0 - 1-1]}"), DeviceID: some[uint64](0), Global: true,
+				Placed: placedNode{Cores: l1.MustParseCoreRangeSet("{[0-0 - 1-1]}"), Global: true}, DeviceID: some[uint64](0),
 			},
 		},
 		{
 			`{"counter":0,"node_type":"dataflow_buffer_allocate","params":{"address":0,"core_range_set":"{}","borrows_memory":"1","size":1,` +
 				`"globally_allocated":"what"}}`,
-			node{Type: typeDataflowBufferAllocate, Address: some[uint64](0), Size: some[uint64](1), Global: true},
+			node{Type: typeDataflowBufferAllocate, Address: some[uint64](0), Size: some[uint64](1), Placed: placedNode{Global: true}},
 		},
 		{
 			`{"counter":0,"node_type":"scratchpad_allocate","params":{"address":64,"core_range_set":"{[0-0 - 0-0]}","size":32,"device_id":2}}`,
 			node{
 				Type: typeScratchpadAllocate, Address: some[uint64](64), Size: some[uint64](32),
-				Cores: l1.MustParseCoreRangeSet("{[0-0 - 0-0]}"), DeviceID: some[uint64](2),
+				Placed: placedNode{Cores: l1.MustParseCoreRangeSet("{[0-0 - 0-0]}")}, DeviceID: some[uint64](2),
 			},
 		},
 		{
@@ -167,7 +166,7 @@ func TestNodeFields(t *testing.T) {
 		},
 		{
 			`{"counter":0,"node_type":"error","params":{"error_type":"RuntimeError","error_message":"a\nb","error_operation":"op"}}`,
-			node{Type: typeError, ErrorMessage: "a\nb", ErrorOperation: "op"},
+			node{Type: typeError, Error: errorNode{Message: "a\nb", Operation: "op"}},
 		},
 		{ // of an unknown kind nothing else is looked at
 			`{"counter":0,"node_type":"quantum_buffer","params":[1],"connections":"x","stacking_level":-1}`,
@@ -183,7 +182,7 @@ func TestNodeFields(t *testing.T) {
 
 func TestArguments(t *testing.T) {
 	start := func(arguments string) uint64 {
-		return single(t, `{"counter":0,"node_type":"function_start","params":{"name":"f"}`+arguments+`}`).Arguments
+		return single(t, `{"counter":0,"node_type":"function_start","params":{"name":"f"}`+arguments+`}`).Function.Arguments
 	}
 	require.Zero(t, start(""))
 	require.Zero(t, start(`,"arguments":null`))
@@ -215,12 +214,12 @@ func TestDialect2024(t *testing.T) {
 	require.Equal(t, []nodeType{
 		"capture_start", "function_start", "tensor", "buffer", "buffer_allocate", "circular_buffer_allocate", "tensor[x]", "capture_end",
 	}, kinds)
-	require.Equal(t, "ttnn::repeat", nodes[1].Name)
+	require.Equal(t, "ttnn::repeat", nodes[1].Function.Name)
 	cb := nodes[5]
 	require.Equal(t, some[uint64](0), cb.Address)
 	require.Equal(t, some[uint64](4096), cb.Size)
-	require.Equal(t, "{[0-0 - 0-7], [1-0 - 1-3]}", cb.Cores.String())
-	require.False(t, cb.Global)
+	require.Equal(t, "{[0-0 - 0-7], [1-0 - 1-3]}", cb.Placed.Cores.String())
+	require.False(t, cb.Placed.Global)
 	require.False(t, cb.DeviceID.OK)
 	require.Equal(t, event.Pos{Offset: cb.Pos.Offset, Line: 7, Node: 5}, cb.Pos)
 }

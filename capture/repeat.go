@@ -103,7 +103,7 @@ func (r *repeats) find(d divided) (found *repeat, keep bool) {
 // keep remembers a node that was decoded. A node with lists is not kept, since all its repeats would share
 // them.
 func (r *repeats) keep(d divided, n node) {
-	if n.Connections != nil || n.DeviceTensors != nil || n.Anomaly != 0 || bytes.IndexByte(d.behind, '\r') >= 0 || bytes.IndexByte(d.before, '\r') >= 0 {
+	if n.Connections != nil || n.Tensor.DeviceTensors != nil || n.Anomaly != 0 || bytes.IndexByte(d.behind, '\r') >= 0 || bytes.IndexByte(d.before, '\r') >= 0 {
 		return
 	}
 	n.Pos, n.Counter = event.Pos{}, 0

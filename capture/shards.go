@@ -20,11 +20,11 @@ type shards struct {
 
 // shardsOf returns what a tensor says. ok is false if that is nothing.
 func shardsOf(n *node) (s shards, ok bool) {
-	if n.HidesMode {
+	if n.Tensor.HidesMode {
 		return shards{unknown: true}, true
 	}
-	s = shards{known: n.ShardGrid.Len() > 0, cores: n.ShardGrid.Cores(), mode: n.Mode}
-	for r := range n.ShardGrid.All() {
+	s = shards{known: n.Tensor.ShardGrid.Len() > 0, cores: n.Tensor.ShardGrid.Cores(), mode: n.Tensor.Mode}
+	for r := range n.Tensor.ShardGrid.All() {
 		s.first = r.Start
 		break
 	}

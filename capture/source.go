@@ -44,7 +44,7 @@ func (in Input) events(opt Options, yield func(*event.Event, error) bool) error 
 		return errStop
 	}
 	known := newKnowledge()
-	known.mute, known.badRows = first.known.mute, first.known.badRows
+	known.before.mute, known.badRows = first.known.before.mute, first.known.badRows
 	if first.known.stale() {
 		known = first.known
 		clear(known.late)
@@ -122,7 +122,8 @@ type reading struct {
 
 func newReading(r *Reader, opt Options, known *knowledge, rank event.Opt[uint64]) *reading {
 	p := newPlaces(known, opt, &r.info)
-	return &reading{opt: opt, reader: r, rank: rank, known: known, operations: newOperations(known), places: p, out: p.out}
+	o := newOperations(known)
+	return &reading{opt: opt, reader: r, rank: rank, known: known, operations: o, places: p, out: p.out}
 }
 
 // run reads all nodes and yields their events.
@@ -228,7 +229,7 @@ func (r *reading) lists() func(listedBuffer) {
 	case r.past != nil:
 		return func(row listedBuffer) {
 			if row.begins {
-				r.known.listed[row.window] = true
+				r.known.before.listed[row.window] = true
 			}
 			r.past.census.add(row)
 		}

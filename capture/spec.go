@@ -58,10 +58,10 @@ func unreadable(devices []deviceInfo) bool {
 
 // infos returns what the report says of devices, as far as that is known by now.
 func (s *specs) infos() []deviceInfo {
-	if s.known.devices == nil && s.info.Early {
+	if s.known.sizes.devices == nil && s.info.Early {
 		return s.info.Devices
 	}
-	return s.known.devices
+	return s.known.sizes.devices
 }
 
 // spec returns the choice.
@@ -80,7 +80,7 @@ func (s *specs) end() (contradicted bool) {
 	if s.info.Early || len(s.info.Devices) == 0 {
 		return false
 	}
-	s.known.devices = s.info.Devices
+	s.known.sizes.devices = s.info.Devices
 	late, from := chooseSpecOf(s.opt, s.info.Devices)
 	if late != s.chosen || hidesBase(s.opt, s.info.Devices) {
 		return true
@@ -155,11 +155,11 @@ func (s *specs) of(id device.ID) (l1.Spec, event.From) {
 	spec := s.spec()
 	from := s.from
 	if s.smalls == nil {
-		s.smalls = newSmallSizes(s.infos(), s.known.contradicted)
+		s.smalls = newSmallSizes(s.infos(), s.known.sizes.contradicted)
 	}
 	size := s.smalls.of(id, s.known.members.meshesOf(id))
 	if !size.ok {
-		size = s.known.said
+		size = s.known.sizes.said
 	}
 	switch {
 	case s.opt.L1Small.OK:
@@ -195,7 +195,7 @@ func (s *specs) contradict(units *units) {
 	for _, d := range s.infos() {
 		at := lower(all, low[device.ID(d.ID)])
 		if _, ok := d.small(); ok && at > 0 && at < d.CBBase.V+d.BankSize.V {
-			s.known.contradicted[d.ID] = true
+			s.known.sizes.contradicted[d.ID] = true
 		}
 	}
 	s.smalls = nil
@@ -209,11 +209,11 @@ func (s *specs) compareSmall(units *units, odd notes) (late bool) {
 	}
 	s.contradict(units)
 	s.conclude(units)
-	if s.known.saidWrong {
+	if s.known.sizes.saidWrong {
 		odd.add(noteSmallWrong, wholeFile, "messages of the allocator")
 	}
 	for _, d := range s.infos() {
-		if d.negative() || s.known.contradicted[d.ID] {
+		if d.negative() || s.known.sizes.contradicted[d.ID] {
 			odd.add(noteSmallWrong, wholeFile, "")
 		}
 	}
@@ -227,20 +227,20 @@ func (s *specs) compareSmall(units *units, odd notes) (late bool) {
 // conclude finds the size of L1_SMALL by the messages of the allocator.
 func (s *specs) conclude(u *units) {
 	k := s.known
-	k.said = smallSize{}
+	k.sizes.said = smallSize{}
 	hasBank := func(d deviceInfo) bool { return d.BankSize.V > 0 }
-	if k.saidWrong || slices.ContainsFunc(s.infos(), hasBank) || !u.ofOneMesh() {
+	if k.sizes.saidWrong || slices.ContainsFunc(s.infos(), hasBank) || !u.ofOneMesh() {
 		return // another reading does not look for buffers from before
 	}
 	spec, lowest := s.spec(), uint64(0)
 	for _, one := range u.order {
 		lowest = lower(lowest, one.small)
 	}
-	if k.said, k.saidWrong = k.banks.smallOf(spec, !s.tellsL1()); !k.said.ok {
+	if k.sizes.said, k.sizes.saidWrong = k.sizes.banks.smallOf(spec, !s.tellsL1()); !k.sizes.said.ok {
 		return
 	}
-	if lowest > 0 && lowest < spec.L1Size-k.said.bytes {
-		k.said, k.saidWrong = smallSize{}, true
+	if lowest > 0 && lowest < spec.L1Size-k.sizes.said.bytes {
+		k.sizes.said, k.sizes.saidWrong = smallSize{}, true
 	}
 }
 

@@ -247,7 +247,7 @@ func (r *run) alive() bool { return len(r.cbs) > 0 }
 // placedBy returns what a node places.
 func placedBy(n *node) program.CB {
 	return program.CB{
-		Kind: kindOf(n.Type), Cores: n.Cores, Size: n.Size.V, Global: n.Global,
+		Kind: kindOf(n.Type), Cores: n.Placed.Cores, Size: n.Size.V, Global: n.Placed.Global,
 		Address: n.Address.V, Fixed: n.Address.V != 0,
 	}
 }

@@ -49,8 +49,8 @@ func (p *places) unreadable(s *step) {
 		p.memory.hidden.lost.add(s.at)
 	case typeTensor:
 		p.members(n)
-		if !n.HidesMode {
-			n.Address, n.BufferType = event.Opt[uint64]{}, event.Opt[uint64]{}
+		if !n.Tensor.HidesMode {
+			n.Address, n.Buffer.BufferType = event.Opt[uint64]{}, event.Opt[uint64]{}
 		}
 		p.tensor(n)
 	case typeProgramExecution:

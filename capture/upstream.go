@@ -47,8 +47,8 @@ func (u *upstreamSums) add(sum, peak *uint64, size uint64) {
 
 // place records a CB, dataflow buffer or scratchpad.
 func (u *upstreamSums) place(n *node) {
-	u.perCore = u.perCore || n.CoreArray
-	if n.Global {
+	u.perCore = u.perCore || n.Placed.CoreArray
+	if n.Placed.Global {
 		return
 	}
 	switch n.Type {
@@ -60,7 +60,7 @@ func (u *upstreamSums) place(n *node) {
 		peak := u.most.cb
 		u.add(&u.now.cb, &u.most.cb, n.Size.V)
 		u.raised = u.raised || u.most.cb > peak
-		u.since = append(u.since, upstreamCB{idOf(n.DeviceID), n.Cores, n.Address.V, n.Size.V})
+		u.since = append(u.since, upstreamCB{idOf(n.DeviceID), n.Placed.Cores, n.Address.V, n.Size.V})
 	}
 }
 
@@ -168,12 +168,12 @@ func keysOf(list []upstreamCB) (keys []string) {
 // pair records whether a free ends a buffer of the capture.
 func (u *upstreamSums) pair(n *node, found bool) {
 	switch {
-	case n.TypeName == "DRAM" || !n.MaxSizePerBank.OK:
+	case n.Buffer.TypeName == "DRAM" || !n.Buffer.MaxSizePerBank.OK:
 	case n.Type == typeBufferAllocate:
-		u.live += n.MaxSizePerBank.V
+		u.live += n.Buffer.MaxSizePerBank.V
 		u.alive = max(u.alive, u.live)
 	case found:
-		u.live -= min(u.live, n.MaxSizePerBank.V)
+		u.live -= min(u.live, n.Buffer.MaxSizePerBank.V)
 	default:
 		u.before++
 	}
@@ -182,15 +182,15 @@ func (u *upstreamSums) pair(n *node, found bool) {
 // buffer records an allocation or free of a buffer.
 func (u *upstreamSums) buffer(n *node) {
 	switch {
-	case n.TypeName == "DRAM":
-	case !n.MaxSizePerBank.OK:
+	case n.Buffer.TypeName == "DRAM":
+	case !n.Buffer.MaxSizePerBank.OK:
 		u.l1Unknown = true // captures of 2024 do not have it
 	case n.Type == typeBufferAllocate:
-		u.add(&u.now.l1, &u.most.l1, n.MaxSizePerBank.V)
+		u.add(&u.now.l1, &u.most.l1, n.Buffer.MaxSizePerBank.V)
 	default:
-		u.wrapped = u.wrapped || n.MaxSizePerBank.V > u.now.l1
-		u.now.l1 -= n.MaxSizePerBank.V
-		u.now.total -= n.MaxSizePerBank.V
+		u.wrapped = u.wrapped || n.Buffer.MaxSizePerBank.V > u.now.l1
+		u.now.l1 -= n.Buffer.MaxSizePerBank.V
+		u.now.total -= n.Buffer.MaxSizePerBank.V
 	}
 }
 
