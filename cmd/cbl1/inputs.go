@@ -70,7 +70,7 @@ type source struct {
 	err    error
 }
 
-// sources opens what arguments name, one after the other: with --join one input, else one for -, for
+// sources opens the inputs that arguments name, one after the other: with --join one input, else one for -, for
 // each file, for each capture of a folder, and for each part of a database.
 func (in *inputs) sources(args []string) iter.Seq[source] {
 	return func(yield func(source) bool) {
@@ -98,9 +98,8 @@ func (in *inputs) sources(args []string) iter.Seq[source] {
 	}
 }
 
-// each replays all inputs in order and calls do with each of them, at its end. Those
-// that cannot be read are named on standard error. The error is one of do, or
-// errUnreadable.
+// each replays all inputs in order and calls do with each Result. Unreadable inputs are named on
+// standard error. The error is one of do, or errUnreadable.
 func (in *inputs) each(args []string, do func(*replay.Result) error) error {
 	return in.replayAll(in.sources(args), do)
 }
@@ -136,7 +135,7 @@ func (in *inputs) replayAll(sources iter.Seq[source], do func(*replay.Result) er
 // database share it, and a node of an operation has a number of its own in each.
 func (in *inputs) apart() bool { return len(in.open) > 0 || in.at.operation.OK }
 
-// finish takes in what was made of an input. Nothing is printed before it is read to its end.
+// finish hands over the Result of an input, or names the reason why there is none.
 func (in *inputs) finish(result *replay.Result, name string, err error, do func(*replay.Result) error) error {
 	switch {
 	case err != nil:

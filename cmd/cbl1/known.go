@@ -31,7 +31,7 @@ type known struct {
 	cores            map[l1.Core]bool
 }
 
-// newKnown returns what is known before any input is read.
+// newKnown returns a known without inputs.
 func newKnown(f replay.Filter) *known {
 	return &known{
 		filter: f, op: f.HasOp(""), device: !f.Device.OK, core: !f.Core.OK,
@@ -101,7 +101,7 @@ func (k *known) addName(path string) {
 	}
 }
 
-// add takes in the Result of an input; nil if there is none.
+// add notes the devices and cores of a Result, which may be nil.
 func (k *known) add(r *replay.Result) {
 	if r == nil || k.filter.IsZero() {
 		return

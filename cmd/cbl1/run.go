@@ -32,7 +32,7 @@ const (
 	errCannotTell = exitError(exitTell)
 )
 
-// streams are what a command reads and writes.
+// streams are the input and the outputs of a command.
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
@@ -69,7 +69,7 @@ func run(args []string, in io.Reader, out, errw io.Writer) int {
 	return exitUsage
 }
 
-// readerGone reports whether writing failed because nobody reads any more.
+// readerGone reports whether writing failed because the reader of the output has gone.
 func readerGone(err error) bool {
 	return errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe)
 }
