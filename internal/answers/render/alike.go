@@ -1,8 +1,10 @@
 package render
 
 import (
+	"encoding/binary"
 	"fmt"
 	"iter"
+	"math"
 	"strconv"
 	"strings"
 
@@ -91,7 +93,7 @@ func (o *overview) key(d *replay.Device) string {
 	fmt.Fprintf(&b, "%+v %+v\n", l1, on.Dispatched)
 	if p := on.Peak; p != nil {
 		fmt.Fprintf(&b, "%d %q %v %v %d", p.Bytes, p.Op, p.Cores, p.Spike != nil, o.same.peak(p, func(p *replay.L1Peak) string {
-			return fmt.Sprintf("%d %v\n%s%s", p.WithKernels, p.Shared, residentsKey(p.Residents), laidKey(p.Groups))
+			return fmt.Sprintf("%d %v\n%s%s", p.WithKernels, p.Shared, appendResidents(nil, p.Residents), laidKey(p.Groups))
 		}))
 	}
 	return b.String()
@@ -99,27 +101,35 @@ func (o *overview) key(d *replay.Device) string {
 
 // laidKey says what lay on all cores.
 func laidKey(groups []replay.LaidGroup) string {
-	var b strings.Builder
+	var b []byte
 	for _, g := range groups {
-		fmt.Fprintf(&b, "%v %d\n%s", g.Cores, g.Bytes, residentsKey(g.Residents))
+		b = append(append(b, g.Cores.String()...), '\n')
+		b = appendResidents(b, g.Residents)
 	}
-	return b.String()
+	return string(b)
 }
 
-// residentsKey says what lies where and whose it is, whichever node that is of.
-func residentsKey(residents []replay.L1Resident) string {
-	var b strings.Builder
+// appendResidents appends what lies where and whose it is, whichever node that is of.
+func appendResidents(b []byte, residents []replay.L1Resident) []byte {
 	for _, x := range residents {
-		fmt.Fprint(&b, x.Kind, x.Range(), x.CB)
+		b = appendNumbers(append(b, byte(x.Kind)), x.Start, x.End, x.CB.V)
 		if x.Program != nil {
-			fmt.Fprintf(&b, " %q %v", x.Program.Op, x.Program.Inferred)
+			b = strconv.AppendBool(strconv.AppendQuote(b, string(x.Program.Op)), x.Program.Inferred)
 		}
-		if x.Buffer != nil {
-			fmt.Fprintf(&b, " %q %q %d %v %v", x.Buffer.Op, x.Buffer.Layout, x.Buffer.Size, x.Buffer.PerCore, x.Buffer.Address)
+		if f := x.Buffer; f != nil {
+			b = strconv.AppendQuote(strconv.AppendQuote(b, string(f.Op)), f.Layout)
+			b = appendNumbers(b, f.Size, f.PerCore.Or(math.MaxUint64), f.Address.Or(math.MaxUint64))
 		}
-		b.WriteByte('\n')
+		b = append(b, '\n')
 	}
-	return b.String()
+	return b
+}
+
+func appendNumbers(b []byte, numbers ...uint64) []byte {
+	for _, n := range numbers {
+		b = binary.AppendUvarint(b, n)
+	}
+	return b
 }
 
 // numbers returns the number of what each program of a device places; nil if nobody says.
