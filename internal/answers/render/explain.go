@@ -44,9 +44,7 @@ func Explain(doc clash.Document) Document {
 		for _, n := range m.Notes {
 			one := note{n.Label, n.Text}
 			switch n.Label {
-			case "cores": // are in the words of tt-metal
-				continue
-			case "buffers", "lowest": // are in the table
+			case "cores", "buffers", "lowest": // are in the words of tt-metal, and in the table
 				continue
 			case "chip":
 				if m.ArchIs != "given" {
