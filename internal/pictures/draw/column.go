@@ -166,16 +166,12 @@ func (c Column) Text(b *bytes.Buffer, s Style) {
 		line(b, "%11s %s%s%s %s", exact(at), corners[k], strings.Repeat(rule, bar), corners[k+1], note)
 	}
 	line(b, "%s", fitted(c.Name, s.width()))
-	whole := uint64(0)
-	if len(parts) > 0 {
-		whole = parts[0].End
-	}
 	for i, p := range parts {
 		if i == 0 {
 			edge(p.End, 0)
 		}
 		inside := s.paint(strings.Repeat(s.fill(p.fill), bar), fillColour(p.fill))
-		for k := range c.height(p, whole) {
+		for k := range c.height(p, parts[0].End) {
 			label := ""
 			if k == 0 {
 				label = fmt.Sprintf("%11s  %s", exact(p.Len()), fitted(p.name, s.width()-40))
@@ -196,15 +192,11 @@ func (c Column) Text(b *bytes.Buffer, s Style) {
 func (c Column) svg(to *canvas) {
 	to.heading(c.Name)
 	parts, left := c.parts()
-	whole := uint64(0)
-	if len(parts) > 0 {
-		whole = parts[0].End
-	}
 	for i, p := range parts {
 		if i == 0 {
 			to.text(118, to.y+4, "axis end", exact(p.End))
 		}
-		h := 20 * c.height(p, whole)
+		h := 20 * c.height(p, parts[0].End)
 		to.rect(126, to.y, 150, h, fmt.Sprintf("f%d", p.fill), fmt.Sprintf("%s..%s: %s", exact(p.Start), exact(p.End), p.name))
 		to.text(370, to.y+14, "label end", exact(p.Len()))
 		to.text(380, to.y+14, "label", fitted(p.name, 70))

@@ -90,7 +90,7 @@ const axis = 5
 // Text draws the grid: a shade for each core, beside it the share in percent where there is
 // room, and a legend.
 func (g Grid) Text(b *bytes.Buffer, s Style) {
-	full, is := g.full()
+	full, _ := g.full()
 	line(b, "%s", fitted(g.Name, s.width()))
 	wide, n := g.layout(s.width())
 	cells := g.cells(n)
@@ -117,24 +117,33 @@ func (g Grid) Text(b *bytes.Buffer, s Style) {
 		line(b, "%s", out.String())
 	}
 	var legend strings.Builder
-	for i := range levels + 2 {
-		text := fmt.Sprintf(" up to %d%%  ", i*100/levels)
-		switch {
-		case i == 0:
-			text = " nothing  "
-		case i > levels && g.most() <= full:
-			continue
-		case i > levels:
-			text = " more"
-		}
-		legend.WriteString(s.paint(s.shade(i), shadeColour(i)) + text)
+	for i, text := range g.legend() {
+		legend.WriteString(s.paint(s.shade(i), shadeColour(i)) + " " + text + "  ")
 	}
 	line(b, "  %s", legend.String())
-	of := fmt.Sprintf("of %s, %s bytes", is, exact(full))
-	if n > 1 {
-		of += fmt.Sprintf("; a cell is %dx%d cores, and shows the fullest", n, n)
+	line(b, "  of %s", g.scale(n))
+}
+
+// legend names the shades, from the lightest.
+func (g Grid) legend() []string {
+	texts := []string{"nothing"}
+	for i := range levels {
+		texts = append(texts, fmt.Sprintf("up to %d%%", (i+1)*100/levels))
 	}
-	line(b, "  %s", of)
+	if full, _ := g.full(); g.most() > full {
+		texts = append(texts, "more")
+	}
+	return texts
+}
+
+// scale names the bytes of a full cell, and the cores of a cell.
+func (g Grid) scale(n int) string {
+	full, is := g.full()
+	text := fmt.Sprintf("%s, %s bytes", is, exact(full))
+	if n > 1 {
+		text += fmt.Sprintf("; a cell is %dx%d cores, and shows the fullest", n, n)
+	}
+	return text
 }
 
 // cell is one cell in so many columns.
@@ -154,7 +163,7 @@ func cell(s Style, bytes, full uint64, wide int) string {
 }
 
 func (g Grid) svg(c *canvas) {
-	full, is := g.full()
+	full, _ := g.full()
 	c.heading(g.Name)
 	_, n := g.layout(200)
 	cells := g.cells(n)
@@ -181,25 +190,12 @@ func (g Grid) svg(c *canvas) {
 	}
 	c.y += 10
 	at := 40
-	for i := range levels + 2 {
-		text := fmt.Sprintf("up to %d%%", i*100/levels)
-		switch {
-		case i == 0:
-			text = "nothing"
-		case i > levels && g.most() <= full:
-			continue
-		case i > levels:
-			text = "more"
-		}
+	for i, text := range g.legend() {
 		c.rect(at, c.y, 14, 14, fmt.Sprintf("s%d", i), text)
 		c.text(at+19, c.y+12, "label", text)
 		at += 110
 	}
-	of := fmt.Sprintf("percent of %s, %s bytes", is, exact(full))
-	if n > 1 {
-		of += fmt.Sprintf("; a cell is %dx%d cores, and shows the fullest", n, n)
-	}
 	c.y += 34
-	c.text(40, c.y, "label", of)
+	c.text(40, c.y, "label", "percent of "+g.scale(n))
 	c.y += 26
 }
