@@ -23,11 +23,14 @@ type listedBuffer struct {
 
 // listedIn reads the row of an operation that begins at a node.
 func listedIn(at uint64, number numberIn) listedBuffer {
-	var n node
-	n.Buffer.BufferType = number("buffer_type", jsonobject.MaxWhole)
-	n.DeviceID = number("device_id", jsonobject.MaxInt)
-	row := listedBuffer{at: at, named: idOf(n.DeviceID), address: number("address", jsonobject.MaxWhole).V}
-	row.perCore = number("max_size_per_bank", jsonobject.MaxWhole).V
+	n := node{
+		Buffer:   bufferNode{BufferType: number("buffer_type", jsonobject.MaxWhole)},
+		DeviceID: number("device_id", jsonobject.MaxInt),
+	}
+	row := listedBuffer{
+		at: at, named: idOf(n.DeviceID), address: number("address", jsonobject.MaxWhole).V,
+		perCore: number("max_size_per_bank", jsonobject.MaxWhole).V,
+	}
 	row.kind, _ = bufferKind(&n)
 	return row
 }
