@@ -6,14 +6,10 @@ import (
 	"runtime/metrics"
 )
 
-// leastHeap is the size of the heap that is not worth a garbage collection, in bytes. A limit of all memory, twice
-// the live heap, would count freed memory, too: the collector would run up to ten times as often, and cbl1 page
-// take 1.3 to 2 times as long.
+// leastHeap is the size of the heap that is not worth a garbage collection, in bytes. A larger heap is
+// collected when it has doubled. A limit of all memory, twice the live heap, would count freed memory, too:
+// the collector would run up to ten times as often, and cbl1 page take 1.3 to 2 times as long.
 const leastHeap = 24 << 20
-
-// growth is the percentage by which a larger heap grows before it is collected. With 100, hostile inputs exceed
-// their budgets of memory.
-const growth = 80
 
 // followLive makes the pace of the garbage collector follow the live heap.
 func followLive() {
@@ -27,5 +23,5 @@ func followLive() {
 // percentOf returns how much a live heap may grow before the next collection, in percent.
 func percentOf(live uint64) int {
 	const smallest = 4 << 20 // Go takes a smaller live heap for as large
-	return int(max(growth, 100*leastHeap/min(max(live, smallest), leastHeap)-100))
+	return int(max(100, 100*leastHeap/min(max(live, smallest), leastHeap)-100))
 }
