@@ -102,9 +102,11 @@ func idsTo(n int) (ids []device.ID) {
 	return make([]device.ID, n)
 }
 
-// TestPercent holds that a small heap grows to leastHeap, and a large one to twice its size.
-func TestPercent(t *testing.T) {
-	for live, percent := range map[uint64]int{0: 500, 4 << 20: 500, 8 << 20: 200, leastHeap / 2: 100, leastHeap: 100, 1 << 62: 100, 1<<63 + 5: 100} {
-		require.Equal(t, percent, percentOf(live), "%d bytes", live)
-	}
+// TestLimit holds that the limit of memory follows what is in use, and does not wrap.
+func TestLimit(t *testing.T) {
+	require.EqualValues(t, leastMemory, limitOf(0))
+	require.EqualValues(t, leastMemory, limitOf(leastMemory/2))
+	require.EqualValues(t, 200<<20, limitOf(100<<20))
+	require.Positive(t, limitOf(1<<62))
+	require.Positive(t, limitOf(1<<63+5))
 }

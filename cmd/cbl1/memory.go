@@ -6,22 +6,25 @@ import (
 	"runtime/metrics"
 )
 
-// leastHeap is the size of the heap that is not worth a garbage collection, in bytes. A larger heap is
-// collected when it has doubled. A limit of all memory, twice the live heap, would count freed memory, too:
-// the collector would run up to ten times as often, and cbl1 page take 1.3 to 2 times as long.
-const leastHeap = 24 << 20
+// leastMemory is the memory in use before the first garbage collection, in bytes. From then on
+// the limit is twice the memory in use. A fixed limit would make the collector run all the time
+// once a capture needs nearly as much.
+const leastMemory = 32 << 20
 
-// followLive makes the pace of the garbage collector follow the live heap.
+// followLive makes the soft limit of memory follow the memory in use.
 func followLive() {
+	debug.SetGCPercent(-1)
+	setLimit()
+}
+
+// setLimit sets the limit for the memory in use now, and again after each collection.
+func setLimit() {
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(live)
-	debug.SetGCPercent(percentOf(live[0].Value.Uint64()))
-	type cycle struct{ _ *cycle }                                             // with a pointer, so that it lies alone
-	runtime.AddCleanup(&cycle{}, func(struct{}) { followLive() }, struct{}{}) // after the next collection
+	debug.SetMemoryLimit(limitOf(live[0].Value.Uint64()))
+	type cycle struct{ _ *cycle } // with a pointer, so that it lies alone
+	runtime.AddCleanup(&cycle{}, func(struct{}) { setLimit() }, struct{}{})
 }
 
-// percentOf returns how much a live heap may grow before the next collection, in percent.
-func percentOf(live uint64) int {
-	const smallest = 4 << 20 // Go takes a smaller live heap for as large
-	return int(max(100, 100*leastHeap/min(max(live, smallest), leastHeap)-100))
-}
+// limitOf returns the limit where so many bytes are in use.
+func limitOf(live uint64) int64 { return int64(max(leastMemory, 2*min(live, 1<<61))) }
