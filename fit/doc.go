@@ -40,7 +40,7 @@
 // the programs that tt-metal would refuse beside it.
 //
 // A [Taken] ([NewTaken]) collects programs and buffers of many moments, each with a number;
-// [Nobody] is the number of no owner. [RoomThroughout] returns the room that a buffer could have
+// [NoOwner] is the number of no owner. [RoomThroughout] returns the room that a buffer could have
 // kept all the time, and [RoomsThroughout] the same for each core.
 //
 // [Verdict.Row] is a verdict as JSON has it: an [AnswerRow] with rows of things in L1 by their ids ([IDRow],

@@ -128,7 +128,7 @@ func (at Place) allocated(next *Buffer, blind bool) *Taken {
 			b.Hidden = l1.CoreSet{}
 		}
 		shared := b.allocatedAs() != PerCore && (b.Kind.tensor() || b.Kind == KindL1Small)
-		t.buffer(&b, Nobody, shared || next.Mode == Lockstep && b.Kind != KindService)
+		t.buffer(&b, NoOwner, shared || next.Mode == Lockstep && b.Kind != KindService)
 	}
 	return t
 }

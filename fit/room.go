@@ -22,9 +22,9 @@ type Room[W any] struct {
 	Place l1.Range
 }
 
-// Nobody is the number of the base of circular buffers as Room.Below, and of the end of usable L1 as
+// NoOwner is the number of the base of circular buffers as Room.Below, and of the end of usable L1 as
 // Room.Above.
-const Nobody = 0
+const NoOwner = 0
 
 // RoomOn returns the room for an L1 buffer that is on all of the cores of all places, at one
 // address: for the largest one, and for one of size bytes on each core. Size 0 is no size, and
@@ -77,7 +77,7 @@ func limit(n int, places []Place) *Resident {
 // RoomThroughout is RoomOn on devices on which something was taken, at any time.
 func RoomThroughout(cores l1.CoreSet, size uint64, devices ...*Taken) Room[int] {
 	free, align, taken := onAll(cores, devices)
-	best, gap, below := Room[int]{Cores: cores}, free, Nobody
+	best, gap, below := Room[int]{Cores: cores}, free, NoOwner
 	for _, r := range append(taken, taking{Range: l1.Range{Start: free.End, End: free.End}}) {
 		gap.End = min(r.Start, free.End)
 		start, ok := l1.Spec{CBAlign: align}.AlignCB(gap.Start)
@@ -98,7 +98,7 @@ func RoomThroughout(cores l1.CoreSet, size uint64, devices ...*Taken) Room[int] 
 		}
 	}
 	if best.Range.End == free.End {
-		best.Above = Nobody
+		best.Above = NoOwner
 	}
 	return best
 }

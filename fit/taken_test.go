@@ -35,23 +35,23 @@ func TestTaken(t *testing.T) {
 	is := func(start, end uint64, below, above int) fit.Room[int] {
 		return fit.Room[int]{Range: l1.Range{Start: start, End: end}, Below: below, Above: above}
 	}
-	require.Equal(t, is(112, 900, fit.Nobody, fit.Nobody), room(grid), "the base rounded up, to L1_SMALL")
+	require.Equal(t, is(112, 900, fit.NoOwner, fit.NoOwner), room(grid), "the base rounded up, to L1_SMALL")
 
 	// In lockstep tt-metal compares with any buffer of the device, whatever its cores.
 	taken.Program(placed(t, spec, 1, on(0, 0), 100), l1.CoreSet{}, 1)
-	require.Equal(t, is(208, 900, 1, fit.Nobody), room(on(3, 3)))
+	require.Equal(t, is(208, 900, 1, fit.NoOwner), room(on(3, 3)))
 	taken.Program(placed(t, spec, 2, on(1, 1), 80), l1.CoreSet{}, 2)
 	// On a service core it compares with service buffers alone: bytes still count.
 	taken.Program(placed(t, spec, 3, on(2, 2), 400), on(2, 2), 3)
-	require.Equal(t, is(208, 900, 1, fit.Nobody), room(on(3, 3)))
-	require.Equal(t, is(512, 900, 3, fit.Nobody), room(grid), "500 rounded up")
+	require.Equal(t, is(208, 900, 1, fit.NoOwner), room(on(3, 3)))
+	require.Equal(t, is(512, 900, 3, fit.NoOwner), room(grid), "500 rounded up")
 
 	at := func(id fit.BufferID, cores l1.CoreSet, start, end uint64) fit.Buffer {
 		return fit.Buffer{ID: id, Kind: fit.KindL1, Cores: cores, Range: l1.Range{Start: start, End: end}}
 	}
 	taken.Buffer(at(4, on(3, 3), 800, 850), 4)
 	require.Equal(t, is(512, 800, 3, 4), room(grid))
-	require.Equal(t, is(512, 900, 3, fit.Nobody), room(on(2, 2)), "it lies elsewhere")
+	require.Equal(t, is(512, 900, 3, fit.NoOwner), room(on(2, 2)), "it lies elsewhere")
 	taken.Buffer(at(5, on(3, 3), 800, 900), 5)
 	require.Equal(t, is(512, 800, 3, 4), room(grid), "who came first is named")
 	taken.Buffer(fit.Buffer{ID: 6, Kind: fit.KindL1, Cores: grid, Range: l1.Range{Start: 600, End: 900}, Backing: true}, 6)
@@ -71,8 +71,8 @@ func TestTaken(t *testing.T) {
 	require.Empty(t, fit.RoomThroughout(grid, 1001, fit.NewTaken(fit.Place{Spec: l1.Spec{L1Size: 1000}})).Place, "a byte more than all of L1")
 
 	require.Equal(t, []fit.Room[int]{
-		{Cores: on(0, 1), Range: l1.Range{Start: 208, End: 900}, Below: 1, Above: fit.Nobody},
-		{Cores: on(2, 2), Range: l1.Range{Start: 512, End: 900}, Below: 3, Above: fit.Nobody},
+		{Cores: on(0, 1), Range: l1.Range{Start: 208, End: 900}, Below: 1, Above: fit.NoOwner},
+		{Cores: on(2, 2), Range: l1.Range{Start: 512, End: 900}, Below: 3, Above: fit.NoOwner},
 		{Cores: on(3, 3), Range: l1.Range{Start: 208, End: 800}, Below: 1, Above: 4},
 	}, fit.RoomsThroughout(grid, 0, before))
 	require.Len(t, fit.RoomsThroughout(grid, 0, fit.NewTaken(fit.Place{Spec: spec})), 1)
@@ -92,7 +92,7 @@ func TestTaken(t *testing.T) {
 	low.L1Size, low.CBBase, low.L1Align = 700, 550, 24
 	require.Equal(t, l1.Range{Start: 576, End: 600}, fit.RoomThroughout(grid, 0, before, fit.NewTaken(fit.Place{Spec: low})).Range, "48 divides it")
 	require.Equal(t, l1.Range{End: l1.MaxAddr}, fit.RoomThroughout(grid, 0, fit.NewTaken(fit.Place{Spec: l1.Spec{}})).Range, "nothing is known")
-	require.Equal(t, fit.Nobody, fit.RoomThroughout(grid, 0, fit.NewTaken(fit.Place{Spec: low}), before).Above, "the end of the other one")
+	require.Equal(t, fit.NoOwner, fit.RoomThroughout(grid, 0, fit.NewTaken(fit.Place{Spec: low}), before).Above, "the end of the other one")
 }
 
 // TestRoomOn asks for the room beside the buffers of places and above their programs.

@@ -70,7 +70,7 @@ func (p *programs) continued(e *event.Event) int {
 // high-water marks of its program:
 //
 //	cb cb execute free     alive: one program           crest
-//	cb cb cb' cb' free     alive: one and another one   both in the fleet that has what is alive
+//	cb cb cb' cb' free     alive: one and another one   both in the fleet of live programs
 
 // over returns peaks raised to the bytes of a program.
 func over(peaks *corepeaks.Peaks, f program.Footprint) *corepeaks.Peaks {

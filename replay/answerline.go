@@ -17,7 +17,7 @@ func line(e *event.Event, a any) []byte {
 	if err := enc.Encode(a); err != nil { // numbers, texts and lists of them
 		panic("replay: an answer cannot be encoded: " + err.Error())
 	}
-	// What the query gave comes behind the name of the answer, as it was written.
+	// The id and the time of the query follow the name of the answer, unchanged.
 	text := b.Bytes()
 	at := bytes.IndexByte(text, ',') // no name has a comma
 	if at < 0 {

@@ -13,8 +13,8 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// The answers as they are written. Names of figures are those of the JSON report;
-// dispatched is what the last dispatches left.
+// The answers as they are written. Figures are named as in the JSON report; dispatched bytes are leftovers of the
+// last dispatches.
 
 type answerError struct {
 	Answer string     `json:"answer"`
@@ -45,7 +45,7 @@ type answerCount struct {
 	Detail string     `json:"detail"`
 }
 
-// figures are what there are high-water marks of.
+// figures have high-water marks.
 type figures struct {
 	Registered uint64 `json:"registered_union_bytes"`
 	Reserved   uint64 `json:"registered_range_granular_bytes"`

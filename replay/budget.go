@@ -8,8 +8,8 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// A Budget is how many bytes of a core may be taken: a number of bytes, or a share of
-// what is usable. The zero Budget allows nothing.
+// A Budget is the bytes of a core that may be taken: a number, or a share of usable L1. The zero Budget allows
+// nothing.
 type Budget struct {
 	text  string
 	bytes uint64

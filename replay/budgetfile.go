@@ -41,7 +41,7 @@ const (
 )
 
 // ParseBudgets reads a file of budgets, one a line: of a core, and of the programs of
-// operations. Empty lines and those that begin with # say nothing. The name of the file is for
+// operations. Empty lines and lines that begin with # are skipped. The name of the file is for
 // errors, which are each a *BudgetError. docs/check.md describes the format.
 //
 //	core = 90%

@@ -55,7 +55,7 @@ func (r *replay) event(e *event.Event) error {
 	return nil
 }
 
-// happens applies an event between the stages that look ahead of it and those that get its effects.
+// happens applies an event. Some stages see the fleet before it, and others see its effects.
 func (r *replay) happens(e *event.Event) error {
 	r.judge(e)
 	for _, before := range r.subscribers.before {

@@ -19,7 +19,7 @@ const (
 	CannotTell Answer = "cannot_tell"
 )
 
-// Why nobody can tell, besides the codes of anomalies.
+// Reasons for "cannot tell", besides the codes of anomalies.
 const (
 	CodeEarlierUsed   Code = "earlier-used"   // L1 buffers from before the capture, whose places are not known
 	CodeEarlierFreed  Code = "earlier-freed"  // frees of such buffers
@@ -114,8 +114,8 @@ func (j *Judgement) add(why Reason) {
 	j.Untold = append(j.Untold, why)
 }
 
-// reasons returns why nobody can tell, the budget left out. L1 buffers that no check looks
-// at matter where a program takes bytes, and to a budget.
+// reasons returns the reasons for "cannot tell", without the budget. L1 buffers that no check compares matter
+// where a program takes bytes, and to a budget.
 func (r *Result) reasons(budget bool) (out []Reason) {
 	out = r.Hidden()
 	if r.Checks.Tightest != nil || budget {
@@ -138,14 +138,13 @@ func (r *Result) reasons(budget bool) (out []Reason) {
 	return out
 }
 
-// refusedDoubts reports whether all refused events run programs in doubt. The code of the doubt stands for
-// them where no budget is asked about: they change no other verdict.
+// refusedDoubts reports whether all refused events run programs in doubt. Without a budget the code of the doubt
+// stands for them: they change no other verdict.
 func (r *Result) refusedDoubts() bool {
 	return !slices.ContainsFunc(r.Anomalies, func(a AnomalyCount) bool { return a.Code == CodeEventRefused && a.Count != r.doubted })
 }
 
-// Unseen returns L1 buffers that are in nobody's way only because nothing says where they
-// lie, or whose they are.
+// Unseen returns L1 buffers without a known place or owner. They are in no program's way only for that reason.
 func (r *Result) Unseen() (out []Reason) {
 	if r.Earlier.L1 > 0 {
 		out = append(out, r.Reason(CodeEarlierUsed))

@@ -10,8 +10,7 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// A DeviceL1 says what lived in the whole L1 of one device, not in its circular
-// buffers alone.
+// A DeviceL1 has the figures of the whole L1 of one device, buffers included.
 //
 // In L1 are the buffers that are allocated in the capture and not freed yet, and, per
 // core and kind, what the last program run there has placed: a program stays until
@@ -22,9 +21,9 @@ import (
 // (see Hits) count here.
 //
 // A buffer of a mesh lies on the device with the mesh's id and on every chip of the
-// mesh; one without an id on every device. What existed before the capture began
-// lies where its lists, tensors and frees say, and is in figures of bytes on cores, not in
-// those of buffers; what they do not say is in Result.Earlier.
+// mesh; one without an id on every device. A buffer from before the capture
+// lies at the place that lists, tensors or frees give. It counts in bytes on cores, not in numbers of
+// buffers. Without a place it is in Result.Earlier.
 type DeviceL1 struct {
 	ID    event.Opt[uint64] `json:"device"`
 	Kind  DeviceKind        `json:"kind"`
@@ -46,8 +45,8 @@ type DeviceL1 struct {
 	// are placed top-down below L1_SMALL.
 	Addresses Addresses `json:"l1_addresses"`
 	// Unplaced are allocations in L1 that lie nowhere, since their place or size per core
-	// is not known (CodeBufferUnplaced); so are L1_SMALL buffers without an address where
-	// nobody says how large that area is. They are counted in bytes only.
+	// is not known (CodeBufferUnplaced), and L1_SMALL buffers without an address if the size of
+	// that area is not known. They are counted in bytes only.
 	Unplaced int64 `json:"l1_buffers_unplaced"`
 	// Assumed are allocations of sharded buffers whose cores are not known: taken to lie on all.
 	Assumed int64 `json:"l1_buffers_assumed"`
@@ -79,9 +78,9 @@ type DeviceL1 struct {
 	Scarce []ScarceMoment `json:"-"`
 }
 
-// Dispatched says what dispatches left of circular buffers: per core the last program
-// that was executed there. Only program_execution nodes show executions; each is that
-// of the last run of its chip, inferred ones included.
+// Dispatched is the circular buffers that dispatches left: on each core the buffers of the last program that was
+// executed there. Only program_execution nodes show executions; each executes the last run of its chip, inferred
+// runs included.
 type Dispatched struct {
 	Peak       uint64 `json:"peak_bytes"` // summed over cores
 	Final      uint64 `json:"final_bytes"`
@@ -264,9 +263,8 @@ type Live struct {
 	More    int64        `json:"more"` // that List leaves out
 }
 
-// Earlier are buffers that operations of the capture use, or free, that were allocated
-// before it began, and of which it does not say where they lay while programs ran beside
-// them. They are in no figure.
+// Earlier are buffers from before the capture that its operations use or free. The capture does not show their
+// places beside the programs that ran. They are in no figure.
 type Earlier struct {
 	L1    int64  `json:"l1_buffers"` // that are used
 	Other int64  `json:"other_buffers"`
@@ -277,8 +275,8 @@ type Earlier struct {
 // MaxListed is how many rows the lists of a Result have at most.
 const MaxListed = 1000
 
-// Untold returns the codes of anomalies that leave open whether all programs fit. They hide
-// programs or buffers, end a capture early, or misplace what it has.
+// Untold returns the codes of anomalies that leave open whether all programs fit. They hide programs or buffers,
+// misplace some, or end a capture early.
 func (r *Result) Untold() []Code {
 	var out []Code
 	for _, a := range r.Anomalies {

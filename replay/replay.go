@@ -24,9 +24,8 @@ type Options struct {
 	// Timeline asks for Result.Timeline. It costs a look at the figures of each device that an
 	// event changes.
 	Timeline bool
-	// Moments asks for Timeline.Moments. Those of a device name at most so many residents, each on every
-	// set of cores on which it lay; up to 480 moments may name four times as many, and one any number. It
-	// needs Timeline.
+	// Moments asks for Timeline.Moments. All moments of a device name at most so many residents, each on every set of
+	// cores on which it lay. Up to 480 moments may name four times as many, and one moment any number. It needs Timeline.
 	Moments int
 	// Groups asks for L1Peak.Groups.
 	Groups bool

@@ -9,8 +9,8 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// A Result is what one capture says about circular buffers (CBs). Bytes are exact.
-// How each figure is defined stands at its field; names follow the JSON report.
+// A Result has the figures of one capture or event log about circular buffers (CBs) and L1. Bytes are exact. Each
+// field defines its figure; names follow the JSON report.
 type Result struct {
 	File    string
 	Rank    event.Opt[uint64] // of the host process that wrote the capture
@@ -116,7 +116,7 @@ type MeshLayout struct {
 	Cols  int    `json:"cols"`
 }
 
-// A DeviceKind says what a device id of a capture stands for.
+// A DeviceKind is the meaning of a device id in a capture.
 type DeviceKind string
 
 // The kinds of devices.
@@ -180,8 +180,8 @@ type Dataflow struct {
 	RegisteredLogical  uint64 `json:"dataflow_registered_logical_bytes"`
 }
 
-// Scratchpad are the figures of scratchpads: those of Dataflow under other names in JSON, so that one
-// converts to the other.
+// Scratchpad are the figures of scratchpads: Dataflow under other names in JSON, so that one converts to the
+// other.
 type Scratchpad struct {
 	Nodes              int64  `json:"scratchpads"`
 	Local              int64  `json:"-"`

@@ -23,7 +23,7 @@ type rooms struct {
 }
 
 func newRooms(question *RoomQuestion) *rooms {
-	limits := []*RoomLimit{fit.Nobody: nil}
+	limits := []*RoomLimit{fit.NoOwner: nil}
 	return &rooms{question: question, standing: map[*row]*standing{}, limits: limits, known: map[checkKey]int{}}
 }
 

@@ -148,7 +148,7 @@ func mildWords() []words {
 	}
 }
 
-// AnomalyTexts returns a text for each kind of anomaly but that of the given reasons, the most important one first.
+// AnomalyTexts returns a text for each kind of anomaly, except the given reasons, the most important one first.
 func (r *Result) AnomalyTexts(told ...Reason) (out []string) {
 	all := anomalyWords()
 	rank := func(a AnomalyCount) int {

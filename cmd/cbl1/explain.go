@@ -61,8 +61,7 @@ func runExplain(c *request, names []string) error {
 	return unreadable
 }
 
-// fileError says in one line what is wrong with a file: the operating system's
-// errors repeat the name.
+// fileError describes a fault of a file in one line: errors of the operating system repeat the name.
 func fileError(name string, err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		err = fmt.Errorf("%s: %w", e.Op, e.Err)

@@ -125,7 +125,7 @@ func bankOf(r *replay.Result, d replay.DeviceL1, groups []replay.LaidGroup) clas
 	return out
 }
 
-// addRuns compares what was enqueued, by the two kinds that messages tell apart.
+// addRuns adds the buffers of an enqueued program, by the two kinds that messages distinguish.
 func addRuns(c *clash.Comparison, r *replay.Result, e replay.Enqueued) {
 	lowest := func() (out []clash.Tensor) {
 		for _, b := range e.Lowest {

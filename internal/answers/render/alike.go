@@ -12,8 +12,8 @@ import (
 	"github.com/cbl1/cbl1/replay"
 )
 
-// fold puts devices together of which an overview shows the same but for ids and nodes. A
-// capture whose programs ran on no device it names has rows of L1 alone.
+// fold folds devices with equal rows, ids and nodes left out. A capture whose programs ran on no device that it
+// names has rows of L1 alone.
 func (o *overview) fold() []fold[replay.Device] {
 	devices := o.r.Devices
 	if len(devices) == 0 {
@@ -43,8 +43,7 @@ func (o *overview) programsKey(d *replay.Device) string {
 	return b.String()
 }
 
-// A placedProgram is a program, and the number of the list of what it places: 0 where
-// nobody says.
+// A placedProgram is a program, and the number of its list of buffers, 0 without one.
 type placedProgram struct {
 	replay.ProgramDetail
 	placed int
@@ -72,7 +71,7 @@ func (o *overview) placedPrograms(d *replay.Device) iter.Seq[placedProgram] {
 	}
 }
 
-// key says what a device held, but for its programs.
+// key is the contents of a device as text, without its programs.
 func (o *overview) key(d *replay.Device) string {
 	var b strings.Builder
 	figures := *d
@@ -99,7 +98,7 @@ func (o *overview) key(d *replay.Device) string {
 	return b.String()
 }
 
-// laidKey says what lay on all cores.
+// laidKey is the contents of all cores as text.
 func laidKey(groups []replay.LaidGroup) string {
 	var b []byte
 	for _, g := range groups {
@@ -132,7 +131,7 @@ func appendNumbers(b []byte, numbers ...uint64) []byte {
 	return b
 }
 
-// numbers returns the number of what each program of a device places; nil if nobody says.
+// numbers returns the number of the list of buffers of each program of a device; nil if they are not known.
 func (o *overview) numbers(d *replay.Device) []int {
 	if len(d.ProgramsBuffers) != d.ProgramsDetail.Len() {
 		return nil

@@ -220,7 +220,7 @@ func (o *overview) programs() (rows []pageProgram) {
 	return rows
 }
 
-// placed returns the rows with numbers in a list of what they place, and this list.
+// placed returns the rows, each with the number of its list of buffers, and these lists.
 func (o *overview) placed(from []pageProgram) (rows []pageProgram, lists [][]replay.ProgramBuffer) {
 	rows, lists = append([]pageProgram{}, from...), [][]replay.ProgramBuffer{}
 	at := map[int]int{}

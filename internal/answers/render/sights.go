@@ -20,7 +20,7 @@ func (s *sights) peak(p *replay.L1Peak, text func(*replay.L1Peak) string) int {
 	return s.laid(name, named, func() string { return text(p.Composed()) })
 }
 
-// laid returns the number of the text of what may have a name.
+// laid returns the number of a text. Contents with a name share one text.
 func (s *sights) laid(name replay.Laid, named bool, text func() string) int {
 	if n, ok := s.peaks[name]; ok && named {
 		return n

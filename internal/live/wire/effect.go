@@ -1,6 +1,6 @@
 package wire
 
-// What is the fate of a record.
+// A What is the fate of a record.
 type What string
 
 // The fates of a record.

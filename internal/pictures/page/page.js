@@ -649,7 +649,7 @@ function counted(c) {
     h("div", {}, h("h3", {}, "What they rest on"), h("ul", {}, item(spelled(b.arch) + ", " + (from[b.arch_from] || "")), item("CBs from " + num(b.cb_base) + ", aligned to " + num(b.cb_align) + ", " + (from[b.base_from] || "")), item(size(c, null) ? "L1 to " + num(size(c, null)) + (b.l1_small_bytes ? ", L1_SMALL " + num(b.l1_small_bytes) : ", no L1_SMALL") + ", " + (from[b.l1_small_from] || "") : "L1 size not known"), item(addresses[c.report.addresses] || ""),
       c.report.cache_hits.inferred > 0 && item(plural(c.report.cache_hits.inferred, "operation") + " hit the program cache: taken to run what the last run of the same operation ran"))),
     h("div", {}, h("h3", {}, "What is hidden or odd"), c.check.untold.length + c.check.accepted.length + c.report.anomalies.length === 0 ? h("p", { class: "note" }, "Nothing.") : h("ul", {},
-      c.check.untold.map((u) => h("li", {}, h("code", {}, spelled(u.code)), " ", name(u.text, 400), ". Nobody can tell whether all fits.")), c.check.accepted.map((u) => h("li", {}, h("code", {}, spelled(u.code)), " ", name(u.text, 400), ". Taken as seen.")),
+      c.check.untold.map((u) => h("li", {}, h("code", {}, spelled(u.code)), " ", name(u.text, 400), ". So it cannot be told whether all fits.")), c.check.accepted.map((u) => h("li", {}, h("code", {}, spelled(u.code)), " ", name(u.text, 400), ". Taken as seen.")),
       c.report.anomalies.filter((o) => !c.check.untold.some((u) => u.code === o.code) && !c.check.accepted.some((u) => u.code === o.code)).map((o) => h("li", {}, h("code", {}, spelled(o.code)), " " + num(o.count) + " times" + (o.first_counter === null ? "" : ", first at " + nodeWord(c) + " " + o.first_counter), o.detail && [": ", name(o.detail, 200)]))))));
 }
 
