@@ -32,37 +32,18 @@
 // A stage gets a row and the facts of an event, and returns an error without a place. The replay adds
 // the place. A row has parts: says (facts of the source), programs, memory, marks and activity.
 //
-// A Result has for each device its registered and live programs ([Device], [DeviceKind],
-// [Dataflow], [Scratchpad], [Programs], [ProgramDetail], [ProgramBuffer], [CoreGroup], [Fullest], [Mesh],
-// [MeshLayout]) and the content of the whole L1 ([DeviceL1], [Dispatched], [L1Peak], [Laid], [LaidGroup],
-// [L1Resident], [ProgramRun], [BufferInfo], [Spike], and the [ScarceMoment] of each [Scarcity]). [Checks] judge
-// enqueued programs ([FailedCheck], [Tightest], [Growth]; [NoDevice], [CaptureID]). [Hits] count runs that were
-// taken from earlier ones, [Live] lists buffers that were not freed, and [Earlier] counts buffers from before
-// the source. An [AnomalyCount] counts odd things by [Code] ([Codes]).
-// [Result.Judge] says on which [Terms] everything fits: a [Judgement] with its [Answer], each
-// [Reason] for doubt, and the devices that pass a [Budget] ([OverBudget]; [ParseBudget] reads one) or the budget
-// of an operation ([OpBudget], [OpJudged]; [ParseBudgets] reads a file of them, [BudgetError]). A [Filter]
-// narrows all of it.
-// [Rooms] answer a [RoomQuestion] about one more L1 buffer or [Tensor]: a [Room] for all devices and for each
-// ([DeviceRoom]), each a [Gap] between two of [RoomLimit], and the runs that left no place ([TightRun]).
-// [Held] answers a [Question], [Enqueued] is a run with the lowest buffers beside it, and a [Timeline] has
-// a [Sample] now and then, and a [LaidMoment]. [Spec] and [Addresses] are the basis of the figures. Lists have
-// at most [MaxListed] rows.
+// A Result has the figures of each device: registered and live programs, the contents of the whole L1, checks of
+// enqueued programs, anomalies, and answers to the questions of Options. [Result.Judge] judges it on [Terms]: a budget
+// of bytes, and codes of accepted reasons. Untold reasons make the answer [CannotTell].
+//
+// A method of Result makes each document, the JSON of a verb of the command: [Result.Report], [Result.Check],
+// [Result.Peak], [Result.Room], [Result.Who] and [Result.Map]. Their types have the tags of that JSON. Lists in a
+// document are never null, and a [Name] is cut to 1,024 bytes there.
 //
 // A run of a capture and a register, enqueue or dispatch of a log lead into the same
 // fleet. They count for different times: a program that a log registers is registered and
 // alive until it is unregistered, and has one row for each id. A run of a capture stays
 // registered, is alive until its CBs are freed, and has its own row.
-//
-// Types with tags are JSON as they are. [Result.Peak] returns a [PeakDocument] ([PeakSchema]): its [Head] with an
-// [Origin] and an [Extent], its [Basis] on a [Chip], and a [DevicePeak] for each device. [Result.Room] returns a
-// [RoomDocument] ([RoomSchema]), and [Result.Who] a [WhoDocument] ([WhoSchema]). [Result.Map]
-// returns a [MapDocument] ([MapSchema]): a [MapDevice] with [Sizes] for each device, and a [MapClash]. [Result.Check]
-// makes a [CheckDocument] ([CheckSchema]) of a Judgement: [Aborted] runs, the failed ones, a [BudgetJudged], and the
-// [OverProgram] of an operation. [Result.Report] returns a [ReportDocument] ([ReportSchema]): a [ReportHead] with a
-// [ReportBasis] and the [Layout] of placed buffers, a [DeviceL1] for each device, and a [Device] for each [DeviceKey].
-// A [NodeAt] is null where it has no node, and [CodesOf] leaves the texts of reasons away. A [Name] is cut in JSON,
-// and a [List] is never null there. [NewHeadroomRow] makes a [HeadroomRow].
 //
 // # Invariants
 //
