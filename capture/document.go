@@ -148,7 +148,10 @@ func (d *document) report(s *jsonobject.Scanner) error {
 			return err
 		}
 	}
-	if graph == "" {
+	switch {
+	case graph == "" && len(keys) > 0 && keys[0] == "schema":
+		return d.errorAt(s, "", "a document of cbl1, not a capture: cbl1 diff and cbl1 page --against read saved reports", event.ErrNotCapture)
+	case graph == "":
 		return d.errorAt(s, "", "object without graph, raw_graph or captured_graph: "+listKeys(keys), event.ErrNotCapture)
 	}
 	return nil

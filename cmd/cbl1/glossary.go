@@ -11,7 +11,8 @@ fullest     the core with most bytes; where several have as many, the first of t
 usable L1   from the base of CBs to the top of L1, without L1_SMALL; the base of percentages
 tracked     held by CBs, L1 buffers and the like; a program's stay until the next one on the core
 in L1       buffers that are allocated, and those of the program that ran last on the core
-room        bytes free above the program run with the least: the next buffer may take them
+tightest    bytes free above the program run with the least, when it was enqueued; cbl1 room finds
+            the largest buffer that could be added
 placed?     the input has no addresses: tt-metal's rule gave them, from --base
 blackhole?  the input does not name its chip: --arch does
 global CB   lies in a tensor or a GlobalCircularBuffer, and has no bytes of its own

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"slices"
 
@@ -11,6 +12,9 @@ import (
 
 // runPage writes a page about inputs. If one of them cannot be read nothing is written.
 func runPage(c *request, args []string) error {
+	if c.to == "" && columns(c.out) > 0 {
+		return errors.New("a page is HTML: name the file to write with -o, or - for the terminal")
+	}
 	for _, input := range append(slices.Clip(args), c.against) {
 		if err := c.checkOutput(c.to, input); err != nil {
 			return err

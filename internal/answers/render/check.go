@@ -136,7 +136,7 @@ func (c check) accepted() string {
 // reasons are why it cannot tell, a line each.
 func (c check) reasons(label string, all []replay.Reason) []note {
 	all = slices.DeleteFunc(slices.Clone(all), func(why replay.Reason) bool { return why.Code == replay.CodeNothingRan })
-	return reasonNotes(label, all) // the first line says that nothing ran
+	return reasonNotes(label, coded(all)) // the first line says that nothing ran
 }
 
 // room says how much room the tightest program has.

@@ -55,7 +55,10 @@ func sideName(d *compare.Diff, of func(compare.Capture) *compare.File) string {
 			files = append(files, f)
 		}
 	}
-	if len(files) == 1 {
+	switch {
+	case len(files) == 1 && files[0].Saved:
+		return "saved report of " + shown.End(files[0].Name, 30)
+	case len(files) == 1:
 		return shown.End(files[0].Name, 30)
 	}
 	return shown.Plural(len(files), "capture")
@@ -193,15 +196,15 @@ func diffNotes(d *compare.Diff) (notes []note) {
 	}
 	old, new := d.Sides.Old, d.Sides.New
 	if p := new.Peak; p != nil && (old.Peak == nil || old.Peak.Bytes != p.Bytes || old.Peak.Op != p.Op) {
-		notes = append(notes, note{"fullest", fmt.Sprintf("new: core %v, %s", p.Core, momentText(p.Device, p.Op, p.Counter))})
+		notes = append(notes, note{"fullest", fmt.Sprintf("new: core %v, %s", p.Core, momentText(d, p.Device, p.Op, p.Counter))})
 	}
 	if t := new.Tightest; t != nil && (old.Tightest == nil || old.Tightest.Free != t.Free || old.Tightest.Op != t.Op) {
-		notes = append(notes, note{"tightest", "new: " + momentText(t.Device, t.Op, t.Counter)})
+		notes = append(notes, note{"tightest", "new: " + momentText(d, t.Device, t.Op, t.Counter)})
 	}
 	return notes
 }
 
-func momentText(device event.Opt[uint64], op replay.Name, at uint64) string {
+func momentText(d *compare.Diff, device event.Opt[uint64], op replay.Name, at uint64) string {
 	var parts []string
 	if device.OK {
 		parts = append(parts, deviceName(nil, device))
@@ -209,7 +212,11 @@ func momentText(device event.Opt[uint64], op replay.Name, at uint64) string {
 	if op != "" {
 		parts = append(parts, shortName(op, 60))
 	}
-	return strings.Join(append(parts, fmt.Sprintf("at %d", at)), ", ")
+	word := "node"
+	if slices.ContainsFunc(d.Captures, func(c compare.Capture) bool { return c.New != nil && c.New.Log }) {
+		word = "event"
+	}
+	return strings.Join(append(parts, fmt.Sprintf("at %s %d", word, at)), ", ")
 }
 
 func growthText(g *compare.Growth) string {

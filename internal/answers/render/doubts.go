@@ -32,6 +32,7 @@ func doubts(r *replay.Result) (out []doubt) {
 	case r.Spec.ArchFrom == event.FromAssumed:
 		out = append(out, assumed(r))
 	}
+	out = append(out, below(r)...)
 	if r.Placed {
 		out = append(out, placed(r))
 	}
@@ -67,9 +68,22 @@ func placed(r *replay.Result) doubt {
 
 // assumed is the chip that is assumed. It also says where addresses speak against it.
 func assumed(r *replay.Result) doubt {
-	// Where circular buffers start varies with the release. These bounds were seen on
-	// Wormhole. A Blackhole's are above.
+	if startsAsWormhole(r) {
+		return doubt{"chip not named, CBs start as on a wormhole", ": blackhole (--arch wormhole)"}
+	}
+	return doubt{"chip not named", fmt.Sprintf(": %s (--arch)", r.Spec.Arch)}
+}
+
+// startsAsWormhole reports whether recorded addresses speak for a Wormhole where a Blackhole is assumed. The base of
+// circular buffers varies with the release. These bounds were seen on Wormhole. The base of a Blackhole is above them.
+func startsAsWormhole(r *replay.Result) bool {
 	const low, high = 103_424, 107_616
+	lowest := lowestCB(r)
+	return r.Spec.ArchFrom == event.FromAssumed && r.Spec.Arch == l1.Blackhole && r.Addresses == replay.AddressesRecorded && low <= lowest && lowest <= high
+}
+
+// lowestCB returns the lowest address of a circular buffer.
+func lowestCB(r *replay.Result) uint64 {
 	lowest := uint64(math.MaxUint64)
 	for _, d := range r.Devices {
 		for _, g := range d.CoreGroups {
@@ -78,10 +92,16 @@ func assumed(r *replay.Result) doubt {
 			}
 		}
 	}
-	if r.Spec.Arch == l1.Blackhole && r.Addresses == replay.AddressesRecorded && low <= lowest && lowest <= high {
-		return doubt{"chip not named, CBs start as on a wormhole", ": blackhole (--arch wormhole)"}
+	return lowest
+}
+
+// below is the assumed base, if circular buffers start below it.
+func below(r *replay.Result) []doubt {
+	from, lowest := r.Spec.BaseFrom, lowestCB(r)
+	if from != event.FromArch && from != event.FromAssumed || lowest >= r.Spec.CBBase || startsAsWormhole(r) {
+		return nil
 	}
-	return doubt{"chip not named", fmt.Sprintf(": %s (--arch)", r.Spec.Arch)}
+	return []doubt{{"base assumed", fmt.Sprintf(": %s, but CBs start at %s, so percentages are off (--base)", grouped(r.Spec.CBBase), grouped(lowest))}}
 }
 
 // joined are doubts in one line.

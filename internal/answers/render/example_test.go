@@ -30,7 +30,7 @@ func ExampleReport() {
 	//  bytes  what                   from       to  whose
 	// 14,336  3 circular buffers  103,712  118,048  ttnn.add > UnaryDeviceOperation (node 30)
 	//
-	//   room      1,381,088 bytes free above ttnn.add > UnaryDeviceOperation (node 30)
+	//   tightest  1,381,088 bytes free above ttnn.add > UnaryDeviceOperation (node 30)
 	//   ?         5 operations from the program cache: as last time (--no-infer)
 	//
 	// cores of device 0, fullest first; bytes are those of each core

@@ -18,7 +18,11 @@ func remarks(r *replay.Result, j replay.Judgement) []note {
 			grouped(k.Failed), shown.Plural(k.Runs, "program run"), doNot(k.Failed))})
 	}
 	if t := r.Checks.Tightest; t != nil {
-		out = append(out, note{"room", fmt.Sprintf("%s bytes free above %s", grouped(t.Headroom.Free), runText(r, t.Run, 60))})
+		of := ""
+		if r.Checks.Failed > 0 {
+			of = ", of the runs that fit"
+		}
+		out = append(out, note{"tightest", fmt.Sprintf("%s bytes free above %s%s", grouped(t.Headroom.Free), runText(r, t.Run, 60), of)})
 	}
 	label := "because"
 	if j.Answer != replay.CannotTell {

@@ -21,6 +21,15 @@ func reasonNotes(label string, reasons []replay.Reason) (notes []note) {
 	return notes
 }
 
+// coded returns reasons whose texts end with the code that --accept takes.
+func coded(reasons []replay.Reason) (out []replay.Reason) {
+	for _, why := range reasons {
+		why.Text += fmt.Sprintf(" [%s]", shown.Start(string(why.Code), 40))
+		out = append(out, why)
+	}
+	return out
+}
+
 // anomalyNotes has a line for an anomaly that was seen.
 func anomalyNotes(r *replay.Result, label string, code replay.Code) []note {
 	if r.Count(code) == 0 {

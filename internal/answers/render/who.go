@@ -97,6 +97,8 @@ func whoAnswer(r *replay.Result, q replay.WhoDocument, folds []fold[[]replay.Hel
 	}
 	if q.At.OK {
 		where += " after " + r.Where(q.At.V, "")
+	} else {
+		where += " at the end"
 	}
 	if q.Op != "" {
 		where += replay.Filter{Op: q.Op}.Suffix()
@@ -117,6 +119,8 @@ func whoAnswer(r *replay.Result, q replay.WhoDocument, folds []fold[[]replay.Hel
 		return where + ": nothing holds it"
 	case cores == 0:
 		return where + ": nothing is there, but programs of the cache use it"
+	case different > 1 && cores == 1:
+		return fmt.Sprintf("%s: %s of %s and %d more", where, what(one), ownerText(r, one, 40), different-1)
 	case different > 1:
 		return fmt.Sprintf("%s: held on %s", where, shown.Plural(cores, "core"))
 	case one.Program != nil || one.Buffer != nil:
