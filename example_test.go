@@ -37,8 +37,7 @@ func Example() {
 	fmt.Println("tensor at", tensor.Range)
 
 	_, err = fleet.Enqueue(matmul, mesh.Set()) // refused: nothing has changed
-	var verdict fit.Verdict
-	if errors.As(err, &verdict) {
+	if verdict, ok := errors.AsType[fit.Verdict](err); ok {
 		fmt.Println(verdict.Advice())
 	}
 

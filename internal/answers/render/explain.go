@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/cbl1/cbl1/internal/clash"
 	"github.com/cbl1/cbl1/internal/shown"
@@ -39,7 +40,7 @@ func Explain(doc clash.Document) Document {
 	var common []note
 	seen := map[string]int64{} // lines of messages, by all but their programs
 	for _, m := range doc.Messages {
-		key := fmt.Sprint(m.Kind, m.What, m.Cores, m.Summary)
+		texts := []string{fmt.Sprint(m.Kind, m.What, m.Cores, m.Summary)}
 		var own []note
 		for _, n := range m.Notes {
 			one := note{n.Label, n.Text}
@@ -57,8 +58,9 @@ func Explain(doc clash.Document) Document {
 			case !slices.Contains(common, one):
 				common = append(common, one)
 			}
-			key += one.text
+			texts = append(texts, one.text)
 		}
+		key := strings.Join(texts, "\n")
 		if line, again := seen[key]; again && m.Program != nil {
 			p.line("line %d: the same as on line %d, in program %d", m.Line, line, *m.Program)
 			continue
