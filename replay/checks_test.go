@@ -52,6 +52,20 @@ func TestChecksNameTheirOwn(t *testing.T) {
 	require.EqualValues(t, "mine", failed.Buffers[1].Op)
 }
 
+// A program that ends in L1_SMALL is noted, though tt-metal compares it with all of L1. One that ends where
+// L1_SMALL begins is not.
+func TestProgramsThatEndInSmallAreNoted(t *testing.T) {
+	for size, notes := range map[uint64]int64{1_362_656: 0, 1_362_688: 1} { // from 103,712; L1_SMALL begins at 1,466,368
+		r := replayLog(t, logHead+`{"event":"device","device":0,"spec":{"board":"n150","l1_small":32768}}
+{"event":"program","program":1,"cbs":[{"cores":"{[0-0 - 0-0]}","size":`+fmt.Sprint(size)+`}]}
+{"event":"enqueue","program":1}
+`, replay.Options{})
+		require.EqualValues(t, 1, r.Checks.Runs)
+		require.Zero(t, r.Checks.Failed)
+		require.Equal(t, notes, r.Count(replay.CodeSmallReached), "%d bytes", size)
+	}
+}
+
 // What was found once is the answer again where all that it depends on is as it was: not
 // where a buffer of another kind lies in the same place, nor in another mode.
 func TestChecksAreRememberedAsFound(t *testing.T) {
