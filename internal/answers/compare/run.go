@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/cbl1/cbl1/event"
@@ -127,7 +128,7 @@ func newRun(doc *replay.ReportHead) *Run {
 	for _, b := range doc.Live.List {
 		if b.Kind.InL1() {
 			out.left = append(out.left, resident{
-				kind: b.Kind, op: b.Op, inside: named(b.Device),
+				kind: b.Kind, op: b.Op, inside: fmt.Sprint(b.Device),
 				r: l1.Range{Start: b.Address.V, End: b.Address.V}, size: b.Size, known: b.Address.OK,
 			})
 		}

@@ -12,7 +12,7 @@ import (
 
 // writeAnswer writes the first line: the verdict, the file and the number that decides.
 func writeAnswer(page *page, r *replay.Result, j replay.Judgement, folds []fold[replay.Device]) {
-	verdict := strings.ReplaceAll(string(j.Answer), "_", " ")
+	verdict := answerWords(j.Answer)
 	if r.Count(replay.CodeBeyondL1) > 0 {
 		verdict = "does not fit"
 	}
@@ -145,18 +145,6 @@ func cores(f *replay.Fullest) string {
 		return fmt.Sprintf("%s and %s more", f.Core, grouped(f.Cores-1))
 	}
 	return f.Core.String() + " alone"
-}
-
-// end says where an end address lies in L1.
-func end(s replay.Spec, address uint64) string {
-	switch size := s.L1Size; {
-	case size == 0:
-		return grouped(address)
-	case address > size:
-		return fmt.Sprintf("%s (%s beyond L1)", grouped(address), grouped(address-size))
-	default:
-		return fmt.Sprintf("%s (%s below the top of L1)", grouped(address), grouped(size-address))
-	}
 }
 
 // nodes names a program's nodes.

@@ -32,7 +32,7 @@ func Check(r *replay.Result, j replay.Judgement) Document {
 	default:
 		c.writeOver(&d.page)
 	}
-	d.lead = [2]string{strings.ReplaceAll(string(c.Answer), "_", " ") + c.only() + c.accepted(), c.sentence()}
+	d.lead = [2]string{answerWords(c.Answer) + c.only() + c.accepted(), c.sentence()}
 	d.page.detail(func() []note { return append(c.room(), chipNotes(r)...) })
 	d.page.doubts = append(doubts(r), small(r)...)
 	return d

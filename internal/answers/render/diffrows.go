@@ -72,7 +72,7 @@ func answerTable(d *compare.Diff) table {
 	if peakBytes(old) != peakBytes(new) {
 		t.add("bytes of fullest core", peakBytes(old), peakBytes(new), changed(peakBytes(old), peakBytes(new)))
 	}
-	if a, b := headroomOf(old), headroomOf(new); a != b {
+	if a, b := known(old.Tightest, freeOf), known(new.Tightest, freeOf); a != b {
 		label, by := "tightest headroom", any("")
 		if old.Failed+new.Failed > 0 {
 			label = "headroom of what fits" // a run that does not fit has none, so a clash would look like room
@@ -85,12 +85,17 @@ func answerTable(d *compare.Diff) table {
 	return t
 }
 
-func headroomOf(s compare.Side) event.Opt[uint64] {
-	if s.Tightest == nil {
+// known returns a figure of something, absent without it.
+func known[T any](of *T, figure func(T) uint64) event.Opt[uint64] {
+	if of == nil {
 		return event.Opt[uint64]{}
 	}
-	return event.Some(s.Tightest.Free)
+	return event.Some(figure(*of))
 }
+
+func freeOf(t compare.Tightest) uint64   { return t.Free }
+func bytesOf(e compare.Extent) uint64    { return e.Bytes }
+func coreOf(p compare.ProgramRow) uint64 { return p.Core }
 
 func answerWords(a replay.Answer) string { return strings.ReplaceAll(string(a), "_", " ") }
 
@@ -220,18 +225,11 @@ func figureText(name string) string {
 func writeParts(page *page, title string, parts []compare.Part) {
 	t := headed("change", "<state", "old", "new", "<what")
 	for _, p := range first(&t, parts, maxDiffRows, 0) {
-		t.add(change(p.Change()), p.State, bytesOf(p.Old), bytesOf(p.New), partText(p))
+		t.add(change(p.Change()), p.State, known(p.Old, bytesOf), known(p.New, bytesOf), partText(p))
 	}
 	if len(parts) > 0 {
 		page.table(title, t)
 	}
-}
-
-func bytesOf(e *compare.Extent) event.Opt[uint64] {
-	if e == nil {
-		return event.Opt[uint64]{}
-	}
-	return event.Some(e.Bytes)
 }
 
 // partName names a part: "CB 3", "L1 buffer".
@@ -323,7 +321,7 @@ func writeChanges(page *page, d compare.Device) {
 				return fmt.Sprintf("%s x %s", grouped(p.Times), shortName(p.Op, n))
 			}
 			return shortName(p.Op, n)
-		}, change(p.Change()), p.State, coreOf(p.Old), coreOf(p.New))
+		}, change(p.Change()), p.State, known(p.Old, coreOf), known(p.New, coreOf))
 		for i, cb := range p.CBs {
 			if i == maxDiffCBs {
 				t.add("", "", "", "", fmt.Sprintf("  %s more of its buffers", grouped(len(p.CBs)-i)))
@@ -366,13 +364,6 @@ func movedBy(p compare.Program) (by int64, ok bool) {
 	return by, len(p.CBs) > 0
 }
 
-func coreOf(p *compare.ProgramRow) event.Opt[uint64] {
-	if p == nil {
-		return event.Opt[uint64]{}
-	}
-	return event.Some(p.Core)
-}
-
 // addBuffer adds the row of a buffer that differs.
 func addBuffer(t *table, cb compare.CB) {
 	var old, new compare.CBRow
@@ -398,5 +389,5 @@ func addBuffer(t *table, cb compare.CB) {
 			text += ", on other cores"
 		}
 	}
-	t.add(change(one.Change()), cb.State, bytesOf(one.Old), bytesOf(one.New), text)
+	t.add(change(one.Change()), cb.State, known(one.Old, bytesOf), known(one.New, bytesOf), text)
 }

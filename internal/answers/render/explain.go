@@ -25,10 +25,7 @@ func Explain(doc clash.Document) Document {
 		p.line("%s of tt-metal about L1", shown.Plural(n, "different message"))
 		rows := headed("line", "times", "bytes too much", "<message")
 		for _, m := range doc.Messages {
-			over := any("-")
-			if m.Over != nil {
-				over = *m.Over
-			}
+			over := known(m.Over, func(n uint64) uint64 { return n })
 			rows.add(fmt.Sprint(m.Line), fmt.Sprint(m.Count), over, m.Summary)
 		}
 		p.table("", rows)
