@@ -147,6 +147,14 @@ func cores(f *replay.Fullest) string {
 	return f.Core.String() + " alone"
 }
 
+// end returns an end address, and how far it lies beyond L1.
+func end(s replay.Spec, address uint64) string {
+	if s.L1Size > 0 && address > s.L1Size {
+		return fmt.Sprintf("%s (%s beyond L1)", grouped(address), grouped(address-s.L1Size))
+	}
+	return grouped(address)
+}
+
 // nodes names a program's nodes.
 func nodes(r *replay.Result, p replay.ProgramDetail) string {
 	if p.First == p.Last {

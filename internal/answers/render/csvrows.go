@@ -90,10 +90,7 @@ func groupCSV(r *replay.Result) csvTable {
 func checkCSV(c check) csvTable {
 	doc := c.result.Check(c.Judgement)
 	row := func(f *replay.FailedCheck) []column {
-		var by event.Opt[uint64]
-		if f != nil {
-			by = event.Some(overBy(f.Verdict))
-		}
+		by := known(f, func(f replay.FailedCheck) uint64 { return overBy(f.Verdict) })
 		return append(fileColumns(c.result, c.result.Only.Device), column{"answer", c.Answer},
 			column{"untold", replay.CodesOf(c.Untold)}, column{"accepted", replay.CodesOf(c.Accepted)}, column{"aborted", doc.Aborted},
 			column{"runs", doc.Runs}, column{"runs_inferred", doc.Inferred}, column{"runs_failed", doc.Failed}, column{"failures_more", doc.More},

@@ -115,12 +115,11 @@ func answerFacts(d *compare.Diff) (facts []string) {
 
 // diffFacts are the largest differences, in a few words.
 func diffFacts(d *compare.Diff) (facts []string) {
-	switch by := changed(peakBytes(d.Sides.Old), peakBytes(d.Sides.New)); {
-	case by != 0:
-		facts = append(facts, fmt.Sprintf("%v bytes on the fullest core", by))
-	default:
-		facts = append(facts, "the fullest core holds as much")
+	fact := "the fullest core holds as much"
+	if by := changed(peakBytes(d.Sides.Old), peakBytes(d.Sides.New)); by != 0 {
+		fact = fmt.Sprintf("%v bytes on the fullest core", by)
 	}
+	facts = append(facts, fact)
 	for _, c := range d.Captures {
 		for _, row := range chipRows(c) {
 			fact := fmt.Sprintf("%s %v", row[0], row[3]) // by how much

@@ -20,7 +20,11 @@ func Explain(doc clash.Document) Document {
 	case 0:
 		p.line("no message of tt-metal about L1")
 	case 1:
-		p.line("%s%s", doc.Messages[0].Summary, often(doc.Messages[0]))
+		text := doc.Messages[0].Summary
+		if n := doc.Messages[0].Count; n > 1 {
+			text += fmt.Sprintf("; %s times", grouped(n))
+		}
+		p.line("%s", text)
 	default:
 		p.line("%s of tt-metal about L1", shown.Plural(n, "different message"))
 		rows := headed("line", "times", "bytes too much", "<message")
@@ -79,14 +83,6 @@ func Explain(doc clash.Document) Document {
 
 // commonLabels are the labels of notes that stand once, below all messages.
 func commonLabels() []string { return []string{"why", "unknown", "chip", "?"} }
-
-// often says how often a message came, if it came more than once.
-func often(m clash.Row) string {
-	if m.Count < 2 {
-		return ""
-	}
-	return fmt.Sprintf("; %s times", grouped(m.Count))
-}
 
 // writeMeeting writes a table of the buffers of the program that a message is about, by address, and
 // of a clash with the lowest L1 buffers.

@@ -45,7 +45,7 @@ func details(r *replay.Result, folds []fold[replay.Device]) []note {
 	out := []note{{"read", fmt.Sprintf("%s, addresses of circular buffers: %s", length(r), r.Addresses)}}
 	if d := r.FullestDevice(); d != nil {
 		f := d.Fullest
-		out = append(out, note{"registered", fmt.Sprintf("%s bytes on core %s of %s, end at %s; %s", grouped(f.Bytes), cores(f), deviceName(r, d.ID), grouped(f.End), share(r, f))})
+		out = append(out, note{"registered", fmt.Sprintf("%s bytes on core %s of %s, end at %s; %s", grouped(f.Bytes), cores(f), deviceName(r, d.ID), end(r.SpecOf(d.ID), f.End), share(r, f))})
 	}
 	if len(folds) > 0 {
 		out = append(out, note{"counted", counted(folds)})
