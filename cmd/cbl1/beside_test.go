@@ -104,9 +104,10 @@ func idsTo(n int) (ids []device.ID) {
 
 // TestLimit holds that the limit of memory follows what is in use, and does not wrap.
 func TestLimit(t *testing.T) {
-	require.EqualValues(t, leastMemory, limitOf(0))
-	require.EqualValues(t, leastMemory, limitOf(leastMemory/2))
-	require.EqualValues(t, 200<<20, limitOf(100<<20))
-	require.Positive(t, limitOf(1<<62))
-	require.Positive(t, limitOf(1<<63+5))
+	require.EqualValues(t, leastMemory, limitOf(2, 0))
+	require.EqualValues(t, leastMemory, limitOf(2, leastMemory/2))
+	require.EqualValues(t, 200<<20, limitOf(2, 100<<20))
+	require.Positive(t, limitOf(2, 1<<62))
+	require.Positive(t, limitOf(2, 1<<63+5))
+	require.Positive(t, limitOf(4, 1<<63+5))
 }

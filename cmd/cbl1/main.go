@@ -28,6 +28,10 @@ import (
 var version string
 
 func main() {
-	followLive()
+	times := uint64(2)
+	if len(os.Args) > 1 && os.Args[1] == "page" {
+		times = 4 // it makes many short-lived values: with 2 it takes 1.5 to 3 times the CPU, and 0.6 of the memory
+	}
+	followLive(times)
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

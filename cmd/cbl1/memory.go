@@ -7,24 +7,26 @@ import (
 )
 
 // leastMemory is the memory in use before the first garbage collection, in bytes. From then on
-// the limit is twice the memory in use. A fixed limit would make the collector run all the time
+// the limit is a multiple of the memory in use. A fixed limit would make the collector run all the time
 // once a capture needs nearly as much.
 const leastMemory = 32 << 20
 
-// followLive makes the soft limit of memory follow the memory in use.
-func followLive() {
+// followLive makes the soft limit of memory follow the memory in use, so many times as large.
+func followLive(times uint64) {
 	debug.SetGCPercent(-1)
-	setLimit()
+	setLimit(times)
 }
 
 // setLimit sets the limit for the memory in use now, and again after each collection.
-func setLimit() {
+func setLimit(times uint64) {
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(live)
-	debug.SetMemoryLimit(limitOf(live[0].Value.Uint64()))
+	debug.SetMemoryLimit(limitOf(times, live[0].Value.Uint64()))
 	type cycle struct{ _ *cycle } // with a pointer, so that it lies alone
-	runtime.AddCleanup(&cycle{}, func(struct{}) { setLimit() }, struct{}{})
+	runtime.AddCleanup(&cycle{}, func(struct{}) { setLimit(times) }, struct{}{})
 }
 
 // limitOf returns the limit where so many bytes are in use.
-func limitOf(live uint64) int64 { return int64(max(leastMemory, 2*min(live, 1<<61))) }
+func limitOf(times, live uint64) int64 {
+	return int64(max(leastMemory, times*min(live, 1<<60)))
+}

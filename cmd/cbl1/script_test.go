@@ -16,7 +16,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	followLive() // as the command does: most tests call it in this process
+	followLive(2) // as the command does: most tests call it in this process
 	testscript.Main(m, map[string]func(){"cbl1": main, "client": client})
 }
 
