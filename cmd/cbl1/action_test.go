@@ -15,7 +15,7 @@ import (
 // TestAction runs the script of action.yml as GitHub does, with the test binary as cbl1.
 func TestAction(t *testing.T) {
 	if _, err := exec.LookPath("bash"); err != nil {
-		t.Skip("no bash")
+		t.Skip("needs bash: the script of the action is written in it")
 	}
 	t.Chdir("../..")
 	for _, c := range []struct {

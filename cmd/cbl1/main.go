@@ -3,7 +3,7 @@
 // whether everything fits. It also explains tt-metal's messages about circular buffers.
 //
 //	cbl1 [report] FILE|FOLDER|- ...   report the bytes of circular buffers
-//	cbl1 check FILE|FOLDER|- ...      check whether everything fits, and what is in the way
+//	cbl1 check FILE|FOLDER|- ...      check whether everything fits, and name the obstacles
 //	cbl1 peak FILE|FOLDER|- ...       show the fullest core and its residents
 //	cbl1 who FILE|FOLDER|- ADDRESS    find the holder of a byte
 //	cbl1 map FILE|-                   draw the cores of each device, or the addresses of one

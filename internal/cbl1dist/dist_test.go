@@ -85,7 +85,7 @@ func TestDeb(t *testing.T) {
 func TestDebIsReadByDpkg(t *testing.T) {
 	dpkg, err := exec.LookPath("dpkg-deb")
 	if err != nil {
-		t.Skip("no dpkg-deb")
+		t.Skip("needs dpkg-deb (package dpkg): it reads the Debian package as a user's machine does")
 	}
 	deb, err := toy().deb("arm64", files())
 	require.NoError(t, err)

@@ -38,9 +38,15 @@ func Explain(doc clash.Document) Document {
 		more := shown.Plural(doc.More, "further message")
 		p.line("%s not shown: there are more than %d different ones", more, clash.MaxDistinct)
 	}
-	var common []note
+	p.apart(writeMessages(&p, doc.Messages))
+	return Document{page: p, json: func(w io.Writer) error { return json.NewEncoder(w).Encode(doc) }}
+}
+
+// writeMessages writes each message in tt-metal's words, with its own notes. It returns the notes that hold for
+// several, each once.
+func writeMessages(p *page, messages []clash.Row) (common []note) {
 	seen := map[string]int64{} // lines of messages, by all but their programs
-	for _, m := range doc.Messages {
+	for _, m := range messages {
 		texts := []string{fmt.Sprint(m.Kind, m.What, m.Cores, m.Summary)}
 		var own []note
 		for _, n := range m.Notes {
@@ -68,17 +74,16 @@ func Explain(doc clash.Document) Document {
 		}
 		seen[key] = m.Line
 		words := shown.Visible(fmt.Sprintf("line %d: %s", m.Line, m.Text))
-		p.blocks = append(p.blocks, block{apart: len(doc.Messages) > 1, lines: []string{words}})
+		p.blocks = append(p.blocks, block{apart: len(messages) > 1, lines: []string{words}})
 		p.note(own...)
 		if m.Match != nil && m.Match.Level != clash.MatchNone {
-			writeMeeting(&p, m)
+			writeMeeting(p, m)
 		}
 	}
 	slices.SortStableFunc(common, func(a, b note) int {
 		return slices.Index(commonLabels(), a.label) - slices.Index(commonLabels(), b.label)
 	})
-	p.apart(common)
-	return Document{page: p, json: func(w io.Writer) error { return json.NewEncoder(w).Encode(doc) }}
+	return common
 }
 
 // commonLabels are the labels of notes that stand once, below all messages.

@@ -1,6 +1,6 @@
 package wire
 
-// A What is the fate of a record.
+// A What names the fate of a record.
 type What string
 
 // The fates of a record.
