@@ -51,8 +51,8 @@ enqueued, and if not, who is in the way. Programs are judged as tt-metal judges 
 byte on each core.
 
 The exit code is 0 if everything fits, 1 if something does not, and 3 if it cannot tell, because a capture does not
-show all that ran, or where all L1 buffers lay. --accept CODE,... takes such a fact as seen: the answer is then about
-the rest, and its first line says so; so it does where --device, --core or --op narrow what is judged. Of several
+show all that ran, or where all L1 buffers lay. --accept CODE,... takes such a fact as seen, with the code
+in brackets behind a reason: the answer is then about the rest, and its first line says so; so it does where --device, --core or --op narrow what is judged. Of several
 inputs the worst counts: 2 if one cannot be read, then 1, then 3.`,
 			example: "  cbl1 check run.json\n" +
 				"  cbl1 check --budget 90% --l1-small 32768 reports/\n  cbl1 check --budget budgets.txt --format junit reports/ > l1.xml",

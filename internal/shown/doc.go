@@ -8,8 +8,8 @@
 // [Start] and [End] make a text visible and cut it to columns of a terminal, which [Width]
 // counts.
 //
-// [Head] and [Tail] cut text that is safe already; the end of a path is its informative part.
-// [TailText] keeps characters whole, for text that is made safe later. [Name] and [Path] escape and
+// [Head] cuts text that is safe already. [TailText] keeps the end, which is the informative part of a path,
+// and whole characters, for text that is made safe later. [Name] and [Path] escape and
 // cut, at a cost that follows the output and not the input. [Value] copies the start of bytes that
 // may be huge. [Clip], [ClipStart] and [ClipJoined] append the length of a name that they cut.
 // Names are kept to [MaxName] bytes, names of nested operations to [MaxPath], and JSON has

@@ -26,15 +26,7 @@ func Head(s string, n int) string {
 	return s[:max(n-len(Ellipsis), 0)] + Ellipsis
 }
 
-// Tail returns the end of s, in at most n bytes; n is 3 or more.
-func Tail(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return Ellipsis + s[len(s)-max(n-len(Ellipsis), 0):]
-}
-
-// TailText is like Tail, and cuts no character in two.
+// TailText returns the end of s, in at most n bytes; n is 3 or more. It cuts no character in two.
 func TailText(s string, n int) string {
 	if len(s) <= n {
 		return s
