@@ -13,49 +13,39 @@ import (
 	"github.com/cbl1/cbl1/event"
 )
 
-func runConvert(c *request, args []string) error { return c.file(args, c.convert) }
-
-// file opens one input, and lets write make a file of it. It is called as the arguments do.
-func (c *request) file(args []string, write func(s source, w io.Writer) error) error {
-	defer c.shut()
-	s, err := c.source(args)
-	if err != nil && !errors.Is(err, errUnreadable) {
-		c.refuse(err)
-		err = errUnreadable
-	}
-	if err == nil {
-		err = c.checkOutput(c.to, args...)
-	}
-	if err != nil {
-		return err
-	}
-	s.name = args[0]
-	return c.output(func(w io.Writer) error { return write(s, w) })
+func askConvert(c *request) error {
+	c.opt.Ahead = true
+	return nil
 }
 
-// output lets write make the file of --output, or writes to standard output.
-func (c *request) output(write func(io.Writer) error) error {
-	if c.to == "" || c.to == "-" {
-		return write(c.out)
-	}
-	return writeFile(c.to, write)
+func convert(c *request, names []string) (reply, error) {
+	s, err := c.source(names)
+	return reply{file: func(w io.Writer) error { return c.writeLog(s, w) }}, err
 }
 
-// source opens one input, or several that are one run.
-func (in *inputs) source(args []string) (source, error) {
-	switch all := slices.Collect(in.sources(args)); len(all) {
+// source opens one input, or several that are one run, under the name of the first.
+func (in *inputs) source(names []string) (source, error) {
+	all := slices.Collect(in.sources(names))
+	var err error
+	switch len(all) {
 	case 0:
 		return source{}, errUnreadable // as was said
 	case 1:
-		return all[0], all[0].err
+		err = all[0].err
 	default:
-		return source{}, fmt.Errorf("%s has %d captures: one capture makes one log", args[0], len(all))
+		err = fmt.Errorf("%s has %d captures: one capture makes one log", names[0], len(all))
 	}
+	if err != nil && !errors.Is(err, errUnreadable) {
+		in.refuse(err)
+		err = errUnreadable
+	}
+	all[0].name = names[0]
+	return all[0], err
 }
 
-// convert writes events as a log. A reader of a log that was cut sees that its end is
+// writeLog writes events as a log. A reader of a log that was cut sees that its end is
 // missing.
-func (in *inputs) convert(from source, to io.Writer) error {
+func (in *inputs) writeLog(from source, to io.Writer) error {
 	out := bufio.NewWriterSize(to, 1<<16)
 	log := event.NewWriter(out)
 	for e, err := range from.events {
@@ -78,13 +68,13 @@ func (in *inputs) convert(from source, to io.Writer) error {
 
 // checkOutput refuses an output that is a folder, or an input itself: a capture cannot
 // be made again from its log.
-func (in *inputs) checkOutput(to string, from ...string) error {
+func (c *request) checkOutput(from []string) error {
 	var target os.FileInfo
 	shown := "standard output"
-	if to != "" && to != "-" {
-		target, _ = os.Stat(to) // else it is to be made
-		shown = to
-	} else if out, ok := in.out.(*os.File); ok {
+	if c.to != "" && c.to != "-" {
+		target, _ = os.Stat(c.to) // else it is to be made
+		shown = c.to
+	} else if out, ok := c.out.(*os.File); ok {
 		target, _ = out.Stat()
 	}
 	switch {
@@ -96,7 +86,7 @@ func (in *inputs) checkOutput(to string, from ...string) error {
 		return nil // like a terminal, which may be both
 	}
 	for _, arg := range from {
-		for _, source := range in.files(arg) {
+		for _, source := range c.files(arg) {
 			if os.SameFile(source, target) {
 				return fmt.Errorf("%s is the input: name another file to write", shown)
 			}
@@ -112,7 +102,7 @@ func (in *inputs) files(arg string) (out []os.FileInfo) {
 			return []os.FileInfo{info}
 		}
 	}
-	files, _ := capture.Inputs(arg) // it was read without an error before
+	files, _ := capture.Inputs(arg) // an error comes again when it is read
 	for _, file := range files {
 		if info, err := os.Stat(file.Path); err == nil {
 			out = append(out, info)

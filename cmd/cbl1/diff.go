@@ -12,19 +12,19 @@ import (
 	"github.com/cbl1/cbl1/replay"
 )
 
-func runDiff(c *request, args []string) error {
-	d, err := c.diff(args[0], args[1], compare.Terms{Accept: c.accept, MaxGrowth: c.growth})
+func compareSides(c *request, names []string) (reply, error) {
+	d, err := c.diff(names[0], names[1], compare.Terms{Accept: c.terms.Accept, MaxGrowth: c.growth})
 	if err != nil {
-		return err
+		return reply{}, err
 	}
-	answer := replay.Fits
+	o := reply{Document: render.Diff(d), answer: replay.Fits}
 	switch {
 	case d.Growth != nil && d.Growth.Passed:
-		answer = replay.DoesNotFit
+		o.answer = replay.DoesNotFit
 	case d.Sides.Old.Answer == replay.CannotTell || d.Sides.New.Answer == replay.CannotTell:
-		answer = replay.CannotTell
+		o.answer = replay.CannotTell
 	}
-	return c.exit(c.print(render.Diff(d), answer))
+	return o, nil
 }
 
 // diff compares two inputs. If one of them cannot be read, or in part, nothing is compared.

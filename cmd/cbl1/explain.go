@@ -31,34 +31,29 @@ func checkBase(opt capture.Options) error {
 	return nil
 }
 
-func runExplain(c *request, names []string) error {
+func explain(c *request, names []string) (o reply, err error) {
 	text, shown, given := c.in, "stdin", specOf(c.opt)
 	if names[0] != "-" {
 		f, err := c.openFile(names[0])
 		if err != nil {
-			return err
+			return o, err
 		}
 		defer func() { _ = f.Close() }() // open for reading only
 		text, shown = f, names[0]
 	}
 	found, err := clash.Read(text)
 	if err != nil {
-		return fileError(shown, err)
-	}
-	var unreadable error
-	if c.with.OK && len(found.Messages) > 0 {
-		found.Matches, unreadable = c.compare(found, c.with.V)
-	}
-	if c.format != "text" || len(found.Messages) > 0 {
-		if err := c.write(render.Explain(clash.NewDocument(found, given))); err != nil {
-			return err
-		}
+		return o, fileError(shown, err)
 	}
 	if len(found.Messages) == 0 {
-		c.complain(fmt.Errorf("%s: no message of tt-metal about circular buffers, nor of its allocator", shown))
-		return errNo
+		o.no = fmt.Errorf("%s: no message of tt-metal about circular buffers, nor of its allocator", shown)
+	} else if c.with.OK {
+		if found.Matches, err = c.compare(found, c.with.V); errors.Is(err, errUnreadable) {
+			err = nil // the messages are explained without it
+		}
 	}
-	return unreadable
+	o.Document = render.Explain(clash.NewDocument(found, given))
+	return o, err
 }
 
 // fileError describes a fault of a file in one line: errors of the operating system repeat the name.

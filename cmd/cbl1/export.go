@@ -18,31 +18,35 @@ func askExport(c *request) error {
 	return nil
 }
 
-func pprof(c *request, args []string) error {
+func pprof(c *request, names []string) (o reply, err error) {
 	c.replay.Groups = !c.at.OK
-	return c.file(args, func(s source, w io.Writer) error {
-		return c.replayAll(slices.Values([]source{s}), func(r *replay.Result) error {
-			m, ok := export.AtPeak(r)
-			if c.at.OK {
-				m, ok = export.After(r, c.at.V)
-			}
-			switch {
-			case c.ended(r):
-				return nil
-			case !ok:
-				c.complain(fmt.Errorf("%s: nothing is known to have been in L1", s.name))
-				return errNo
-			}
-			return export.Pprof(w, m)
-		})
+	s, err := c.source(names)
+	if err != nil {
+		return o, err
+	}
+	err = c.replayAll(slices.Values([]source{s}), func(r *replay.Result) error {
+		if c.ended(r) {
+			return nil
+		}
+		m, ok := export.AtPeak(r)
+		if c.at.OK {
+			m, ok = export.After(r, c.at.V)
+		}
+		if !ok {
+			o.no = fmt.Errorf("%s: nothing is known to have been in L1", s.name)
+		}
+		o.file = func(w io.Writer) error { return export.Pprof(w, m) }
+		return nil
 	})
+	return o, err
 }
 
-func perfetto(c *request, args []string) error {
+func perfetto(c *request, names []string) (reply, error) {
 	c.opt.Ahead, c.opt.Operations, c.replay.Timeline = true, true, true
-	return c.file(args, func(s source, w io.Writer) error {
+	s, err := c.source(names)
+	return reply{file: func(w io.Writer) error {
 		t := export.NewTrace(w, s.name)
 		s.events = t.Through(s.events)
 		return c.replayAll(slices.Values([]source{s}), t.Finish)
-	})
+	}}, err
 }

@@ -164,7 +164,7 @@ func parseBudget(s string) (*replay.Budget, error) {
 
 // setBudget sets a budget of a core, or the name of a file of budgets. Both may be given.
 func (c *request) setBudget(s string) error {
-	err := put(&c.budget, parseBudget)(s)
+	err := put(&c.terms.Budget, parseBudget)(s)
 	if err == nil {
 		return nil
 	}
@@ -175,9 +175,8 @@ func (c *request) setBudget(s string) error {
 	return nil
 }
 
-// readTerms reads the file of budgets, and makes the terms on which a Result is judged.
+// readTerms reads the file of budgets.
 func (c *request) readTerms() error {
-	c.terms = replay.Terms{Budget: c.budget, Accept: c.accept}
 	if c.budgets == "" {
 		return nil
 	}
@@ -186,10 +185,10 @@ func (c *request) readTerms() error {
 		return fileError(c.budgets, err)
 	}
 	core, ops, err := replay.ParseBudgets(c.budgets, text)
-	if err == nil && core != nil && c.budget != nil {
-		err = fmt.Errorf("%s has a budget of a core, and --budget %s is another", c.budgets, c.budget)
+	if err == nil && core != nil && c.terms.Budget != nil {
+		err = fmt.Errorf("%s has a budget of a core, and --budget %s is another", c.budgets, c.terms.Budget)
 	}
-	c.terms.Budget, c.terms.Ops = cmp.Or(core, c.budget), ops
+	c.terms.Budget, c.terms.Ops = cmp.Or(core, c.terms.Budget), ops
 	return err
 }
 
@@ -231,7 +230,7 @@ func (c *request) addAccepted(s string) error {
 			meant := didYouMean("", nearest(code, codes()))
 			return fmt.Errorf("%q is no code%s", code, cmp.Or(meant, ": want one of "+strings.Join(codes(), ", ")))
 		}
-		c.accept = append(c.accept, replay.Code(code))
+		c.terms.Accept = append(c.terms.Accept, replay.Code(code))
 	}
 	return nil
 }

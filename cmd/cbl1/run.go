@@ -110,7 +110,7 @@ input, or 3 if it cannot tell.`),
 	}
 	help := newHelp()
 	root.SetHelpCommand(help)
-	root.AddCommand(help)
+	root.AddCommand(newCompletion(s), help)
 	root.SetFlagErrorFunc(unknownFlag)
 	return root
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -12,6 +13,8 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"github.com/cbl1/cbl1/internal/live/serve"
 	"github.com/cbl1/cbl1/internal/live/wire"
@@ -44,17 +47,18 @@ type serving struct {
 	expose       exposing
 }
 
-func newServe(s streams) (own []option, run func([]string) error) {
+// newServe returns the verb.
+func newServe() verb {
 	// The default is the path of the protocol's own server, in a folder that all share.
 	in := &serving{
-		streams: s, socket: filepath.Join("/tmp", "tt_allocation_server.sock"), mode: 0o600,
+		socket: filepath.Join("/tmp", "tt_allocation_server.sock"), mode: 0o600,
 		recordSize: 64 << 20, delay: serveDelay, stats: serveStats,
 		limits: serve.Limits{Clients: 1024, Lots: 1 << 20, PerSecond: 1_000_000, Fleets: 64},
 	}
 	limit := func(to *int) *setting {
 		return &setting{kind: "number", text: strconv.Itoa(*to), set: put(to, parseLimit)}
 	}
-	own = []option{
+	own := []option{
 		{"socket", "where AllocMessage clients connect", &in.socket},
 		{"logs", "another socket, for event logs with queries, a fleet each or one by name", &in.logs},
 		{"mode", "permissions of the sockets", &setting{kind: "octal", text: "0600", set: put(&in.mode, parseMode)}},
@@ -74,13 +78,23 @@ func newServe(s streams) (own []option, run func([]string) error) {
 		{"max-rate", "records a second of one connection", limit(&in.limits.PerSecond)},
 		{"max-fleets", "fleets with names that event logs share", limit(&in.limits.Fleets)},
 	}
-	own = slices.Concat(own, in.publish.options(), in.expose.options())
-	return own, in.run
+	return verb{
+		use: "serve", short: "Follow what running processes say that they allocate",
+		long: `Listen on a Unix socket as tt-metal's allocation server does, for clients of any version, and print
+a line for each circular buffer, buffer and kernel that comes or goes. Sums are those that the protocol means; beside
+them stands how much of a core circular buffers take at most. SIGINT and SIGTERM end it with a summary on standard
+output, and the exit code 0. Linux only.`,
+		example: "  cbl1 serve --devices 0-7=n150\n" +
+			"  cbl1 serve -q --record live.jsonl --logs /run/user/1000/cbl1.sock",
+		args: cobra.MaximumNArgs(0), own: slices.Concat(own, in.publish.options(), in.expose.options()), whole: in.run,
+	}
 }
 
-func (in *serving) run([]string) error {
+// run serves until a signal ends it, and returns the summary.
+func (in *serving) run(c *request, _ []string) (o reply, err error) {
+	in.streams = c.streams
 	if in.delay < 0 || in.stats < 0 {
-		return errors.New("a time is below 0")
+		return o, errors.New("a time is below 0")
 	}
 	// From here on a signal ends it in order.
 	stop := make(chan os.Signal, 1)
@@ -91,28 +105,28 @@ func (in *serving) run([]string) error {
 	in.limits.Files = files.clients(len(in.publish.chips))
 	clients, err := serve.Listen(in.socket, in.mode)
 	if err != nil {
-		return err
+		return o, err
 	}
 	defer func() { _ = clients.Close() }() // again, if it was closed in order
 	var logs *serve.Listener
 	if in.logs != "" {
 		if logs, err = serve.Listen(in.logs, in.mode); err != nil {
-			return err
+			return o, err
 		}
 		defer func() { _ = logs.Close() }()
 	}
 	server, err := serve.New(in.config())
 	if err != nil {
-		return err
+		return o, err
 	}
 	unpublish, err := in.publish.start(server, in.devices, in.err)
 	if err != nil {
-		return err
+		return o, err
 	}
 	defer unpublish()
 	conceal, err := in.expose.start(server, in.err, files.http())
 	if err != nil {
-		return err
+		return o, err
 	}
 	defer conceal()
 	if !in.quiet {
@@ -121,7 +135,11 @@ func (in *serving) run([]string) error {
 			fmt.Fprintf(in.err, "cbl1: listening on %s, for event logs\n", in.logs)
 		}
 	}
-	return in.until(stop, server, clients, logs)
+	o.file = func(w io.Writer) error {
+		_, err := w.Write(server.AppendSummary(nil))
+		return err
+	}
+	return o, in.until(stop, server, clients, logs)
 }
 
 func (in *serving) config() serve.Config {
@@ -155,10 +173,6 @@ func (in *serving) until(stop <-chan os.Signal, server *serve.Server, clients, l
 	case <-time.After(serveStall):
 		err = errors.Join(err, errors.New("nobody reads what is printed: its end, and the summary, are not there"))
 	}
-	if err != nil {
-		return err
-	}
-	_, err = in.out.Write(server.AppendSummary(nil))
 	return err
 }
 

@@ -310,8 +310,10 @@ func TestServeNumbers(t *testing.T) {
 	require.Nil(t, in.config().Out)
 	require.True(t, in.config().Quiet)
 	require.Nil(t, in.config().Record)
-	require.EqualError(t, (&serving{delay: -1}).run(nil), "a time is below 0")
-	require.EqualError(t, (&serving{stats: -1}).run(nil), "a time is below 0")
+	for _, in := range []*serving{{delay: -1}, {stats: -1}} {
+		_, err := in.run(newRequest(streams{}, verb{}), nil)
+		require.EqualError(t, err, "a time is below 0")
+	}
 }
 
 // Names under which a server answers, and how it says that it cannot.

@@ -2,19 +2,19 @@ package main
 
 import (
 	"errors"
+	"io"
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/replay"
 )
 
-func stream(s *request, args []string) error {
-	log, shut, err := s.openLog(append(args, "-")[0])
-	if err != nil {
-		return err
-	}
-	defer shut()
-	var session replay.Session
-	return session.Stream(log.Events(), s.out)
+func stream(c *request, args []string) (reply, error) {
+	log, shut, err := c.openLog(append(args, "-")[0])
+	return reply{file: func(w io.Writer) error {
+		defer shut()
+		var session replay.Session
+		return session.Stream(log.Events(), w)
+	}}, err
 }
 
 // openLog opens a log, which is read to the end that it has now.

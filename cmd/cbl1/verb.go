@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -13,41 +14,43 @@ import (
 	"github.com/cbl1/cbl1/replay"
 )
 
-// A verb is a command as data: its words, its options, its question, and the answer for one input. A verb
-// without an answer has a run instead.
+// A verb is a command as data: its words, its options, its question, and either the answer for one input or the
+// answer for all of them.
 type verb struct {
 	use, short, long, example string
 
-	formats string // besides text, with blanks between
-	options string // their names in the order of the help, with blanks between
-	sums    bool   // text has no blank lines between inputs, and a last line counts the answers
-	any     bool   // the answer is yes if it is for one input; else the worst answer counts
+	formats string   // besides text, with blanks between
+	options string   // their names in the order of the help, with blanks between
+	own     []option // that no other verb has
+	sums    bool     // text has no blank lines between inputs, and a last line counts the answers
+	any     bool     // the answer is yes if it is for one input; else the worst answer counts
 
-	args   cobra.PositionalArgs                              // nil: any; inputs and run look at them
-	inputs func(c *request, args []string) ([]string, error) // the inputs among the arguments; nil: it reads none
+	args   cobra.PositionalArgs                              // nil: any; inputs and whole look at them
+	inputs func(c *request, args []string) ([]string, error) // the inputs among the arguments; nil: whole opens its own
 	ask    func(c *request) error                            // makes the question of options; may be nil
-	answer func(c *request, r *replay.Result) (render.Document, replay.Answer, error)
-	run    func(c *request, args []string) error
-	own    func(s streams) (own []option, run func(args []string) error) // options of its own, and a run
-	parts  []verb                                                        // verbs below it
-	words  []string                                                      // that complete an argument; nil: files
+	answer func(c *request, r *replay.Result) (reply, error)
+	whole  func(c *request, names []string) (reply, error)
+	parts  []verb // verbs below it
+}
+
+// A reply is one answer. A verb that writes a file for other programs has no Document.
+type reply struct {
+	render.Document
+	file   func(io.Writer) error // writes it
+	answer replay.Answer
+	no     error // why there is nothing to show as text; the answer is no
 }
 
 // command returns the command of a verb.
 func (v verb) command(s streams) *cobra.Command {
 	c := newRequest(s, v)
-	options := pick(c.options(), v.options)
-	run := func(args []string) error { return c.run(args) }
-	if v.own != nil {
-		options, run = v.own(s)
-	}
 	cmd := &cobra.Command{
 		Use: v.use, Short: v.short, Long: fill(v.long), Example: v.example,
 		Args: v.args,
-		RunE: func(_ *cobra.Command, args []string) error { return run(args) }, ValidArgs: v.words,
+		RunE: func(_ *cobra.Command, args []string) error { return c.run(args) },
 	}
 	cmd.Flags().SortFlags = false
-	for _, o := range options {
+	for _, o := range append(pick(c.options(), v.options), v.own...) {
 		o.add(cmd)
 	}
 	for _, part := range v.parts {
@@ -58,35 +61,58 @@ func (v verb) command(s streams) *cobra.Command {
 
 // run opens inputs, asks, prints each answer, and returns the exit code as an error.
 func (c *request) run(args []string) error {
-	if c.verb.inputs != nil {
-		names, err := c.verb.inputs(c, args)
-		if err == nil {
-			err = c.start(names)
-		}
-		if err != nil {
-			return err
-		}
-		args = names
+	names, err := c.begin(args)
+	if err != nil {
+		return err
 	}
-	if c.verb.ask != nil {
-		if err := c.verb.ask(c); err != nil {
-			return err
-		}
+	if c.verb.whole != nil {
+		return c.exit(c.printWhole(names))
 	}
-	if c.verb.run != nil {
-		return c.verb.run(c, args)
-	}
-	return c.exit(c.each(args, func(r *replay.Result) error {
+	return c.exit(c.each(names, func(r *replay.Result) error {
 		if c.ended(r) {
 			return nil
 		}
-		d, answer, err := c.verb.answer(c, r)
+		o, err := c.verb.answer(c, r)
 		if err != nil {
 			c.refuse(err)
 			return nil
 		}
-		return c.print(d, answer)
+		return c.print(o)
 	}))
+}
+
+// begin returns the names of the inputs, and makes the question.
+func (c *request) begin(names []string) (_ []string, err error) {
+	if c.verb.inputs != nil {
+		if names, err = c.verb.inputs(c, names); err == nil {
+			err = c.start(names)
+		}
+	}
+	if err == nil && c.verb.ask != nil {
+		err = c.verb.ask(c)
+	}
+	if err == nil {
+		err = c.checkOutput(names)
+	}
+	return names, err
+}
+
+// printWhole prints the one answer for all inputs.
+func (c *request) printWhole(names []string) error {
+	defer c.shut()
+	o, err := c.verb.whole(c, names)
+	if err == nil {
+		err = c.print(o)
+	}
+	switch {
+	case err != nil:
+		return err
+	case c.unreadable:
+		return errUnreadable
+	case o.no != nil:
+		c.complain(o.no)
+	}
+	return nil
 }
 
 // An option is a flag of a verb: its name, perhaps with a letter behind a comma, its help, and the place

@@ -17,14 +17,7 @@ import (
 // verbs are all commands.
 func verbs() []verb {
 	return slices.Concat(tableVerbs(), pictureVerbs(), logVerbs(), []verb{
-		{
-			use: "completion bash|zsh|fish|powershell", short: "Write a script that completes verbs, flags, values and files in a shell",
-			long: "Write a script that completes verbs, flags, values and files of cbl1 in a shell.",
-			example: "  cbl1 completion bash > /etc/bash_completion.d/cbl1\n  cbl1 completion zsh > \"${fpath[1]}/_cbl1\"\n" +
-				"  cbl1 completion fish > ~/.config/fish/completions/cbl1.fish",
-			run: completion, words: []string{"bash", "zsh", "fish", "powershell"},
-		},
-		{use: "version", short: "Say which version of cbl1 this is, and what built it", args: cobra.MaximumNArgs(0), run: printVersion},
+		{use: "version", short: "Say which version of cbl1 this is, and what built it", args: cobra.MaximumNArgs(0), whole: printVersion},
 	})
 }
 
@@ -40,8 +33,8 @@ reported.`,
 			example: "  cbl1 report graph_capture_0_of_1.json\n  cbl1 report --format json reports/ | jq .fullest",
 			formats: "json csv markdown", options: "programs cores verbose " + filterOptions + "format" + chipOptions,
 			inputs: all, ask: askReport,
-			answer: func(c *request, r *replay.Result) (render.Document, replay.Answer, error) {
-				return render.Report(r, c.shows), "", nil
+			answer: func(c *request, r *replay.Result) (reply, error) {
+				return reply{Document: render.Report(r, c.shows)}, nil
 			},
 		},
 		{
@@ -58,9 +51,9 @@ inputs the worst counts: 2 if one cannot be read, then 1, then 3.`,
 				"  cbl1 check --budget 90% --l1-small 32768 reports/\n  cbl1 check --budget budgets.txt --format junit reports/ > l1.xml",
 			formats: "json csv markdown junit", sums: true, options: "verbose budget accept " + filterOptions + "format" + chipOptions,
 			inputs: all, ask: (*request).readTerms,
-			answer: func(c *request, r *replay.Result) (render.Document, replay.Answer, error) {
+			answer: func(c *request, r *replay.Result) (reply, error) {
 				j := r.Judge(c.terms)
-				return render.Check(r, j), j.Answer, nil
+				return reply{Document: render.Check(r, j), answer: j.Answer}, nil
 			},
 		},
 		{
@@ -70,8 +63,8 @@ last, L1 buffers, dataflow buffers, scratchpads. The first line answers; then co
 moment, whose it was, and which bytes were held twice.`,
 			example: "  cbl1 peak run.json\n  cbl1 peak --format json run.json | jq '.devices[].peak.tracked_bytes'",
 			formats: "json csv", options: "verbose " + filterOptions + "format" + chipOptions, inputs: all,
-			answer: func(_ *request, r *replay.Result) (render.Document, replay.Answer, error) {
-				return render.Peak(r), "", nil
+			answer: func(_ *request, r *replay.Result) (reply, error) {
+				return reply{Document: render.Peak(r)}, nil
 			},
 		},
 		{
@@ -99,12 +92,13 @@ in bytes, decimal or with 0x hexadecimal. The exit code is 1 if nothing holds it
 			example: "  cbl1 who run.json 111616\n  cbl1 who run.json 0x1b400 --core 3-0 --device 0 --at 143",
 			formats: "json", options: "verbose " + filterOptions + "at format" + chipOptions, any: true,
 			inputs: whoInputs, ask: askWho,
-			answer: func(c *request, r *replay.Result) (render.Document, replay.Answer, error) {
+			answer: func(c *request, r *replay.Result) (reply, error) {
 				doc := r.Who(c.who, c.only)
-				if len(doc.Held) > 0 {
-					return render.Who(r, doc), replay.Fits, nil
+				o := reply{Document: render.Who(r, doc), answer: replay.Fits}
+				if len(doc.Held) == 0 {
+					o.answer = replay.DoesNotFit
 				}
-				return render.Who(r, doc), replay.DoesNotFit, nil
+				return o, nil
 			},
 		},
 		{
@@ -125,7 +119,7 @@ NEW hides something (--accept CODE,... takes it as seen, as in check).`,
 				}
 				return args, nil
 			},
-			run: runDiff,
+			whole: compareSides,
 		},
 		{
 			use: "explain [FILE|-]", short: "Explain tt-metal's messages about L1 in a log",
@@ -141,7 +135,7 @@ which cores and since when. Of sizes that are chosen when a device is opened it 
 			example: "  cbl1 explain run.log\n" +
 				"  pytest test_model.py 2>&1 | cbl1 explain\n  cbl1 explain run.log --with graph_capture_0_of_1.json",
 			formats: "json markdown", options: "with format" + chipOptions,
-			args: cobra.MaximumNArgs(1), inputs: explainInputs, run: runExplain,
+			args: cobra.MaximumNArgs(1), inputs: explainInputs, whole: explain,
 		},
 	}
 }
@@ -168,8 +162,8 @@ light and dark pages.`,
 				return args, c.one(args, "want one FILE, like run.json, or the windows of one run with --join")
 			},
 			ask: askMap,
-			answer: func(c *request, r *replay.Result) (render.Document, replay.Answer, error) {
-				return render.Map(r, c.at.Opt), "", nil
+			answer: func(c *request, r *replay.Result) (reply, error) {
+				return reply{Document: render.Map(r, c.at.Opt)}, nil
 			},
 		},
 		{
@@ -180,17 +174,17 @@ Devices that are equal are shown once. With --against it also says what changed.
 answer is; cbl1 check has one for it.`,
 			example: "  cbl1 page run.json -o report.html\n" +
 				"  cbl1 page --against monday.json tuesday.json -o report.html",
-			options: "output against budget accept" + chipOptions, inputs: all, ask: (*request).readTerms, run: runPage,
+			options: "output against budget accept" + chipOptions, inputs: all, ask: askPage, whole: writePage,
 		},
 		{
 			use: "export pprof|perfetto FILE -o OUT", short: "Write a file for go tool pprof or for ui.perfetto.dev",
 			long: `Write what is known of one input for other viewers. pprof: what lay on the fullest core at one
 moment, as a profile. perfetto: operations, and what each device held, over the nodes.`,
-			run: func(_ *request, args []string) error {
+			whole: func(_ *request, args []string) (reply, error) {
 				if len(args) == 0 {
-					return errors.New("export what: pprof or perfetto?")
+					return reply{}, errors.New("export what: pprof or perfetto?")
 				}
-				return fmt.Errorf("%s is no format to export: pprof or perfetto", args[0])
+				return reply{}, fmt.Errorf("%s is no format to export: pprof or perfetto", args[0])
 			},
 			parts: []verb{
 				{
@@ -200,14 +194,14 @@ operations, programs and buffers with their bytes, each byte once. The exit code
 in L1.`,
 					example: "  cbl1 export pprof run.json -o run.pb.gz && go tool pprof -http : run.pb.gz\n" +
 						"  go tool pprof -top -diff_base old.pb.gz new.pb.gz",
-					options: "at output" + chipOptions, inputs: alone(one), ask: askExport, run: pprof,
+					options: "at output" + chipOptions, inputs: alone(one), ask: askExport, whole: pprof,
 				},
 				{
 					use: "perfetto FILE -o OUT", short: "Write operations, and what devices held, as a Perfetto trace",
 					long: `Write operations as slices, and registered, resident and tracked bytes and the headroom of
 each device as counters, for ui.perfetto.dev. One microsecond of its axis is one node.`,
 					example: "  cbl1 export perfetto run.json -o run.pftrace",
-					options: "output" + chipOptions, inputs: alone(one), ask: askExport, run: perfetto,
+					options: "output" + chipOptions, inputs: alone(one), ask: askExport, whole: perfetto,
 				},
 			},
 		},
@@ -224,7 +218,7 @@ JSON for each query in it, and for each event that was refused and changed nothi
 next line is read: a simulator may write a query and wait for it. The exit code is 0 at the end of the log, and 2 if
 it cannot be read to its end.`,
 			example: "  cbl1 stream run.jsonl\n  ./simulator | cbl1 stream | jq 'select(.answer == \"anomaly\")'",
-			args:    cobra.MaximumNArgs(1), run: stream,
+			args:    cobra.MaximumNArgs(1), whole: stream,
 		},
 		{
 			use: "convert FILE|-", short: "Write a graph capture as an event log",
@@ -236,28 +230,10 @@ A file is read twice where its end says how its beginning is to be read. Standar
 2 if the input cannot be read to its end; -o then leaves no file.`,
 			example: "  cbl1 convert run.json > run.jsonl\n  cbl1 convert --l1-small 32768 -o run.jsonl run.json.gz",
 			options: "output" + chipOptions, inputs: alone("one input makes one log: convert the others one by one, or --join them"),
-			ask: func(c *request) error { c.opt.Ahead = true; return nil }, run: runConvert,
+			ask: askConvert, whole: convert,
 		},
-		{
-			use: "serve", short: "Follow what running processes say that they allocate",
-			long: `Listen on a Unix socket as tt-metal's allocation server does, for clients of any version, and print
-a line for each circular buffer, buffer and kernel that comes or goes. Sums are those that the protocol means; beside
-them stands how much of a core circular buffers take at most. SIGINT and SIGTERM end it with a summary on standard
-output, and the exit code 0. Linux only.`,
-			example: "  cbl1 serve --devices 0-7=n150\n" +
-				"  cbl1 serve -q --record live.jsonl --logs /run/user/1000/cbl1.sock",
-			args: cobra.MaximumNArgs(0), own: newServe,
-		},
-		{
-			use: "watch LOG|URL|FOLDER", short: "Watch what devices hold now, in a terminal",
-			long: `Show what devices hold now and in the last minutes: of an event log that grows, of a server (cbl1
-serve --http), or of the regions of shared memory in a folder (/dev/shm), which have sums alone. Keys: 1 devices, 2 a
-chart, 3 the cores of a device, j and k another device, space and b where that is longer than the screen, ? help, q
-the end. Without a terminal there is a line for each device whenever something has changed.`,
-			example: "  cbl1 watch run.jsonl\n  cbl1 watch http://localhost:9117\n" +
-				"  cbl1 watch /dev/shm --board n150\n  cbl1 watch --once --format json run.jsonl",
-			args: cobra.MaximumNArgs(1), own: newWatch,
-		},
+		newServe(),
+		newWatch(),
 	}
 }
 
@@ -291,15 +267,14 @@ func askRoom(c *request) error {
 	return nil
 }
 
-func answerRoom(c *request, r *replay.Result) (render.Document, replay.Answer, error) {
+func answerRoom(c *request, r *replay.Result) (reply, error) {
 	for _, d := range r.Rooms.Devices {
 		if core, ok := d.Outside.First(); ok {
-			err := fmt.Errorf("%s: core %v (--sharded) lies outside the grid of device %d", r.File, core, d.Device.V)
-			return render.Document{}, "", err
+			return reply{}, fmt.Errorf("%s: core %v (--sharded) lies outside the grid of device %d", r.File, core, d.Device.V)
 		}
 	}
-	doc := r.Room(c.accept)
-	return render.Room(r, doc), doc.Answer, nil
+	doc := r.Room(c.terms.Accept)
+	return reply{Document: render.Room(r, doc), answer: doc.Answer}, nil
 }
 
 func whoInputs(c *request, args []string) (files []string, err error) {

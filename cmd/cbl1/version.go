@@ -2,13 +2,16 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
 )
 
-func printVersion(c *request, _ []string) error {
-	_, err := fmt.Fprintf(c.out, "cbl1 %s, %s %s/%s\n", versionText(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-	return err
+func printVersion(*request, []string) (reply, error) {
+	return reply{file: func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "cbl1 %s, %s %s/%s\n", versionText(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+		return err
+	}}, nil
 }
 
 // number is the number of the release that is made of this source.

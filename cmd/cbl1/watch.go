@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/cbl1/cbl1/internal/live/watch"
 	safe "github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
@@ -26,9 +28,10 @@ type watching struct {
 	board  l1.Spec
 }
 
-func newWatch(s streams) (own []option, run func([]string) error) {
-	in := &watching{streams: s, every: time.Second}
-	return []option{
+// newWatch returns the verb.
+func newWatch() verb {
+	in := &watching{every: time.Second}
+	own := []option{
 		{"interval", "time between two looks", &in.every},
 		{"once", "look once, and end", &in.once},
 		{"format", "of --once and without a terminal: text, or json with a line for each look",
@@ -36,25 +39,35 @@ func newWatch(s streams) (own []option, run func([]string) error) {
 		{"board", "what the chips of shared memory are, like n150: shares need it",
 			parsed("board", put(&in.board, parseBoard), boards()...)},
 		{"demo", "make up so many devices, to try the screen", parsed("number", put(&in.demo, parseLimit))},
-	}, in.run
+	}
+	return verb{
+		use: "watch LOG|URL|FOLDER", short: "Watch what devices hold now, in a terminal",
+		long: `Show what devices hold now and in the last minutes: of an event log that grows, of a server (cbl1
+serve --http), or of the regions of shared memory in a folder (/dev/shm), which have sums alone. Keys: 1 devices, 2 a
+chart, 3 the cores of a device, j and k another device, space and b where that is longer than the screen, ? help, q
+the end. Without a terminal there is a line for each device whenever something has changed.`,
+		example: "  cbl1 watch run.jsonl\n  cbl1 watch http://localhost:9117\n" +
+			"  cbl1 watch /dev/shm --board n150\n  cbl1 watch --once --format json run.jsonl",
+		args: cobra.MaximumNArgs(1), own: own, whole: in.run,
+	}
 }
 
-func (in *watching) run(args []string) error {
+func (in *watching) run(c *request, args []string) (reply, error) {
+	in.streams = c.streams
 	if in.every < 10*time.Millisecond {
-		return errors.New("an interval is at least 10ms")
+		return reply{}, errors.New("an interval is at least 10ms")
 	}
 	from, err := in.source(args)
-	if err != nil {
-		return err
-	}
-	defer from.close()
-	switch {
-	case in.once:
-		return in.look(from)
-	case columns(in.out) > 0 && in.format == "text":
-		return in.screen(from)
-	}
-	return in.lines(from)
+	return reply{file: func(io.Writer) error {
+		defer from.close()
+		switch {
+		case in.once:
+			return in.look(from)
+		case columns(in.out) > 0 && in.format == "text":
+			return in.screen(from)
+		}
+		return in.lines(from)
+	}}, err
 }
 
 // look prints one look.
