@@ -10,7 +10,7 @@
 //	device    fleets, meshes and devices: registration, totals, snapshots
 //	event     events on a fleet, and the event log
 //	capture   ttnn graph captures as events
-//	replay    a fleet that follows events, and its answers
+//	replay    a fleet that follows events, and its answers; replay/diff compares two runs
 //	fuzz/...  generators, a slow oracle and properties, for tests of your own
 //
 // The command is cmd/cbl1; everything else is internal. The imports table in rules_test.go says

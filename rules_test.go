@@ -56,7 +56,7 @@ type row struct {
 // importTable has a row per package. A package's own internal/ folders belong
 // to its row and may be imported by it. Test files may import what they like.
 func importTable() map[string]row {
-	product := []string{"l1", "cbregion", "program", "fit", "device", "event", "capture", "replay", "internal/clash", "internal/answers/compare", "internal/pictures/draw", "internal/answers/render", "internal/live/wire", "internal/live/shm", "internal/live/watch", "internal/live/serve"}
+	product := []string{"l1", "cbregion", "program", "fit", "device", "event", "capture", "replay", "replay/diff", "internal/clash", "internal/pictures/draw", "internal/answers/render", "internal/live/wire", "internal/live/shm", "internal/live/watch", "internal/live/serve"}
 	// What reads and writes text from outside.
 	readers := slices.Clip([]string{"internal/asciijson", "internal/jsonobject", "internal/magic", "internal/packed", "internal/shown"})
 	const layers = "device/internal/"
@@ -79,14 +79,17 @@ func importTable() map[string]row {
 		"device/internal/residue": {ours: []string{"l1", "program", layers + "lookup"}, never: engine},
 		"device/internal/heap":    {ours: []string{"l1", "program", "fit", layers + "bitset", layers + "classes", layers + "lookup", layers + "residue", layers + "version"}, outside: []string{btree}, never: engine},
 
+		// The alignment of diff knows sequences alone.
+		"replay/diff/internal/align": {},
+
 		"event":                    {ours: append(readers, "l1", "program", "fit", "device")},
 		"capture":                  {ours: append(readers, "l1", "program", "fit", "device", "event", "internal/live/wire", "internal/clash"), outside: []string{btree}},
 		"replay":                   {ours: []string{"l1", "program", "fit", "device", "event", "internal/asciijson", "internal/corepeaks", "internal/glance", "internal/shown"}, never: []string{"os", "flag"}},
 		"replay/internal/same":     {},
+		"replay/diff":              {ours: []string{"l1", "fit", "event", "replay"}, never: []string{"os", "flag"}},
 		"internal/clash":           {ours: []string{"l1", "internal/asciijson", "internal/shown"}},
 		"internal/pictures/draw":   {ours: []string{"l1", "internal/shown"}, never: []string{"os", "flag"}},
-		"internal/answers/compare": {ours: []string{"l1", "fit", "event", "replay"}, never: []string{"os", "flag"}},
-		"internal/answers/render":  {ours: []string{"l1", "internal/pictures/draw", "program", "fit", "device", "event", "replay", "internal/clash", "internal/answers/compare", "internal/asciijson", "internal/shown"}, never: []string{"os", "flag"}},
+		"internal/answers/render":  {ours: []string{"l1", "internal/pictures/draw", "program", "fit", "device", "event", "replay", "replay/diff", "internal/clash", "internal/asciijson", "internal/shown"}, never: []string{"os", "flag"}},
 		"internal/live/wire":       {ours: []string{"l1", "program", "fit", "device", "event", "internal/shown"}, outside: []string{btree}, never: []string{"os/exec", "net", "flag"}},
 		"internal/live/shm":        {ours: []string{"internal/shown"}, never: []string{"os/exec", "net", "flag", "encoding/json"}},
 		"internal/live/watch":      {ours: []string{"l1", "fit", "device", "event", "internal/pictures/draw", "replay", "internal/live/wire", "internal/live/shm", "internal/asciijson", "internal/shown"}, never: []string{"os", "net", "flag"}},
@@ -95,7 +98,7 @@ func importTable() map[string]row {
 		"fuzz/model":               {ours: []string{"l1", "program"}},
 		"fuzz/gen":                 {ours: []string{"l1", "program", "fuzz/model"}, outside: []string{rapid}},
 		"fuzz/suite":               {ours: []string{"l1", "program", "fuzz/model", "fuzz/gen"}, outside: []string{rapid}},
-		"internal/pictures/page":   {ours: []string{"replay", "internal/answers/compare", "internal/answers/render", "internal/asciijson", "internal/shown"}, never: []string{"os", "flag"}},
+		"internal/pictures/page":   {ours: []string{"replay", "replay/diff", "internal/answers/render", "internal/asciijson", "internal/shown"}, never: []string{"os", "flag"}},
 		"cmd/cbl1":                 {ours: append(product, "internal/pictures/page", "internal/baseline", "internal/pictures/export", "internal/shown"), outside: []string{cobra, pflag, sqlite, tcell, terminal}},
 		"internal/asciijson":       {},
 		"internal/attack":          {outside: []string{sqlite}},

@@ -38,7 +38,7 @@
 //
 // A method of Result makes each document, the JSON of a verb of the command: [Result.Report], [Result.Check],
 // [Result.Peak], [Result.Room], [Result.Who] and [Result.Map]. Their types have the tags of that JSON. Lists in a
-// document are never null, and a [Name] is cut to 1,024 bytes there.
+// document are never null, and a [Name] is cut to 1,024 bytes there. Package replay/diff compares two Results.
 //
 // A run of a capture and a register, enqueue or dispatch of a log lead into the same
 // fleet. They count for different times: a program that a log registers is registered and

@@ -7,19 +7,19 @@ import (
 	"io"
 	"os"
 
-	"github.com/cbl1/cbl1/internal/answers/compare"
 	"github.com/cbl1/cbl1/internal/answers/render"
 	"github.com/cbl1/cbl1/replay"
+	"github.com/cbl1/cbl1/replay/diff"
 )
 
 func compareSides(c *request, names []string) (reply, error) {
-	d, err := c.diff(names[0], names[1], compare.Terms{Accept: c.terms.Accept, MaxGrowth: c.growth})
+	d, err := c.diff(names[0], names[1], diff.Terms{Accept: c.terms.Accept, MaxGrowth: c.growth})
 	if err != nil {
 		return reply{}, err
 	}
 	o := reply{Document: render.Diff(d), answer: replay.Fits}
 	switch {
-	case d.Growth != nil && d.Growth.Passed:
+	case d.Growth != nil && d.Growth.Exceeded:
 		o.answer = replay.DoesNotFit
 	case d.Sides.Old.Answer == replay.CannotTell || d.Sides.New.Answer == replay.CannotTell:
 		o.answer = replay.CannotTell
@@ -28,18 +28,18 @@ func compareSides(c *request, names []string) (reply, error) {
 }
 
 // diff compares two inputs. If one of them cannot be read, or in part, nothing is compared.
-func (in *inputs) diff(old, new string, t compare.Terms) (*compare.Diff, error) {
+func (in *inputs) diff(old, new string, t diff.Terms) (*diff.Document, error) {
 	in.replay.Buffers, in.replay.Groups = true, true
 	before, err := in.runs(old)
 	after, other := in.runs(new)
 	if err = errors.Join(err, other); err != nil {
 		return nil, err
 	}
-	return compare.Compare(before, after, t), nil
+	return diff.Compare(before, after, t), nil
 }
 
 // runs reads one side.
-func (in *inputs) runs(arg string) (runs []*compare.Run, err error) {
+func (in *inputs) runs(arg string) (runs []*diff.Run, err error) {
 	text, err := in.savedReport(arg)
 	if err != nil {
 		in.refuse(missing(arg, fileError(arg, err)))
@@ -51,14 +51,14 @@ func (in *inputs) runs(arg string) (runs []*compare.Run, err error) {
 		if arg == "-" {
 			name = "stdin"
 		}
-		if runs, err = compare.Decode(text, name); err != nil {
+		if runs, err = diff.Decode(text, name); err != nil {
 			in.refuse(err)
 			return nil, errUnreadable
 		}
 		return runs, nil
 	}
 	err = in.each([]string{arg}, func(r *replay.Result) error {
-		runs = append(runs, compare.Of(r))
+		runs = append(runs, diff.Of(r))
 		return nil
 	})
 	if err == nil && len(runs) == 0 {
@@ -78,7 +78,7 @@ func (in *inputs) savedReport(arg string) (io.ReadCloser, error) {
 		if err != nil && !errors.Is(err, io.EOF) {
 			return nil, err
 		}
-		if !compare.IsReport(head) {
+		if !diff.IsReport(head) {
 			return nil, nil
 		}
 		return io.NopCloser(r), nil
@@ -93,7 +93,7 @@ func (in *inputs) savedReport(arg string) (io.ReadCloser, error) {
 	}
 	head := make([]byte, enough)
 	n, _ := io.ReadFull(f, head) // what cannot be read is no report
-	if _, err := f.Seek(0, io.SeekStart); err != nil || !compare.IsReport(head[:n]) {
+	if _, err := f.Seek(0, io.SeekStart); err != nil || !diff.IsReport(head[:n]) {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"io"
 
-	"github.com/cbl1/cbl1/internal/answers/compare"
 	"github.com/cbl1/cbl1/internal/pictures/page"
 	"github.com/cbl1/cbl1/replay"
+	"github.com/cbl1/cbl1/replay/diff"
 )
 
 func askPage(c *request) error {
@@ -22,20 +22,20 @@ func writePage(c *request, names []string) (reply, error) {
 	c.replay.Buffers, c.replay.Groups, c.replay.OnePeak, c.replay.Timeline, c.replay.Moments = true, true, true, true, page.Moments
 	var (
 		results []*replay.Result
-		runs    []*compare.Run
-		d       *compare.Diff
+		runs    []*diff.Run
+		d       *diff.Document
 	)
 	err := c.each(names, func(r *replay.Result) error {
 		results = append(results, r)
 		if c.against != "" {
-			runs = append(runs, compare.Of(r))
+			runs = append(runs, diff.Of(r))
 		}
 		return nil
 	})
 	if err == nil && c.against != "" {
-		var old []*compare.Run
+		var old []*diff.Run
 		if old, err = c.runs(c.against); err == nil {
-			d = compare.Compare(old, runs, compare.Terms{Accept: c.terms.Accept})
+			d = diff.Compare(old, runs, diff.Terms{Accept: c.terms.Accept})
 		}
 	}
 	return reply{file: func(w io.Writer) error { return page.Write(w, results, c.terms, d) }}, err

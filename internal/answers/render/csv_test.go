@@ -15,10 +15,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/internal/answers/compare"
 	"github.com/cbl1/cbl1/internal/answers/render"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
+	"github.com/cbl1/cbl1/replay/diff"
 )
 
 // csvOf returns the rows of a document by the names of their columns.
@@ -247,7 +247,7 @@ func TestCSVOfDiffs(t *testing.T) {
 	}
 }
 
-func bytesAt(p *compare.Peak) uint64 {
+func bytesAt(p *diff.Peak) uint64 {
 	if p == nil {
 		return 0
 	}
@@ -262,7 +262,7 @@ func anys[T any](list []T) []any {
 	return out
 }
 
-func cbCell(cb *compare.CBRow) string {
+func cbCell(cb *diff.CBRow) string {
 	if cb == nil {
 		return ""
 	}
@@ -371,7 +371,7 @@ func TestCSVColumnsAreDocumented(t *testing.T) {
 	r := &replay.Result{}
 	for verb, d := range map[string]render.Document{
 		"report": render.Report(r, render.Options{}), "report --programs": render.Report(r, render.Options{Programs: true}),
-		"report --cores": render.Report(r, render.Options{Cores: true}), "check": judged(r, nil), "diff": render.Diff(&compare.Diff{}), "peak": render.Peak(r),
+		"report --cores": render.Report(r, render.Options{Cores: true}), "check": judged(r, nil), "diff": render.Diff(&diff.Document{}), "peak": render.Peak(r),
 	} {
 		_, head := csvOf(t, d)
 		section, ok := strings.CutPrefix(string(page[strings.Index(string(page), "### `cbl1 "+verb+"`\n"):]), "### `cbl1 "+verb+"`\n")

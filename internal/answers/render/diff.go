@@ -7,15 +7,15 @@ import (
 	"strings"
 
 	"github.com/cbl1/cbl1/event"
-	"github.com/cbl1/cbl1/internal/answers/compare"
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/replay"
+	"github.com/cbl1/cbl1/replay/diff"
 )
 
 // Diff returns a comparison. The first line answers; then comes what explains the rest, and each device, where
 // what changes most bytes of a core comes before what changes fewer. Its CSV has a row for each thing that
 // differs. Its details are the two inputs.
-func Diff(d *compare.Diff) Document {
+func Diff(d *diff.Document) Document {
 	out := Document{json: func(w io.Writer) error { return writeJSON(w, d) }, csv: func() csvTable { return diffCSV(d) }}
 	out.page.line("%s", diffAnswer(d))
 	out.page.note(diffNotes(d)...)
@@ -25,7 +25,7 @@ func Diff(d *compare.Diff) Document {
 }
 
 // diffAnswer is the verdict, the two sides, and what differs most.
-func diffAnswer(d *compare.Diff) string {
+func diffAnswer(d *diff.Document) string {
 	word, facts := "differs", append(answerFacts(d), diffFacts(d)...)
 	if d.Equal {
 		word, facts = "the same", []string{fmt.Sprintf("%s bytes on the fullest core, %s", grouped(peakBytes(d.Sides.New)), answerWords(d.Sides.New.Answer))}
@@ -36,20 +36,20 @@ func diffAnswer(d *compare.Diff) string {
 		}
 		word, facts = "cannot tell", append(hidden, facts...)
 	}
-	if g := d.Growth; g != nil && g.Passed {
+	if g := d.Growth; g != nil && g.Exceeded {
 		by := ""
 		if g.Program != "" {
 			by = ": " + opName(g.Program, 60)
 		}
 		word, facts = "grown too much", []string{fmt.Sprintf("%s bytes more on the fullest core, %s allowed%s", grouped(g.Bytes), allowedText(g), by)}
 	}
-	return fmt.Sprintf("%s  %s -> %s  %s", word, sideName(d, func(c compare.Capture) *compare.File { return c.Old }),
-		sideName(d, func(c compare.Capture) *compare.File { return c.New }), strings.Join(facts, "; "))
+	return fmt.Sprintf("%s  %s -> %s  %s", word, sideName(d, func(c diff.Capture) *diff.File { return c.Old }),
+		sideName(d, func(c diff.Capture) *diff.File { return c.New }), strings.Join(facts, "; "))
 }
 
 // sideName names the input of a side, or counts them.
-func sideName(d *compare.Diff, of func(compare.Capture) *compare.File) string {
-	var files []*compare.File
+func sideName(d *diff.Document, of func(diff.Capture) *diff.File) string {
+	var files []*diff.File
 	for _, c := range d.Captures {
 		if f := of(c); f != nil {
 			files = append(files, f)
@@ -65,7 +65,7 @@ func sideName(d *compare.Diff, of func(compare.Capture) *compare.File) string {
 }
 
 // hiddenFacts name the sides that hide something.
-func hiddenFacts(d *compare.Diff) (facts []string) {
+func hiddenFacts(d *diff.Document) (facts []string) {
 	for name, side := range sidesOf(d) {
 		if side.Answer == replay.CannotTell {
 			facts = append(facts, fmt.Sprintf("%s hides something (%s)", strings.ToUpper(name), codesText(side.Untold)))
@@ -75,8 +75,8 @@ func hiddenFacts(d *compare.Diff) (facts []string) {
 }
 
 // sidesOf returns both sides with their names.
-func sidesOf(d *compare.Diff) func(func(string, compare.Side) bool) {
-	return func(yield func(string, compare.Side) bool) {
+func sidesOf(d *diff.Document) func(func(string, diff.Side) bool) {
+	return func(yield func(string, diff.Side) bool) {
 		_ = yield("old", d.Sides.Old) && yield("new", d.Sides.New)
 	}
 }
@@ -89,7 +89,7 @@ func codesText(codes []replay.Code) string {
 	return strings.Join(words, ", ")
 }
 
-func allowedText(g *compare.Growth) string {
+func allowedText(g *diff.Growth) string {
 	if text := strings.TrimSpace(g.Text); strings.HasSuffix(text, "%") {
 		return fmt.Sprintf("%s (%s)", grouped(g.Allowed), shown.Visible(text))
 	}
@@ -97,7 +97,7 @@ func allowedText(g *compare.Growth) string {
 }
 
 // answerFacts compare the verdicts of both sides.
-func answerFacts(d *compare.Diff) (facts []string) {
+func answerFacts(d *diff.Document) (facts []string) {
 	old, new := d.Sides.Old, d.Sides.New
 	switch {
 	case old.Answer == replay.CannotTell || new.Answer == replay.CannotTell:
@@ -114,7 +114,7 @@ func answerFacts(d *compare.Diff) (facts []string) {
 }
 
 // diffFacts are the largest differences, in a few words.
-func diffFacts(d *compare.Diff) (facts []string) {
+func diffFacts(d *diff.Document) (facts []string) {
 	fact := "the fullest core holds as much"
 	if by := changed(peakBytes(d.Sides.Old), peakBytes(d.Sides.New)); by != 0 {
 		fact = fmt.Sprintf("%v bytes on the fullest core", by)
@@ -131,9 +131,9 @@ func diffFacts(d *compare.Diff) (facts []string) {
 			}
 		}
 	}
-	counts := map[compare.State]int{}
+	counts := map[diff.State]int{}
 	for _, one := range d.Devices {
-		if one.State == compare.New || one.State == compare.Gone {
+		if one.State == diff.New || one.State == diff.Gone {
 			facts = append(facts, deviceWhere(d, one)+" "+string(one.State))
 			continue
 		}
@@ -148,17 +148,17 @@ func diffFacts(d *compare.Diff) (facts []string) {
 }
 
 // stateCounts says how many there are of each state: "2 grown, 1 new".
-func stateCounts(counts map[compare.State]int, same bool) string {
+func stateCounts(counts map[diff.State]int, same bool) string {
 	var parts []string
-	for _, state := range []compare.State{compare.Grown, compare.Shrunk, compare.New, compare.Gone, compare.Moved, compare.Same} {
-		if n := counts[state]; n > 0 && (same || state != compare.Same) {
+	for _, state := range []diff.State{diff.Grown, diff.Shrunk, diff.New, diff.Gone, diff.Moved, diff.Same} {
+		if n := counts[state]; n > 0 && (same || state != diff.Same) {
 			parts = append(parts, fmt.Sprintf("%s %s", grouped(n), state))
 		}
 	}
 	return strings.Join(parts, ", ")
 }
 
-func peakBytes(s compare.Side) uint64 {
+func peakBytes(s diff.Side) uint64 {
 	if s.Peak == nil {
 		return 0
 	}
@@ -166,17 +166,17 @@ func peakBytes(s compare.Side) uint64 {
 }
 
 // diffNotes name the basis of the comparison, and the owners of the new peak and of the new tightest headroom.
-func diffNotes(d *compare.Diff) (notes []note) {
+func diffNotes(d *diff.Document) (notes []note) {
 	for i, c := range d.Captures {
 		if c.Old == nil || c.New == nil {
 			notes = append(notes, note{"alone", fmt.Sprintf("%s: old %s, new %s", captureLabel(i, c.Rank), fileText(c.Old), fileText(c.New))})
 		}
 	}
 	switch d.Basis.Programs {
-	case compare.ByBuffers:
-	case compare.BySums:
+	case diff.ByBuffers:
+	case diff.BySums:
 		notes = append(notes, note{"compared", "programs by their sums: a saved report does not list their buffers"})
-	case compare.ByFigures:
+	case diff.ByFigures:
 		notes = append(notes, note{"compared", "by device alone: a saved report has no programs (cbl1 report --format json --programs writes them)"})
 	}
 	if d.Basis.Rough {
@@ -203,7 +203,7 @@ func diffNotes(d *compare.Diff) (notes []note) {
 	return notes
 }
 
-func momentText(d *compare.Diff, device event.Opt[uint64], op replay.Name, at uint64) string {
+func momentText(d *diff.Document, device event.Opt[uint64], op replay.Name, at uint64) string {
 	var parts []string
 	if device.OK {
 		parts = append(parts, deviceName(nil, device))
@@ -212,13 +212,13 @@ func momentText(d *compare.Diff, device event.Opt[uint64], op replay.Name, at ui
 		parts = append(parts, shortName(op, 60))
 	}
 	word := "node"
-	if slices.ContainsFunc(d.Captures, func(c compare.Capture) bool { return c.New != nil && c.New.Log }) {
+	if slices.ContainsFunc(d.Captures, func(c diff.Capture) bool { return c.New != nil && c.New.Log }) {
 		word = "event"
 	}
 	return strings.Join(append(parts, fmt.Sprintf("at %s %d", word, at)), ", ")
 }
 
-func growthText(g *compare.Growth) string {
+func growthText(g *diff.Growth) string {
 	text := fmt.Sprintf("%v bytes, %s allowed", change(g.Bytes), allowedText(g))
 	if p := g.Grower; p != nil {
 		text += fmt.Sprintf("; on that core %s %s by %s", partName(*p), p.State, grouped(uint64(p.Change())))
@@ -230,14 +230,14 @@ func growthText(g *compare.Growth) string {
 }
 
 // inputNotes name the inputs of both sides.
-func inputNotes(d *compare.Diff) (notes []note) {
+func inputNotes(d *diff.Document) (notes []note) {
 	for _, c := range d.Captures {
 		notes = append(notes, note{"old", fileText(c.Old)}, note{"new", fileText(c.New)})
 	}
 	return notes
 }
 
-func fileText(f *compare.File) string {
+func fileText(f *diff.File) string {
 	if f == nil {
 		return "none"
 	}

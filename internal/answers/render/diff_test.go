@@ -10,9 +10,9 @@ import (
 
 	"github.com/cbl1/cbl1/capture"
 	"github.com/cbl1/cbl1/fit"
-	"github.com/cbl1/cbl1/internal/answers/compare"
 	"github.com/cbl1/cbl1/internal/answers/render"
 	"github.com/cbl1/cbl1/replay"
+	"github.com/cbl1/cbl1/replay/diff"
 )
 
 const diffHead = `{"event":"log","version":1}
@@ -32,20 +32,20 @@ func diffProgram(id int, name string, sizes ...uint64) string {
 const tensor = `{"event":"allocate","buffer":1,"kind":"l1","name":"weights","parts":[{"address":1000000,"size":65536}]}
 `
 
-func sideOf(t *testing.T, log string) []*compare.Run {
+func sideOf(t *testing.T, log string) []*diff.Run {
 	t.Helper()
-	return []*compare.Run{compare.Of(logged(t, log, replay.Options{Buffers: true, Groups: true}))}
+	return []*diff.Run{diff.Of(logged(t, log, replay.Options{Buffers: true, Groups: true}))}
 }
 
-func savedOf(t *testing.T, r *replay.Result) []*compare.Run {
+func savedOf(t *testing.T, r *replay.Result) []*diff.Run {
 	t.Helper()
-	runs, err := compare.Decode(bytes.NewReader(jsonText(t, r)), "saved.json")
+	runs, err := diff.Decode(bytes.NewReader(jsonText(t, r)), "saved.json")
 	require.NoError(t, err)
 	return runs
 }
 
 // diffs are comparisons with answers that were read by a person.
-func diffs(t *testing.T) map[string]*compare.Diff {
+func diffs(t *testing.T) map[string]*diff.Document {
 	layers := func(third uint64) string {
 		return diffHead + tensor + diffProgram(1, "norm", 4096, 8192) + diffProgram(2, "matmul", 65536, third) + diffProgram(3, "matmul", 65536, third) + diffProgram(4, "gelu", 4096)
 	}
@@ -63,25 +63,25 @@ func diffs(t *testing.T) map[string]*compare.Diff {
 	five, err := replay.ParseBudget("5%")
 	require.NoError(t, err)
 	saved := savedOf(t, logged(t, old, replay.Options{}))
-	return map[string]*compare.Diff{
-		"same":       compare.Compare(sideOf(t, old), sideOf(t, old), compare.Terms{MaxGrowth: &five}),
-		"grown":      compare.Compare(sideOf(t, old), sideOf(t, grown), compare.Terms{MaxGrowth: &five}),
-		"shrunk":     compare.Compare(sideOf(t, grown), sideOf(t, old), compare.Terms{}),
-		"base":       compare.Compare(sideOf(t, old), sideOf(t, moved), compare.Terms{}),
-		"device":     compare.Compare(sideOf(t, old), sideOf(t, alone), compare.Terms{}),
-		"hidden":     compare.Compare(sideOf(t, old), sideOf(t, hidden), compare.Terms{}),
-		"accepted":   compare.Compare(sideOf(t, old), sideOf(t, hidden), compare.Terms{Accept: []replay.Code{replay.CodeNotShown}}),
-		"clash":      compare.Compare(sideOf(t, old), sideOf(t, clash), compare.Terms{}),
-		"saved":      compare.Compare(saved, sideOf(t, grown), compare.Terms{}),
-		"figures":    compare.Compare(withoutPrograms(t, old), sideOf(t, grown), compare.Terms{}),
-		"two":        compare.Compare(append(sideOf(t, old), sideOf(t, grown)...), append(sideOf(t, old), sideOf(t, moved)...), compare.Terms{}),
-		"one_or_two": compare.Compare(sideOf(t, old), append(sideOf(t, old), sideOf(t, moved)...), compare.Terms{}),
-		"elsewhere":  compare.Compare(sideOf(t, beside("1-1")), sideOf(t, beside("2-2")), compare.Terms{}),
+	return map[string]*diff.Document{
+		"same":       diff.Compare(sideOf(t, old), sideOf(t, old), diff.Terms{MaxGrowth: &five}),
+		"grown":      diff.Compare(sideOf(t, old), sideOf(t, grown), diff.Terms{MaxGrowth: &five}),
+		"shrunk":     diff.Compare(sideOf(t, grown), sideOf(t, old), diff.Terms{}),
+		"base":       diff.Compare(sideOf(t, old), sideOf(t, moved), diff.Terms{}),
+		"device":     diff.Compare(sideOf(t, old), sideOf(t, alone), diff.Terms{}),
+		"hidden":     diff.Compare(sideOf(t, old), sideOf(t, hidden), diff.Terms{}),
+		"accepted":   diff.Compare(sideOf(t, old), sideOf(t, hidden), diff.Terms{Accept: []replay.Code{replay.CodeNotShown}}),
+		"clash":      diff.Compare(sideOf(t, old), sideOf(t, clash), diff.Terms{}),
+		"saved":      diff.Compare(saved, sideOf(t, grown), diff.Terms{}),
+		"figures":    diff.Compare(withoutPrograms(t, old), sideOf(t, grown), diff.Terms{}),
+		"two":        diff.Compare(append(sideOf(t, old), sideOf(t, grown)...), append(sideOf(t, old), sideOf(t, moved)...), diff.Terms{}),
+		"one_or_two": diff.Compare(sideOf(t, old), append(sideOf(t, old), sideOf(t, moved)...), diff.Terms{}),
+		"elsewhere":  diff.Compare(sideOf(t, beside("1-1")), sideOf(t, beside("2-2")), diff.Terms{}),
 	}
 }
 
 // withoutPrograms is a saved report without its programs.
-func withoutPrograms(t *testing.T, log string) []*compare.Run {
+func withoutPrograms(t *testing.T, log string) []*diff.Run {
 	t.Helper()
 	text := string(jsonText(t, logged(t, log, replay.Options{})))
 	for {
@@ -93,7 +93,7 @@ func withoutPrograms(t *testing.T, log string) []*compare.Run {
 		require.True(t, ok)
 		text = before + `"programs_detail":[],"core_groups"` + after
 	}
-	runs, err := compare.Decode(strings.NewReader(text), "saved.json")
+	runs, err := diff.Decode(strings.NewReader(text), "saved.json")
 	require.NoError(t, err)
 	return runs
 }
@@ -125,17 +125,17 @@ func TestDiffGolden(t *testing.T) {
 func TestDiffOfFixtures(t *testing.T) {
 	_, strict := compileSchema(t, "cbl1.diff-1.schema.json")
 	all := fixtures(t)
-	var last []*compare.Run
+	var last []*diff.Run
 	for _, f := range all {
 		t.Run(f.name, func(t *testing.T) {
 			r := f.replay(t)
-			runs := []*compare.Run{compare.Of(r)}
-			for _, other := range [][]*compare.Run{runs, savedOf(t, r)} {
-				d := compare.Compare(runs, other, compare.Terms{})
+			runs := []*diff.Run{diff.Of(r)}
+			for _, other := range [][]*diff.Run{runs, savedOf(t, r)} {
+				d := diff.Compare(runs, other, diff.Terms{})
 				require.True(t, d.Equal, "%+v", d)
 			}
 			if last != nil { // anything with anything
-				d := compare.Compare(last, runs, compare.Terms{})
+				d := diff.Compare(last, runs, diff.Terms{})
 				var doc, text bytes.Buffer
 				require.NoError(t, render.Diff(d).JSON(&doc))
 				validate(t, strict, doc.Bytes())
@@ -150,7 +150,7 @@ func TestDiffOfFixtures(t *testing.T) {
 // Names are shown and steer nothing, in text and in Markdown.
 func TestDiffNamesAreInert(t *testing.T) {
 	const name = "a\x1b[2J|<script>alert(1)</script>[x](http://e.com) `@you` \u202e\n**b** www.e.com"
-	d := compare.Compare(sideOf(t, diffHead+diffProgram(1, "a", 64)), sideOf(t, diffHead+diffProgram(1, "a", 128)), compare.Terms{})
+	d := diff.Compare(sideOf(t, diffHead+diffProgram(1, "a", 64)), sideOf(t, diffHead+diffProgram(1, "a", 128)), diff.Terms{})
 	d.Devices[0].Changes[0].Op = name
 	var text, markdown bytes.Buffer
 	require.NoError(t, render.Diff(d).Text(&text, 0))
@@ -186,10 +186,10 @@ func TestProgramsBuffersOfFixtures(t *testing.T) {
 				require.Equal(t, []any{p.LocalCBs, p.GlobalCBs, p.Logical}, []any{local, global, logical}, "%s: %s", f.name, p.Op)
 			}
 		}
-		runs := []*compare.Run{compare.Of(r)}
-		d := compare.Compare(runs, runs, compare.Terms{})
+		runs := []*diff.Run{diff.Of(r)}
+		d := diff.Compare(runs, runs, diff.Terms{})
 		require.True(t, d.Equal)
-		require.Equal(t, compare.ByBuffers, d.Basis.Programs)
-		require.True(t, compare.Compare(runs, savedOf(t, r), compare.Terms{}).Equal)
+		require.Equal(t, diff.ByBuffers, d.Basis.Programs)
+		require.True(t, diff.Compare(runs, savedOf(t, r), diff.Terms{}).Equal)
 	}
 }

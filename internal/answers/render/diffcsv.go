@@ -4,9 +4,9 @@ import (
 	"iter"
 
 	"github.com/cbl1/cbl1/event"
-	"github.com/cbl1/cbl1/internal/answers/compare"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
+	"github.com/cbl1/cbl1/replay/diff"
 )
 
 // A csvDiff is a figure of the verdict on both sides, or one thing that differs: a figure of a chip or of a device,
@@ -25,7 +25,7 @@ type csvDiff struct {
 	OldDevice event.Opt[uint64] `json:"old_device"`
 	NewDevice event.Opt[uint64] `json:"new_device"`
 	About     string            `json:"about"`
-	State     compare.State     `json:"state"`
+	State     diff.State        `json:"state"`
 	Name      string            `json:"name"`
 	Op        replay.Name       `json:"op"`
 	CB        event.Opt[int]    `json:"cb"`
@@ -44,7 +44,7 @@ type csvSide struct {
 }
 
 // diffCSV has the rows of diffRows.
-func diffCSV(d *compare.Diff) csvTable {
+func diffCSV(d *diff.Document) csvTable {
 	return csvTable{[]column{{"", csvDiff{}}}, func(yield func([]column) bool) {
 		for row := range diffRows(d) {
 			if !yield([]column{{"", row}}) {
@@ -56,18 +56,18 @@ func diffCSV(d *compare.Diff) csvTable {
 
 // diffRows returns the rows of the verdict, then one for each thing that differs, capture by capture and device
 // by device.
-func diffRows(d *compare.Diff) iter.Seq[csvDiff] {
+func diffRows(d *diff.Document) iter.Seq[csvDiff] {
 	old, now := d.Sides.Old, d.Sides.New
 	both := csvDiff{
 		OldAnswer: old.Answer, NewAnswer: now.Answer, OldUntold: old.Untold, NewUntold: now.Untold, OldAccept: old.Accepted, NewAccept: now.Accepted,
 	}
 	return func(yield func(csvDiff) bool) {
-		for _, f := range []compare.Figure{
+		for _, f := range []diff.Figure{
 			{Name: "runs_failed", Old: uint64(old.Failed), New: uint64(now.Failed)}, {Name: "tracked_core_peak_bytes", Old: peakBytes(old), New: peakBytes(now)},
 		} {
 			row := both.figure("verdict", f)
 			if f.Old == f.New {
-				row.State = compare.Same
+				row.State = diff.Same
 			}
 			if !yield(row) {
 				return
@@ -102,7 +102,7 @@ func diffRows(d *compare.Diff) iter.Seq[csvDiff] {
 	}
 }
 
-func nameOf(f *compare.File) *string {
+func nameOf(f *diff.File) *string {
 	if f == nil {
 		return nil
 	}
@@ -110,7 +110,7 @@ func nameOf(f *compare.File) *string {
 }
 
 // ofDevice returns the rows about a device, which begin as this one does.
-func (row csvDiff) ofDevice(d compare.Device) iter.Seq[csvDiff] {
+func (row csvDiff) ofDevice(d diff.Device) iter.Seq[csvDiff] {
 	return func(yield func(csvDiff) bool) {
 		for _, f := range d.Figures {
 			if f.Old != f.New && !yield(row.figure("figure", f)) {
@@ -145,16 +145,16 @@ func (row csvDiff) ofDevice(d compare.Device) iter.Seq[csvDiff] {
 	}
 }
 
-func (row csvDiff) figure(about string, f compare.Figure) csvDiff {
+func (row csvDiff) figure(about string, f diff.Figure) csvDiff {
 	row.About, row.Name, row.Times = about, f.Name, 1
-	if row.State = compare.Grown; f.Change() < 0 {
-		row.State = compare.Shrunk
+	if row.State = diff.Grown; f.Change() < 0 {
+		row.State = diff.Shrunk
 	}
 	row.Old.Value, row.New.Value, row.Change = &f.Old, &f.New, f.Change()
 	return row
 }
 
-func (row csvDiff) part(about string, p compare.Part) csvDiff {
+func (row csvDiff) part(about string, p diff.Part) csvDiff {
 	row.About, row.State, row.Name, row.Op, row.CB, row.Times = about, p.State, p.Kind.Name(), p.Op, p.CB, p.Times
 	if p.Old != nil {
 		row.Old.Start, row.Old.Value = p.Old.Start, &p.Old.Bytes
@@ -168,8 +168,8 @@ func (row csvDiff) part(about string, p compare.Part) csvDiff {
 
 // cores is a row about a set of cores that hold more, fewer or other bytes each. Its state goes by these bytes
 // unless there is one.
-func (row csvDiff) cores(about, name string, cores l1.CoreSet, held compare.Pair[uint64], state compare.State) csvDiff {
-	row = row.figure(about, compare.Figure{Name: name, Old: held.Old, New: held.New})
+func (row csvDiff) cores(about, name string, cores l1.CoreSet, held diff.Pair[uint64], state diff.State) csvDiff {
+	row = row.figure(about, diff.Figure{Name: name, Old: held.Old, New: held.New})
 	if state != "" {
 		row.State = state
 	}
@@ -177,7 +177,7 @@ func (row csvDiff) cores(about, name string, cores l1.CoreSet, held compare.Pair
 	return row
 }
 
-func (row csvDiff) program(p compare.Program) csvDiff {
+func (row csvDiff) program(p diff.Program) csvDiff {
 	row.About, row.State, row.Name, row.Op, row.Times, row.Change = "program", p.State, "core_max_bytes", p.Op, p.Times, p.Change()
 	if p.Old != nil {
 		row.Old.Counter, row.Old.Value = &p.Old.Counter, &p.Old.Core
@@ -188,7 +188,7 @@ func (row csvDiff) program(p compare.Program) csvDiff {
 	return row
 }
 
-func (row csvDiff) buffer(p compare.Program, cb compare.CB) csvDiff {
+func (row csvDiff) buffer(p diff.Program, cb diff.CB) csvDiff {
 	row.About, row.State, row.Name, row.Op, row.Times = "buffer", cb.State, cb.Kind.Name(), p.Op, p.Times
 	if old := cb.Old; old != nil {
 		row.CB, row.Old.Cores, row.Old.Start, row.Old.Value = event.Some(old.Number), &old.Cores, old.Start, &old.Bytes

@@ -6,9 +6,9 @@ import (
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
-	"github.com/cbl1/cbl1/internal/answers/compare"
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/replay"
+	"github.com/cbl1/cbl1/replay/diff"
 )
 
 const (
@@ -20,7 +20,7 @@ const (
 
 // writeDiff writes the tables of a comparison: what differs of chips and verdicts, buffers that live at the end,
 // and then device by device.
-func writeDiff(page *page, d *compare.Diff) {
+func writeDiff(page *page, d *diff.Document) {
 	if t := answerTable(d); len(t.rows) > 1 {
 		page.table("", t)
 	}
@@ -46,7 +46,7 @@ func writeDiff(page *page, d *compare.Diff) {
 }
 
 // answerTable has what explains the rest, and the answers of both sides, where they differ.
-func answerTable(d *compare.Diff) table {
+func answerTable(d *diff.Document) table {
 	t := headed("<", "old", "new", "change")
 	for i, c := range d.Captures {
 		label := ""
@@ -93,13 +93,13 @@ func known[T any](of *T, figure func(T) uint64) event.Opt[uint64] {
 	return event.Some(figure(*of))
 }
 
-func freeOf(t compare.Tightest) uint64   { return t.Free }
-func bytesOf(e compare.Extent) uint64    { return e.Bytes }
-func coreOf(p compare.ProgramRow) uint64 { return p.Core }
+func freeOf(t diff.Tightest) uint64   { return t.Free }
+func bytesOf(e diff.Extent) uint64    { return e.Bytes }
+func coreOf(p diff.ProgramRow) uint64 { return p.Core }
 
 func answerWords(a replay.Answer) string { return strings.ReplaceAll(string(a), "_", " ") }
 
-func gridText(g *compare.Grid) string {
+func gridText(g *diff.Grid) string {
 	if g.Cols == 0 || g.Rows == 0 {
 		return shown.Plural(g.Cores, "core")
 	}
@@ -107,7 +107,7 @@ func gridText(g *compare.Grid) string {
 }
 
 // chipRows compare the chips of two captures.
-func chipRows(c compare.Capture) (rows [][]any) {
+func chipRows(c diff.Capture) (rows [][]any) {
 	old, new := c.Chip.Old, c.Chip.New
 	if old.Arch != new.Arch {
 		rows = append(rows, []any{"chip", chipName(old), chipName(new), ""})
@@ -120,7 +120,7 @@ func chipRows(c compare.Capture) (rows [][]any) {
 	return rows
 }
 
-func chipName(c compare.Chip) string {
+func chipName(c diff.Chip) string {
 	text := opName(c.Arch, 20)
 	if c.ArchFrom == event.FromAssumed {
 		text += " (assumed)"
@@ -129,7 +129,7 @@ func chipName(c compare.Chip) string {
 }
 
 // deviceLabel names the devices of a row: "device 0", "devices 0..7 (8 chips, equal)".
-func deviceLabel(d compare.Device) string {
+func deviceLabel(d diff.Device) string {
 	var devices names
 	for _, id := range d.IDs {
 		one := named{id.New, d.Kind, nil}
@@ -153,7 +153,7 @@ func deviceLabel(d compare.Device) string {
 
 // deviceWhere names the devices of a row, and the capture that they are of if there are
 // several.
-func deviceWhere(d *compare.Diff, one compare.Device) string {
+func deviceWhere(d *diff.Document, one diff.Device) string {
 	first := one.IDs[0]
 	captures := map[int]bool{}
 	for _, id := range one.IDs {
@@ -169,8 +169,8 @@ func deviceWhere(d *compare.Diff, one compare.Device) string {
 }
 
 // writeDevice writes the tables of a device, or of several that differ alike.
-func writeDevice(page *page, d compare.Device, label string) {
-	if d.State == compare.New || d.State == compare.Gone {
+func writeDevice(page *page, d diff.Device, label string) {
+	if d.State == diff.New || d.State == diff.Gone {
 		label = fmt.Sprintf("%s: %s", label, d.State)
 	}
 	t := headed("<", "old", "new", "change")
@@ -222,7 +222,7 @@ func figureText(name string) string {
 	return name
 }
 
-func writeParts(page *page, title string, parts []compare.Part) {
+func writeParts(page *page, title string, parts []diff.Part) {
 	t := headed("change", "<state", "old", "new", "<what")
 	for _, p := range first(&t, parts, maxDiffRows, 0) {
 		t.add(change(p.Change()), p.State, known(p.Old, bytesOf), known(p.New, bytesOf), partText(p))
@@ -233,7 +233,7 @@ func writeParts(page *page, title string, parts []compare.Part) {
 }
 
 // partName names a part: "CB 3", "L1 buffer".
-func partName(p compare.Part) string {
+func partName(p diff.Part) string {
 	switch {
 	case !p.CB.OK:
 		return p.Kind.String()
@@ -243,7 +243,7 @@ func partName(p compare.Part) string {
 	return fmt.Sprintf("%v %d", p.Kind, p.CB.V)
 }
 
-func partText(p compare.Part) string {
+func partText(p diff.Part) string {
 	text := partName(p)
 	if p.Times > 1 {
 		text = fmt.Sprintf("%s x %s", grouped(p.Times), text)
@@ -251,7 +251,7 @@ func partText(p compare.Part) string {
 	if p.Op != "" {
 		text += ", " + partOwner(p.Op)
 	}
-	if p.State == compare.Moved {
+	if p.State == diff.Moved {
 		text += movedText(p.Old.Start, p.New.Start)
 	}
 	return text
@@ -274,7 +274,7 @@ func partOwner(op replay.Name) string {
 	return shortName(op, most)
 }
 
-func writeGroups(page *page, groups []compare.Group) {
+func writeGroups(page *page, groups []diff.Group) {
 	t := headed("change", "<state", "old", "new", "end", "cores", "<which")
 	for _, g := range first(&t, groups, maxDiffRows, 0) {
 		r := g.Registered
@@ -286,7 +286,7 @@ func writeGroups(page *page, groups []compare.Group) {
 }
 
 // writeLaid lists the groups of cores that differ at the peak. It is left out behind any other table.
-func writeLaid(page *page, groups []compare.LaidGroup) {
+func writeLaid(page *page, groups []diff.LaidGroup) {
 	t := headed("change", "old", "new", "cores", "<which")
 	for _, g := range first(&t, groups, maxDiffRows, 0) {
 		t.add(changed(g.Tracked.Old, g.Tracked.New), g.Tracked.Old, g.Tracked.New, g.Count, g.Cores)
@@ -298,10 +298,10 @@ func writeLaid(page *page, groups []compare.LaidGroup) {
 
 // writeChanges lists the programs of a device that differ, each with its buffers that do. Programs that moved as
 // a whole are counted.
-func writeChanges(page *page, d compare.Device) {
+func writeChanges(page *page, d diff.Device) {
 	t := headed("change", "<state", "old", "new", "<operation")
 	t.most = opColumns
-	var changes []compare.Program
+	var changes []diff.Program
 	var offsets []int64 // by which programs moved as a whole
 	whole := map[int64]int{}
 	for _, p := range d.Changes {
@@ -347,12 +347,12 @@ func writeChanges(page *page, d compare.Device) {
 
 // movedBy returns by how many bytes a program moved whose buffers all moved alike, and
 // nothing else.
-func movedBy(p compare.Program) (by int64, ok bool) {
-	if p.State != compare.Moved {
+func movedBy(p diff.Program) (by int64, ok bool) {
+	if p.State != diff.Moved {
 		return 0, false
 	}
 	for i, cb := range p.CBs {
-		if cb.State != compare.Moved || !cb.Old.Start.OK || !cb.New.Start.OK || !cb.Old.Cores.Equal(cb.New.Cores) {
+		if cb.State != diff.Moved || !cb.Old.Start.OK || !cb.New.Start.OK || !cb.Old.Cores.Equal(cb.New.Cores) {
 			return 0, false
 		}
 		n := int64(cb.New.Start.V) - int64(cb.Old.Start.V)
@@ -365,14 +365,14 @@ func movedBy(p compare.Program) (by int64, ok bool) {
 }
 
 // addBuffer adds the row of a buffer that differs.
-func addBuffer(t *table, cb compare.CB) {
-	var old, new compare.CBRow
-	one := compare.Part{Kind: cb.Kind}
+func addBuffer(t *table, cb diff.CB) {
+	var old, new diff.CBRow
+	one := diff.Part{Kind: cb.Kind}
 	if cb.Old != nil {
-		old, one.Old, one.CB = *cb.Old, &compare.Extent{Bytes: cb.Old.Bytes}, event.Some(cb.Old.Number)
+		old, one.Old, one.CB = *cb.Old, &diff.Extent{Bytes: cb.Old.Bytes}, event.Some(cb.Old.Number)
 	}
 	if cb.New != nil {
-		new, one.New, one.CB = *cb.New, &compare.Extent{Bytes: cb.New.Bytes}, event.Some(cb.New.Number)
+		new, one.New, one.CB = *cb.New, &diff.Extent{Bytes: cb.New.Bytes}, event.Some(cb.New.Number)
 	}
 	text := "  " + partName(one)
 	if cb.Global {
@@ -382,7 +382,7 @@ func addBuffer(t *table, cb compare.CB) {
 		if old.Number != new.Number {
 			text += fmt.Sprintf(", was %d", old.Number)
 		}
-		if cb.State == compare.Moved {
+		if cb.State == diff.Moved {
 			text += movedText(old.Start, new.Start)
 		}
 		if !old.Cores.Equal(new.Cores) {

@@ -1,4 +1,4 @@
-// Package render turns the results and documents of replay and compare into text and Markdown for people, and JSON,
+// Package render turns the results and documents of replay and diff into text and Markdown for people, and JSON,
 // CSV and JUnit for programs. It neither reads files nor computes figures.
 //
 // One function for each verb, like [Report], [Check] and [Diff], returns a [Document], which is written in several

@@ -15,8 +15,8 @@ import (
 	"testing"
 
 	"github.com/cbl1/cbl1/event"
-	"github.com/cbl1/cbl1/internal/answers/compare"
 	"github.com/cbl1/cbl1/replay"
+	"github.com/cbl1/cbl1/replay/diff"
 	"github.com/stretchr/testify/require"
 )
 
@@ -30,7 +30,7 @@ func TestSchemaFields(t *testing.T) {
 		replay.CheckSchema:  reflect.TypeFor[replay.CheckDocument](),
 		replay.PeakSchema:   reflect.TypeFor[replay.PeakDocument](),
 		replay.WhoSchema:    reflect.TypeFor[replay.WhoDocument](),
-		compare.DiffSchema:  reflect.TypeFor[compare.Diff](),
+		diff.Schema:         reflect.TypeFor[diff.Document](),
 		replay.MapSchema:    reflect.TypeFor[replay.MapDocument](),
 		replay.RoomSchema:   reflect.TypeFor[replay.RoomDocument](),
 	} {

@@ -6,22 +6,22 @@ import (
 	"slices"
 
 	"github.com/cbl1/cbl1/event"
-	"github.com/cbl1/cbl1/internal/answers/compare"
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/replay"
+	"github.com/cbl1/cbl1/replay/diff"
 )
 
 // An Overview has all that a page shows of some captures, and of a comparison. Its rows are rows of
 // the other documents. Devices that are equal but for their nodes are one row, and so are programs.
 type Overview struct {
 	captures []*overview
-	diff     *compare.Diff
+	diff     *diff.Document
 }
 
 // NewOverview returns the overview of some captures, judged on some terms, and of a comparison unless
 // it is nil. Results should come of Options with Buffers, Groups, Timeline and Moments. Other parts are
 // left out. Cost: the programs, samples and moments of all devices that differ.
-func NewOverview(results []*replay.Result, terms replay.Terms, d *compare.Diff) *Overview {
+func NewOverview(results []*replay.Result, terms replay.Terms, d *diff.Document) *Overview {
 	out := &Overview{diff: d}
 	for _, r := range results {
 		out.captures = append(out.captures, newOverview(r, terms))
@@ -91,7 +91,7 @@ type pageProgram struct {
 
 // A pageDiff is a comparison with at most so many programs of each device.
 type pageDiff struct {
-	compare.Diff
+	diff.Document
 	Answer  string            `json:"words"`
 	Labels  []string          `json:"labels"`       // of its devices
 	Figures map[string]string `json:"figure_words"` // by the names of figures
@@ -234,8 +234,8 @@ func (o *overview) placed(from []pageProgram) (rows []pageProgram, lists [][]rep
 	return rows, lists
 }
 
-func newPageDiff(d *compare.Diff, most int) *pageDiff {
-	out := &pageDiff{Diff: *d, Answer: diffAnswer(d), Labels: []string{}, Figures: map[string]string{}, More: []int{}}
+func newPageDiff(d *diff.Document, most int) *pageDiff {
+	out := &pageDiff{Document: *d, Answer: diffAnswer(d), Labels: []string{}, Figures: map[string]string{}, More: []int{}}
 	out.Devices = slices.Clone(d.Devices)
 	for i := range out.Devices {
 		one := &out.Devices[i]

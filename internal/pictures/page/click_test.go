@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/internal/answers/compare"
+	"github.com/cbl1/cbl1/replay/diff"
 )
 
 func dark() object { return object{"name": "prefers-color-scheme", "value": "dark"} }
@@ -17,7 +17,7 @@ func TestPages(t *testing.T) {
 	b := newBrowser(t)
 	old, now := read(t, "../../../examples/cached_ops.json"), read(t, "../../../examples/events.jsonl")
 	_, lines := hostile()
-	d := compare.Compare([]*compare.Run{compare.Of(old)}, []*compare.Run{compare.Of(now)}, compare.Terms{})
+	d := diff.Compare([]*diff.Run{diff.Of(old)}, []*diff.Run{diff.Of(now)}, diff.Terms{})
 	for name, text := range map[string]string{
 		"log": written(t, nil, now), "capture": written(t, nil, old), "diff": written(t, d, now, old), "hostile": written(t, nil, log(t, lines...)),
 		"nothing": written(t, nil, log(t)), "none": written(t, nil),
@@ -59,7 +59,7 @@ func TestFailureOnAnotherChip(t *testing.T) {
 func TestClicks(t *testing.T) {
 	b := newBrowser(t)
 	now, old := read(t, "../../../examples/events.jsonl"), read(t, "testdata/old.jsonl")
-	d := compare.Compare([]*compare.Run{compare.Of(old)}, []*compare.Run{compare.Of(now)}, compare.Terms{})
+	d := diff.Compare([]*diff.Run{diff.Of(old)}, []*diff.Run{diff.Of(now)}, diff.Terms{})
 	b.open(saved(t, written(t, d, now, read(t, "../../../examples/cached_ops.json"))), 1280, 900)
 	text := func(selector string) string {
 		got, _ := b.eval(`document.querySelector("` + selector + `").textContent`).(string)

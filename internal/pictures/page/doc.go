@@ -3,7 +3,7 @@
 //
 // # Model
 //
-// [Write] takes Results of replay and a Diff of compare. Texts of the page come from package
+// [Write] takes Results of replay and a Document of diff. Texts of the page come from package
 // report. Pictures and lists come from report's overview, packed into a data block:
 //
 //	Result, Diff ──> render.Overview ──> pack ──> data block ──> page.js ──> DOM

@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/capture"
-	"github.com/cbl1/cbl1/internal/answers/compare"
 	"github.com/cbl1/cbl1/internal/pictures/page"
 	"github.com/cbl1/cbl1/replay"
+	"github.com/cbl1/cbl1/replay/diff"
 )
 
 // -shots DIR writes pictures of the pages that the browser opens, to be looked at.
@@ -64,7 +64,7 @@ func log(t testing.TB, lines ...string) *replay.Result {
 }
 
 // written returns the page about some results.
-func written(t testing.TB, d *compare.Diff, results ...*replay.Result) string {
+func written(t testing.TB, d *diff.Document, results ...*replay.Result) string {
 	t.Helper()
 	var b bytes.Buffer
 	require.NoError(t, page.Write(&b, results, replay.Terms{}, d))

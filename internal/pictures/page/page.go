@@ -10,10 +10,10 @@ import (
 	"io"
 	"strings"
 
-	"github.com/cbl1/cbl1/internal/answers/compare"
 	"github.com/cbl1/cbl1/internal/answers/render"
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/replay"
+	"github.com/cbl1/cbl1/replay/diff"
 )
 
 //go:embed page.css
@@ -31,7 +31,7 @@ const Moments = 1 << 14
 
 // Write writes a page about Results, judged on some terms, and about what changed if d is not
 // nil. Results should come of replay.Options with Buffers, Groups, Timeline and Moments.
-func Write(w io.Writer, results []*replay.Result, terms replay.Terms, d *compare.Diff) error {
+func Write(w io.Writer, results []*replay.Result, terms replay.Terms, d *diff.Document) error {
 	var b bytes.Buffer
 	words(&b, results, terms, d)
 	frame := len(head("")) + b.Len() + len(script) + len(style) + 200
@@ -78,7 +78,7 @@ func hash(text string) string {
 
 // block returns the data block: as many rows of each list, and moments of each device, as have room in so many bytes.
 // Moments beyond half of them, and beyond fewMoments, are the first to go.
-func block(results []*replay.Result, terms replay.Terms, d *compare.Diff, room int) ([]byte, error) {
+func block(results []*replay.Result, terms replay.Terms, d *diff.Document, room int) ([]byte, error) {
 	const fewMoments, manyRows = 240, 1024
 	overview, moments := render.NewOverview(results, terms, d), 0
 	for _, r := range results {
@@ -121,7 +121,7 @@ func packed(overview *render.Overview, rows, moments int) ([]byte, error) {
 
 // words writes what the page says without its script: the answer, and all of it as the
 // command says it.
-func words(b *bytes.Buffer, results []*replay.Result, terms replay.Terms, d *compare.Diff) {
+func words(b *bytes.Buffer, results []*replay.Result, terms replay.Terms, d *diff.Document) {
 	var texts bytes.Buffer
 	worst, answer, sentence := replay.CannotTell, "cannot tell", "there is no capture to look at"
 	for i, r := range results {

@@ -11,8 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/internal/answers/compare"
 	"github.com/cbl1/cbl1/internal/pictures/page"
+	"github.com/cbl1/cbl1/replay/diff"
 )
 
 // block returns the data block of a page.
@@ -69,7 +69,7 @@ func TestHostileNames(t *testing.T) {
 	r := log(t, lines...)
 	r.File = `<script>alert("file")</script>`
 	require.NotEmpty(t, r.Checks.List)
-	text := written(t, compare.Compare([]*compare.Run{compare.Of(r)}, []*compare.Run{compare.Of(log(t, lines[:9]...))}, compare.Terms{}), r)
+	text := written(t, diff.Compare([]*diff.Run{diff.Of(r)}, []*diff.Run{diff.Of(log(t, lines[:9]...))}, diff.Terms{}), r)
 	require.Equal(t, tags(written(t, nil, read(t, "../../../examples/events.jsonl"))), tags(text))
 	require.Equal(t, 2, strings.Count(text, "<script"))
 	require.Equal(t, 2, strings.Count(text, "</script"))

@@ -15,10 +15,10 @@ import (
 
 	"github.com/cbl1/cbl1/capture"
 	"github.com/cbl1/cbl1/event"
-	"github.com/cbl1/cbl1/internal/answers/compare"
 	"github.com/cbl1/cbl1/internal/testkit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
+	"github.com/cbl1/cbl1/replay/diff"
 )
 
 // TestScript runs page.js in node, on pages about a few events. testdata/script.txt has a section for each page:
@@ -61,9 +61,9 @@ func dataOf(t *testing.T, logs []string, compared bool) string {
 		require.NoError(t, err)
 		results = append(results, r)
 	}
-	var d *compare.Diff
+	var d *diff.Document
 	if compared {
-		d = compare.Compare([]*compare.Run{compare.Of(results[0])}, []*compare.Run{compare.Of(results[1])}, compare.Terms{})
+		d = diff.Compare([]*diff.Run{diff.Of(results[0])}, []*diff.Run{diff.Of(results[1])}, diff.Terms{})
 	}
 	data, err := block(results, replay.Terms{}, d, MaxBytes)
 	require.NoError(t, err)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/internal/answers/compare"
+	"github.com/cbl1/cbl1/replay/diff"
 )
 
 // The pictures of the tour: make shots writes them to docs/tour.
@@ -23,7 +23,7 @@ func TestTour(t *testing.T) {
 	b.open(saved(t, written(t, nil, demo)), 1200, 900)
 	b.part("page", "header", "#cores figure")
 	b.part("time", "#time", "#time")
-	d := compare.Compare([]*compare.Run{compare.Of(old)}, []*compare.Run{compare.Of(now)}, compare.Terms{})
+	d := diff.Compare([]*diff.Run{diff.Of(old)}, []*diff.Run{diff.Of(now)}, diff.Terms{})
 	b.open(saved(t, written(t, d, now)), 1200, 900)
 	b.part("changed", "#changed", "#changed")
 	b.quiet("tour")

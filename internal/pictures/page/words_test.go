@@ -13,10 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/capture"
-	"github.com/cbl1/cbl1/internal/answers/compare"
 	"github.com/cbl1/cbl1/internal/answers/render"
 	"github.com/cbl1/cbl1/internal/testkit"
 	"github.com/cbl1/cbl1/replay"
+	"github.com/cbl1/cbl1/replay/diff"
 )
 
 // A page about no capture is not green.
@@ -180,9 +180,9 @@ func TestWriteFails(t *testing.T) {
 func TestFrame(t *testing.T) {
 	long := strings.Repeat("a long name of a file & ", 5)
 	old, changed := replayed(t, long+"1", fits), replayed(t, long+"2", fits+large)
-	diff := compare.Compare([]*compare.Run{compare.Of(old)}, []*compare.Run{compare.Of(changed)}, compare.Terms{})
+	d := diff.Compare([]*diff.Run{diff.Of(old)}, []*diff.Run{diff.Of(changed)}, diff.Terms{})
 	var text bytes.Buffer
-	require.NoError(t, Write(&text, []*replay.Result{old, changed}, replay.Terms{}, diff))
+	require.NoError(t, Write(&text, []*replay.Result{old, changed}, replay.Terms{}, d))
 	got := text.String()
 	for _, part := range []string{style, script} {
 		require.Equal(t, 1, strings.Count(got, part))
@@ -190,7 +190,7 @@ func TestFrame(t *testing.T) {
 	}
 	for _, d := range []render.Document{
 		render.Check(old, old.Judge(replay.Terms{})).Detailed(), render.Report(old, render.Options{}), render.Peak(old).Detailed(),
-		render.Check(changed, changed.Judge(replay.Terms{})).Detailed(), render.Report(changed, render.Options{}), render.Peak(changed).Detailed(), render.Diff(diff),
+		render.Check(changed, changed.Judge(replay.Terms{})).Detailed(), render.Report(changed, render.Options{}), render.Peak(changed).Detailed(), render.Diff(d),
 	} {
 		var said strings.Builder
 		require.NoError(t, d.Text(&said, 100))

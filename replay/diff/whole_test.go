@@ -1,4 +1,4 @@
-package compare_test
+package diff_test
 
 import (
 	"encoding/json"
@@ -15,9 +15,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/internal/answers/compare"
 	"github.com/cbl1/cbl1/internal/testkit"
 	"github.com/cbl1/cbl1/replay"
+	"github.com/cbl1/cbl1/replay/diff"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files; review the difference")
@@ -91,38 +91,38 @@ func TestWholeDiffs(t *testing.T) {
 	var got strings.Builder
 	for _, c := range []struct {
 		name     string
-		old, new []*compare.Run
-		terms    compare.Terms
+		old, new []*diff.Run
+		terms    diff.Terms
 	}{
-		{"reports, of which each figure differs", handed(t, everyFigure), handed(t, otherFigures), compare.Terms{MaxGrowth: &budget, Accept: []replay.Code{"not-shown"}}},
-		{"a report and nothing", handed(t, everyFigure), nil, compare.Terms{}},
-		{"logs that are alike", runOf(t, aLog()), runOf(t, aLog()), compare.Terms{MaxGrowth: &budget}},
-		{"a report and a log", handed(t, everyFigure), runOf(t, aLog()), compare.Terms{}},
-		{"a buffer that is kept elsewhere, and a larger one", runOf(t, aLog()), runOf(t, changed("70000", "71000", `"size":256`, `"size":300`)), compare.Terms{MaxGrowth: &budget}},
+		{"reports, of which each figure differs", handed(t, everyFigure), handed(t, otherFigures), diff.Terms{MaxGrowth: &budget, Accept: []replay.Code{"not-shown"}}},
+		{"a report and nothing", handed(t, everyFigure), nil, diff.Terms{}},
+		{"logs that are alike", runOf(t, aLog()), runOf(t, aLog()), diff.Terms{MaxGrowth: &budget}},
+		{"a report and a log", handed(t, everyFigure), runOf(t, aLog()), diff.Terms{}},
+		{"a buffer that is kept elsewhere, and a larger one", runOf(t, aLog()), runOf(t, changed("70000", "71000", `"size":256`, `"size":300`)), diff.Terms{MaxGrowth: &budget}},
 		{"other CBs: sizes, cores, kinds, places", runOf(t, aLog()), runOf(t, changed(
-			`"size":4096`, `"size":5000`, "{[1-1 - 1-1]}", "{[0-1 - 1-1]}", `,"global":true`, "", `"{[0-0 - 0-0]}","size":128}`, `"{[0-0 - 0-0]}","size":128,"address":4096}`)), compare.Terms{}},
-		{"a program that is gone, and one that is new", runOf(t, aLog()), runOf(t, changed(`"name":"mul"`, `"name":"div"`)), compare.Terms{}},
+			`"size":4096`, `"size":5000`, "{[1-1 - 1-1]}", "{[0-1 - 1-1]}", `,"global":true`, "", `"{[0-0 - 0-0]}","size":128}`, `"{[0-0 - 0-0]}","size":128,"address":4096}`)), diff.Terms{}},
+		{"a program that is gone, and one that is new", runOf(t, aLog()), runOf(t, changed(`"name":"mul"`, `"name":"div"`)), diff.Terms{}},
 		{"a device that is gone, and one that does not fit", runOf(t, aLog()),
-			runOf(t, changed(fmt.Sprintf(aDevice, 1, ""), "", `"size":4096`, `"size":98000`)), compare.Terms{}},
-		{"other devices", runOf(t, aLog()), runOf(t, changed(fmt.Sprintf(aDevice, 1, ""), fmt.Sprintf(aDevice, 5, `,"l1_small":1024`))), compare.Terms{}},
+			runOf(t, changed(fmt.Sprintf(aDevice, 1, ""), "", `"size":4096`, `"size":98000`)), diff.Terms{}},
+		{"other devices", runOf(t, aLog()), runOf(t, changed(fmt.Sprintf(aDevice, 1, ""), fmt.Sprintf(aDevice, 5, `,"l1_small":1024`))), diff.Terms{}},
 		{"a report without a tightest run, a peak, places and the source of L1_SMALL", handed(t, everyFigure), handed(t, strings.NewReplacer(
-			`"tightest":{`, `"x":{`, `"core_peak":{`, `"x":{`, `"address":15`, `"address":null`, `"l1_small_from":"arch"`, `"x":1`).Replace(everyFigure)), compare.Terms{MaxGrowth: &budget}},
+			`"tightest":{`, `"x":{`, `"core_peak":{`, `"x":{`, `"address":15`, `"address":null`, `"l1_small_from":"arch"`, `"x":1`).Replace(everyFigure)), diff.Terms{MaxGrowth: &budget}},
 		{"a report of before L1_SMALL, and a CB of no program", handed(t, strings.NewReplacer(`"l1_small_bytes":6,"l1_small_from":"arch"`, `"x":1`, `"cb":31,`, "").Replace(everyFigure)),
-			handed(t, everyFigure), compare.Terms{}},
-		{"devices with the same sums, and with CBs in other places", runOf(t, unlike()), runOf(t, unlike()), compare.Terms{}},
-		{"programs that differ in their cores alone, of which one stays", runOf(t, placed("0-0", "1-0", "0-1")), runOf(t, placed("1-0", "1-1")), compare.Terms{}},
-		{"something hidden on one side", runOf(t, aLog()), runOf(t, aLog()+`{"event":"hidden","code":"x","count":2,"devices":[1]}`+"\n"), compare.Terms{}},
+			handed(t, everyFigure), diff.Terms{}},
+		{"devices with the same sums, and with CBs in other places", runOf(t, unlike()), runOf(t, unlike()), diff.Terms{}},
+		{"programs that differ in their cores alone, of which one stays", runOf(t, placed("0-0", "1-0", "0-1")), runOf(t, placed("1-0", "1-1")), diff.Terms{}},
+		{"something hidden on one side", runOf(t, aLog()), runOf(t, aLog()+`{"event":"hidden","code":"x","count":2,"devices":[1]}`+"\n"), diff.Terms{}},
 	} {
-		text, err := json.Marshal(compare.Compare(c.old, c.new, c.terms))
+		text, err := json.Marshal(diff.Compare(c.old, c.new, c.terms))
 		require.NoError(t, err)
-		again, err := json.Marshal(compare.Compare(c.old, c.new, c.terms))
+		again, err := json.Marshal(diff.Compare(c.old, c.new, c.terms))
 		require.NoError(t, err)
 		require.Equal(t, string(text), string(again), "no side has changed")
 		lines := strings.NewReplacer(`},{`, "},\n   {", `],"`, "],\n \"", `},"`, "},\n  \"").Replace(string(text))
 		fmt.Fprintf(&got, "== %s\n%s\n", c.name, lines)
 	}
 	testkit.Golden(t, *update, "testdata/diffs.golden", got.String())
-	require.EqualValues(t, -4, compare.Figure{Old: 5, New: 1}.Change())
+	require.EqualValues(t, -4, diff.Figure{Old: 5, New: 1}.Change())
 }
 
 // A report that an older cbl1 saved, without the source of L1_SMALL, says the same as its log today.
@@ -130,12 +130,12 @@ func TestSavedBefore(t *testing.T) {
 	file, err := os.Open("testdata/saved_before.json")
 	require.NoError(t, err)
 	defer func() { require.NoError(t, file.Close()) }()
-	runs, err := compare.Decode(file, "saved_before.json")
+	runs, err := diff.Decode(file, "saved_before.json")
 	require.NoError(t, err)
-	d := compare.Compare(runs, runOf(t, aLog()), compare.Terms{})
+	d := diff.Compare(runs, runOf(t, aLog()), diff.Terms{})
 	require.True(t, d.Equal)
-	require.Equal(t, compare.BySums, d.Basis.Programs)
-	require.Len(t, d.Devices, len(compare.Compare(nil, runOf(t, aLog()), compare.Terms{}).Devices))
+	require.Equal(t, diff.BySums, d.Basis.Programs)
+	require.Len(t, d.Devices, len(diff.Compare(nil, runOf(t, aLog()), diff.Terms{}).Devices))
 }
 
 // Each number of a report has its limits, and what is beyond them is named with its field. -update writes
@@ -156,9 +156,9 @@ func TestEachNumber(t *testing.T) {
 			set(json.Number(v[1]))
 			again, err := json.Marshal(doc)
 			require.NoError(t, err)
-			_, err = compare.Decode(strings.NewReader("\n"+strings.Replace(string(again), `{"`, `{"schema":"cbl1.report/2","`, 1)), "x")
+			_, err = diff.Decode(strings.NewReader("\n"+strings.Replace(string(again), `{"`, `{"schema":"cbl1.report/2","`, 1)), "x")
 			why := "ok"
-			if wrong, ok := errors.AsType[*compare.DecodeError](err); ok {
+			if wrong, ok := errors.AsType[*diff.DecodeError](err); ok {
 				require.Equal(t, 2, wrong.Line)
 				why = fmt.Sprintf("%s: %s", wrong.Field, strings.ReplaceAll(wrong.Reason, v[1], "N"))
 			} else {

@@ -1,4 +1,4 @@
-package compare
+package align
 
 import (
 	"math"
@@ -112,11 +112,11 @@ func (b *band) best(before, after []elem, i, j int, corner, above, left int32) (
 }
 
 // trace returns the pairs of the alignment that fill found.
-func (b *band) trace(before, after []elem) []pair {
-	var pairs []pair
+func (b *band) trace(before, after []elem) []Pair {
+	var pairs []Pair
 	for i, j := b.n, b.m; i > 0 || j > 0; {
 		if b.move(i, j) == paired {
-			pairs = append(pairs, pair{before[i-1].at, after[j-1].at})
+			pairs = append(pairs, Pair{before[i-1].at, after[j-1].at})
 		}
 		i, j = b.back(i, j)
 	}

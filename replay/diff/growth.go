@@ -1,4 +1,4 @@
-package compare
+package diff
 
 import (
 	"math"
@@ -18,7 +18,7 @@ func (c *comparison) growth(sides Pair[Side], all []devicePair) *Growth {
 	}
 	allowed, _ := c.terms.MaxGrowth.Of(old) // of nothing, a share is nothing
 	g := &Growth{Text: c.terms.MaxGrowth.String(), Allowed: allowed, Bytes: int64(new) - int64(old)}
-	g.Passed = new > old && new-old > allowed
+	g.Exceeded = new > old && new-old > allowed
 	if new <= old {
 		return g
 	}

@@ -1,13 +1,20 @@
-package compare
+package align
 
 import "slices"
 
-// An item is a member of a sequence that is aligned with another one. Its key describes it, from the most telling
+// An Item is a member of a sequence that is aligned with another one. Its key describes it, from the most telling
 // part to the least: the first ends[0] bytes are its name, the first ends[1] its shape, the first ends[2] its
 // size, and the whole key its place. Items with different names are never a pair.
-type item struct {
-	key  string
+type Item struct {
+	Key  string // equal items have equal keys
 	ends [3]int
+}
+
+// NewItem makes an Item. No part may be the start of another one of its level and go on like
+// the parts behind it.
+func NewItem(name, shape, size, place string) Item {
+	n := len(name)
+	return Item{name + shape + size + place, [3]int{n, n + len(shape), n + len(shape) + len(size)}}
 }
 
 // What differs between two items costs this much. A pair of other shapes costs less than
@@ -20,12 +27,11 @@ const (
 	costGap   = 3 // of one that has no partner
 )
 
-// none stands for the partner of an item without one.
-const none = -1
+// None stands for the partner of an Item without one.
+const None = -1
 
-// A pair is an item of the old sequence and one of the new one, by position; none if there
-// is no such one.
-type pair struct{ old, new int }
+// A Pair is an Item of the old sequence and its partner in the new one, by position. One of them may be [None].
+type Pair struct{ Old, New int }
 
 // Of the steps of all alignments together: a step looks at one old and one new item.
 const (
@@ -34,11 +40,11 @@ const (
 	leastSize = 1 << 12 // of an alignment that is always allowed
 )
 
-// An aligner aligns sequences. The zero aligner is ready.
-type aligner struct {
+// An Aligner aligns sequences. It limits the steps of all its alignments together. The zero Aligner is ready.
+type Aligner struct {
+	Rough  bool // an alignment was too long to be the best one for sure
 	steps  int
-	rough  bool // an alignment was too long to be the best one for sure
-	budget int  // of cells of one alignment; 0 = maxCells
+	budget int // of cells of one alignment; 0 = maxCells
 }
 
 // An elem is an item by numbers: equal ones mean equal prefixes of their keys. The number
@@ -64,17 +70,20 @@ func cost(a, b elem) (int32, bool) {
 	return 0, false
 }
 
-// align pairs the items of two sequences, in their order, at the least cost: each item is
+// Align pairs the items of two sequences, in their order, at the least cost: each item is
 // in one pair. Aligned the other way round they are the same pairs.
-func (a *aligner) align(old, new []item) []pair {
+//
+// Cost: O(n log n) where the sequences are much alike. Each difference widens the band that is searched, up to
+// some hundred million steps of one Aligner.
+func (a *Aligner) Align(old, new []Item) []Pair {
 	before, after := number(old, new)
-	var head, tail []pair
+	var head, tail []Pair
 	for len(before) > 0 && len(after) > 0 && before[0].whole == after[0].whole {
-		head = append(head, pair{before[0].at, after[0].at})
+		head = append(head, Pair{before[0].at, after[0].at})
 		before, after = before[1:], after[1:]
 	}
 	for len(before) > 0 && len(after) > 0 && before[len(before)-1].whole == after[len(after)-1].whole {
-		tail = append(tail, pair{before[len(before)-1].at, after[len(after)-1].at})
+		tail = append(tail, Pair{before[len(before)-1].at, after[len(after)-1].at})
 		before, after = before[:len(before)-1], after[:len(after)-1]
 	}
 	slices.Reverse(tail)
@@ -83,11 +92,11 @@ func (a *aligner) align(old, new []item) []pair {
 }
 
 // number gives keys their numbers.
-func number(old, new []item) (before, after []elem) {
+func number(old, new []Item) (before, after []elem) {
 	keys := make([]string, 0, len(old)+len(new))
-	for _, sequence := range [][]item{old, new} {
+	for _, sequence := range [][]Item{old, new} {
 		for _, it := range sequence {
-			keys = append(keys, it.key)
+			keys = append(keys, it.Key)
 		}
 	}
 	slices.Sort(keys)
@@ -97,19 +106,19 @@ func number(old, new []item) (before, after []elem) {
 		whole[key] = int32(i)
 	}
 	parts := [3]map[string]int32{{}, {}, {}}
-	elems := func(sequence []item) []elem {
+	elems := func(sequence []Item) []elem {
 		out := make([]elem, len(sequence))
 		for i, it := range sequence {
 			var n [3]int32
 			for k, end := range it.ends {
-				id, ok := parts[k][it.key[:end]]
+				id, ok := parts[k][it.Key[:end]]
 				if !ok {
 					id = int32(len(parts[k]))
-					parts[k][it.key[:end]] = id
+					parts[k][it.Key[:end]] = id
 				}
 				n[k] = id
 			}
-			out[i] = elem{n[0], n[1], n[2], whole[it.key], i}
+			out[i] = elem{n[0], n[1], n[2], whole[it.Key], i}
 		}
 		return out
 	}
@@ -131,14 +140,14 @@ func shared(these, others []elem) (out []elem) {
 }
 
 // complete adds the elements without a partner: gone ones before new ones.
-func complete(before, after []elem, pairs []pair) (out []pair) {
+func complete(before, after []elem, pairs []Pair) (out []Pair) {
 	i, j := 0, 0
-	until := func(p pair) {
-		for ; i < len(before) && before[i].at != p.old; i++ {
-			out = append(out, pair{before[i].at, none})
+	until := func(p Pair) {
+		for ; i < len(before) && before[i].at != p.Old; i++ {
+			out = append(out, Pair{before[i].at, None})
 		}
-		for ; j < len(after) && after[j].at != p.new; j++ {
-			out = append(out, pair{none, after[j].at})
+		for ; j < len(after) && after[j].at != p.New; j++ {
+			out = append(out, Pair{None, after[j].at})
 		}
 	}
 	for _, p := range pairs {
@@ -146,27 +155,27 @@ func complete(before, after []elem, pairs []pair) (out []pair) {
 		out = append(out, p)
 		i, j = i+1, j+1
 	}
-	until(pair{none, none})
+	until(Pair{None, None})
 	return out
 }
 
 // pieces returns the pairs of two sequences, by the positions of their items. Sequences
 // that are too long for the best alignment are cut in two where they have something in
 // common that is nowhere else in them, or in the middle.
-func (a *aligner) pieces(before, after []elem) []pair {
+func (a *Aligner) pieces(before, after []elem) []Pair {
 	if len(before) == 0 || len(after) == 0 {
 		return nil
 	}
 	if pairs, ok := a.banded(before, after); ok {
 		return pairs
 	}
-	a.rough = true
+	a.Rough = true
 	i, j := cut(before, after)
 	return append(a.pieces(before[:i], after[:j]), a.pieces(before[i:], after[j:])...)
 }
 
 // cells is how many cells one alignment may have.
-func (a *aligner) cells() int {
+func (a *Aligner) cells() int {
 	most := a.budget
 	if most == 0 {
 		most = maxCells
@@ -178,7 +187,7 @@ func (a *aligner) cells() int {
 // many steps to find it. The band of alignments that are looked at is made wider until
 // those outside of it cost more for sure: who leaves it leaves elements without partners.
 // Where the sequences are much alike the cost is O(length).
-func (a *aligner) banded(before, after []elem) ([]pair, bool) {
+func (a *Aligner) banded(before, after []elem) ([]Pair, bool) {
 	n, m := len(before), len(after)
 	least := max(floor(before, after)+costGap*max(0, m-n), floor(after, before)+costGap*max(0, n-m))
 	for w := 4; ; w *= 2 {

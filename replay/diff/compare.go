@@ -1,31 +1,33 @@
-package compare
+package diff
 
 import (
 	"slices"
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/replay"
+	"github.com/cbl1/cbl1/replay/diff/internal/align"
 )
 
-// Terms are on which terms two sides are compared. The zero Terms are the strictest, without
-// a limit.
+// Terms judge the sides of a comparison. The zero Terms accept no reason for doubt and have no limit.
 type Terms struct {
-	// Accept has the codes of reasons for doubt that are taken as seen, as replay.Terms has.
+	// Accept has the codes of accepted reasons for doubt, like replay.Terms.Accept.
 	Accept []replay.Code
-	// MaxGrowth is by how much the peak of the fullest core may grow: bytes, or a share of
-	// the old peak; nil if there is no such limit.
+	// MaxGrowth is the most bytes by which the peak of the fullest core may grow, or a share of
+	// the old peak; nil if there is no limit.
 	MaxGrowth *replay.Budget
 }
 
 // Compare returns the differences between two sides. Captures are paired by rank, or by their order if ranks are
-// not unique, and devices by id. One capture on each side is compared with the other whatever its rank, and one
-// device whatever its id.
+// not unique, and devices by id. A single capture on each side is compared with the other whatever its rank, and a
+// single device whatever its id. A side without runs has no captures.
 //
 // Cost: O(programs) where the sides are much alike; for long sequences of programs that differ a lot, at most some
 // hundred million steps.
-func Compare(old, new []*Run, t Terms) *Diff {
+func Compare(old, new []*Run, t Terms) *Document {
 	c := comparison{terms: t, basis: basisOf(slices.Concat(old, new))}
-	out := &Diff{Schema: DiffSchema, Equal: true, Basis: Basis{Programs: c.basis}, Captures: []Capture{}, Devices: []Device{}}
+	out := &Document{
+		Schema: Schema, Equal: true, Basis: Basis{Programs: c.basis}, Captures: []Capture{}, Devices: []Device{},
+	}
 	out.Sides = Pair[Side]{c.side(old), c.side(new)}
 	out.Equal = sameSides(out.Sides.Old, out.Sides.New)
 	var both []devicePair
@@ -39,7 +41,7 @@ func Compare(old, new []*Run, t Terms) *Diff {
 		d := c.device(f)
 		out.Devices, out.Equal = append(out.Devices, d), out.Equal && d.Equal()
 	}
-	out.Basis.Rough = c.aligner.rough
+	out.Basis.Rough = c.aligner.Rough
 	if t.MaxGrowth != nil {
 		out.Growth = c.growth(out.Sides, both)
 	}
@@ -50,7 +52,7 @@ func Compare(old, new []*Run, t Terms) *Diff {
 type comparison struct {
 	terms   Terms
 	basis   ProgramBasis
-	aligner aligner
+	aligner align.Aligner
 	keys    bufferKeys
 }
 
@@ -218,7 +220,7 @@ func fileOf(r *Run) *File {
 	return &File{r.file, r.nodes, r.log, r.saved}
 }
 
-// chipOf returns a chip as a Diff has it. Reports that were saved before they named the source of
+// chipOf returns a chip as a Document has it. Reports that were saved before they named the source of
 // L1_SMALL knew its size from an option alone.
 func chipOf(c replay.Chip) Chip {
 	out := Chip{

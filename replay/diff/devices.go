@@ -1,4 +1,4 @@
-package compare
+package diff
 
 import (
 	"slices"
@@ -141,7 +141,7 @@ func alikePeaks(known equalRows, a, b *peakRow) bool {
 	return samePeak(&a.Peak, &b.Peak) && sameRows(known, a.residents, b.residents, func(a, b resident) bool { return a == b })
 }
 
-// Equal reports whether nothing differs on the device.
+// Equal reports whether the device is the same on both sides. Ids and counters of nodes do not matter.
 func (d Device) Equal() bool {
 	for _, f := range d.Figures {
 		if f.Old != f.New {

@@ -1,4 +1,4 @@
-package compare
+package diff
 
 import (
 	"cmp"
@@ -10,6 +10,7 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/replay"
+	"github.com/cbl1/cbl1/replay/diff/internal/align"
 )
 
 // parts lists the differences between two lists of residents: the largest change comes first. Residents of one
@@ -25,17 +26,17 @@ func (c *comparison) parts(old, new []resident) []Part {
 		old, new uint64
 	}
 	known := map[change]int{}
-	for _, p := range c.aligner.align(residentItems(old), residentItems(new)) {
+	for _, p := range c.aligner.Align(residentItems(old), residentItems(new)) {
 		var one Part
 		var key change
 		var x, y resident
-		if p.new != none {
-			y = new[p.new]
+		if p.New != align.None {
+			y = new[p.New]
 			one.New, key.new = y.extent(), y.size
 			x = y
 		}
-		if p.old != none {
-			x = old[p.old]
+		if p.Old != align.None {
+			x = old[p.Old]
 			one.Old, key.old = x.extent(), x.size
 		}
 		switch {
@@ -62,7 +63,8 @@ func (c *comparison) parts(old, new []resident) []Part {
 	return out
 }
 
-// Change is by how many bytes the part grew, each of them if it stands for several.
+// Change returns the bytes by which each of the parts grew; it is negative if they shrank. A missing part has 0
+// bytes.
 func (p Part) Change() int64 {
 	return grown(p.Old, p.New, func(e *Extent) uint64 { return e.Bytes })
 }
@@ -73,7 +75,7 @@ func (x resident) extent() *Extent {
 
 // name describes a resident without its place.
 func (x resident) name() string {
-	return x.kind.Name() + " " + strconv.Quote(string(x.op)) + " " + strconv.Itoa(x.cb.Or(none))
+	return x.kind.Name() + " " + strconv.Quote(string(x.op)) + " " + strconv.Itoa(x.cb.Or(align.None))
 }
 
 // sorted orders residents by their names, and keeps the order within a name.
@@ -94,9 +96,9 @@ func sorted(all []resident) []resident {
 	return out
 }
 
-func residentItems(all []resident) (out []item) {
+func residentItems(all []resident) (out []align.Item) {
 	for _, x := range all {
-		out = append(out, keyed(x.name(), "|"+strconv.Quote(x.inside), fmt.Sprintf("|%d", x.size), fmt.Sprintf("|%t %d-%d", x.known, x.r.Start, x.r.End)))
+		out = append(out, align.NewItem(x.name(), "|"+strconv.Quote(x.inside), fmt.Sprintf("|%d", x.size), fmt.Sprintf("|%t %d-%d", x.known, x.r.Start, x.r.End)))
 	}
 	return out
 }

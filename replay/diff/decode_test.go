@@ -1,4 +1,4 @@
-package compare_test
+package diff_test
 
 import (
 	"bytes"
@@ -8,9 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/internal/answers/compare"
 	"github.com/cbl1/cbl1/internal/answers/render"
 	"github.com/cbl1/cbl1/replay"
+	"github.com/cbl1/cbl1/replay/diff"
 )
 
 func small() plan {
@@ -31,7 +31,7 @@ func TestIsReport(t *testing.T) {
 		whole: true, whole[:40]: true, " \n" + whole: true, `{"schema":"cbl1.report/3","file"`: true, // which Decode refuses
 		"": false, "[]": false, `{"schema":"cbl1.check/1"}`: false, `{"event":"log"}`: false, `{"graph":[]}`: false, "\x1f\x8b": false, `{"schema":7}`: false,
 	} {
-		require.Equal(t, want, compare.IsReport([]byte(text)), "%.40s", text)
+		require.Equal(t, want, diff.IsReport([]byte(text)), "%.40s", text)
 	}
 }
 
@@ -57,13 +57,13 @@ func TestDecodeRefuses(t *testing.T) {
 	} {
 		text := strings.ReplaceAll(whole, c.old, c.new)
 		require.NotEqual(t, whole, text, c.old)
-		_, err := compare.Decode(strings.NewReader(text), "x.json")
+		_, err := diff.Decode(strings.NewReader(text), "x.json")
 		require.ErrorContains(t, err, c.want, c.new)
-		_, ok := errors.AsType[*compare.DecodeError](err)
+		_, ok := errors.AsType[*diff.DecodeError](err)
 		require.True(t, ok)
 	}
-	_, err := compare.Decode(strings.NewReader("{}"), "x.json")
-	require.ErrorIs(t, err, compare.ErrNotReport)
+	_, err := diff.Decode(strings.NewReader("{}"), "x.json")
+	require.ErrorIs(t, err, diff.ErrNotReport)
 }
 
 // Whatever a line says, it is refused or compared.
@@ -71,17 +71,17 @@ func FuzzDecode(f *testing.F) {
 	whole := saved(f, small())
 	f.Add(whole)
 	f.Add(`{"schema":"cbl1.report/2","checks":{"untold":[]},"l1":[{"device":1},{"device":1}],"devices":{"none":{"programs":3}}}`)
-	other, err := compare.Decode(strings.NewReader(whole), "x.json")
+	other, err := diff.Decode(strings.NewReader(whole), "x.json")
 	require.NoError(f, err)
 	f.Fuzz(func(t *testing.T, text string) {
-		runs, err := compare.Decode(strings.NewReader(text), "x.json")
+		runs, err := diff.Decode(strings.NewReader(text), "x.json")
 		if err != nil {
 			return
 		}
-		require.True(t, compare.Compare(runs, runs, compare.Terms{}).Equal)
+		require.True(t, diff.Compare(runs, runs, diff.Terms{}).Equal)
 		budget, err := replay.ParseBudget("5%")
 		require.NoError(t, err)
-		for _, d := range []*compare.Diff{compare.Compare(runs, other, compare.Terms{MaxGrowth: &budget}), compare.Compare(other, runs, compare.Terms{MaxGrowth: &budget})} {
+		for _, d := range []*diff.Document{diff.Compare(runs, other, diff.Terms{MaxGrowth: &budget}), diff.Compare(other, runs, diff.Terms{MaxGrowth: &budget})} {
 			for _, write := range []func(*bytes.Buffer) error{
 				func(b *bytes.Buffer) error { return render.Diff(d).Text(b, 0) },
 				func(b *bytes.Buffer) error { return render.Diff(d).JSON(b) },

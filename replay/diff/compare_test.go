@@ -1,4 +1,4 @@
-package compare_test
+package diff_test
 
 import (
 	"bytes"
@@ -12,9 +12,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/cbl1/cbl1/event"
-	"github.com/cbl1/cbl1/internal/answers/compare"
 	"github.com/cbl1/cbl1/internal/answers/render"
 	"github.com/cbl1/cbl1/replay"
+	"github.com/cbl1/cbl1/replay/diff"
 )
 
 // A plan is what a log says: programs that are enqueued one after another on all devices,
@@ -72,11 +72,11 @@ func resultOf(t require.TestingT, log string, buffers bool) *replay.Result {
 	return r
 }
 
-func runOf(t require.TestingT, log string) []*compare.Run {
-	return []*compare.Run{compare.Of(resultOf(t, log, true))}
+func runOf(t require.TestingT, log string) []*diff.Run {
+	return []*diff.Run{diff.Of(resultOf(t, log, true))}
 }
 
-func (p plan) run(t require.TestingT) []*compare.Run { return runOf(t, p.log()) }
+func (p plan) run(t require.TestingT) []*diff.Run { return runOf(t, p.log()) }
 
 func (p plan) copy() plan {
 	q := p
@@ -118,7 +118,7 @@ func anyPlan() *rapid.Generator[plan] {
 }
 
 // mutate changes one thing of a plan, and says what a comparison has to say of it.
-func mutate(t *rapid.T, p plan) (q plan, want compare.Program, base int64) {
+func mutate(t *rapid.T, p plan) (q plan, want diff.Program, base int64) {
 	q = p.copy()
 	i := rapid.IntRange(0, len(p.programs)-1).Draw(t, "program")
 	one := p.programs[i]
@@ -126,16 +126,16 @@ func mutate(t *rapid.T, p plan) (q plan, want compare.Program, base int64) {
 	case "insert":
 		added := anyProgram().Draw(t, "added")
 		q.programs = slices.Insert(q.programs, i, added)
-		return q, compare.Program{State: compare.New, Op: replay.Name(added.op), New: &compare.ProgramRow{Core: added.sum()}}, 0
+		return q, diff.Program{State: diff.New, Op: replay.Name(added.op), New: &diff.ProgramRow{Core: added.sum()}}, 0
 	case "delete":
 		if len(p.programs) == 1 {
-			return q, compare.Program{State: compare.Same}, 0
+			return q, diff.Program{State: diff.Same}, 0
 		}
 		q.programs = slices.Delete(q.programs, i, i+1)
-		return q, compare.Program{State: compare.Gone, Op: replay.Name(one.op), Old: &compare.ProgramRow{Core: one.sum()}}, 0
+		return q, diff.Program{State: diff.Gone, Op: replay.Name(one.op), Old: &diff.ProgramRow{Core: one.sum()}}, 0
 	case "base":
 		q.base += 128
-		return q, compare.Program{State: compare.Same}, 128
+		return q, diff.Program{State: diff.Same}, 128
 	case "shrink":
 		q.programs[i], want = resized(t, one, -1024)
 	default:
@@ -145,18 +145,18 @@ func mutate(t *rapid.T, p plan) (q plan, want compare.Program, base int64) {
 }
 
 // resized changes the size of one buffer of a program.
-func resized(t *rapid.T, p planned, by int64) (planned, compare.Program) {
+func resized(t *rapid.T, p planned, by int64) (planned, diff.Program) {
 	k := rapid.IntRange(0, len(p.sizes)-1).Draw(t, "cb")
 	was := p.sum()
 	p.sizes = slices.Clone(p.sizes)
 	p.sizes[k] = uint64(int64(p.sizes[k]) + by)
-	state := compare.Grown
+	state := diff.Grown
 	if by < 0 {
-		state = compare.Shrunk
+		state = diff.Shrunk
 	}
-	return p, compare.Program{
-		State: state, Op: replay.Name(p.op), Old: &compare.ProgramRow{Core: was}, New: &compare.ProgramRow{Core: p.sum()},
-		CBs: []compare.CB{{New: &compare.CBRow{Number: k}}},
+	return p, diff.Program{
+		State: state, Op: replay.Name(p.op), Old: &diff.ProgramRow{Core: was}, New: &diff.ProgramRow{Core: p.sum()},
+		CBs: []diff.CB{{New: &diff.CBRow{Number: k}}},
 	}
 }
 
@@ -165,7 +165,7 @@ func TestOneMutation(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		old := anyPlan().Draw(t, "old")
 		new, want, base := mutate(t, old)
-		d := compare.Compare(old.run(t), new.run(t), compare.Terms{})
+		d := diff.Compare(old.run(t), new.run(t), diff.Terms{})
 		require.Len(t, d.Devices, 1, "equal devices are one row")
 		dev := d.Devices[0]
 		require.Len(t, dev.IDs, old.devices)
@@ -176,15 +176,15 @@ func TestOneMutation(t *testing.T) {
 
 		switch {
 		case base != 0:
-			require.Equal(t, map[compare.State]int{compare.Moved: len(old.programs)}, dev.Counts)
+			require.Equal(t, map[diff.State]int{diff.Moved: len(old.programs)}, dev.Counts)
 			for _, p := range dev.Changes {
 				for _, cb := range p.CBs {
-					require.Equal(t, compare.Moved, cb.State)
+					require.Equal(t, diff.Moved, cb.State)
 					require.Equal(t, cb.Old.Start.V+128, cb.New.Start.V)
 				}
 			}
 			return
-		case want.State == compare.Same:
+		case want.State == diff.Same:
 			require.True(t, d.Equal)
 			require.Empty(t, dev.Changes)
 			return
@@ -193,20 +193,20 @@ func TestOneMutation(t *testing.T) {
 		require.Len(t, dev.Changes, 1)
 		got := dev.Changes[0]
 		require.Equal(t, []any{want.State, want.Op, 1, want.Change()}, []any{got.State, got.Op, got.Times, got.Change()})
-		count := map[compare.State]int{want.State: 1}
+		count := map[diff.State]int{want.State: 1}
 		if same := min(len(old.programs), len(new.programs)); want.CBs != nil {
-			count[compare.Same] = same - 1
+			count[diff.Same] = same - 1
 		} else {
-			count[compare.Same] = same
+			count[diff.Same] = same
 		}
-		if count[compare.Same] == 0 {
-			delete(count, compare.Same)
+		if count[diff.Same] == 0 {
+			delete(count, diff.Same)
 		}
 		require.Equal(t, count, dev.Counts)
 		for i, cb := range got.CBs { // the one that grew, and those behind it
 			require.Equal(t, want.CBs[0].New.Number+i, cb.New.Number)
 			require.Equal(t, i == 0, cb.State == want.State)
-			require.Equal(t, i > 0, cb.State == compare.Moved)
+			require.Equal(t, i > 0, cb.State == diff.Moved)
 		}
 	})
 }
@@ -217,12 +217,12 @@ func TestMirror(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := anyPlan().Draw(t, "a"), anyPlan().Draw(t, "b")
 		resultA, resultB := a.result(t, true), b.result(t, true)
-		ra, rb := []*compare.Run{compare.Of(resultA)}, []*compare.Run{compare.Of(resultB)}
-		require.True(t, compare.Compare(ra, ra, compare.Terms{}).Equal)
+		ra, rb := []*diff.Run{diff.Of(resultA)}, []*diff.Run{diff.Of(resultB)}
+		require.True(t, diff.Compare(ra, ra, diff.Terms{}).Equal)
 		saved := decode(t, a.result(t, false))
-		require.True(t, compare.Compare(saved, ra, compare.Terms{}).Equal)
-		require.True(t, compare.Compare(ra, saved, compare.Terms{}).Equal)
-		there, back := compare.Compare(ra, rb, compare.Terms{}), compare.Compare(rb, ra, compare.Terms{})
+		require.True(t, diff.Compare(saved, ra, diff.Terms{}).Equal)
+		require.True(t, diff.Compare(ra, saved, diff.Terms{}).Equal)
+		there, back := diff.Compare(ra, rb, diff.Terms{}), diff.Compare(rb, ra, diff.Terms{})
 		requireLaid(t, there, resultA, resultB)
 		require.Equal(t, mirrored(there), flat(back))
 		require.Equal(t, there.Equal, back.Equal)
@@ -230,7 +230,7 @@ func TestMirror(t *testing.T) {
 }
 
 // requireLaid wants what differs at the peaks core by core.
-func requireLaid(t require.TestingT, d *compare.Diff, old, new *replay.Result) {
+func requireLaid(t require.TestingT, d *diff.Document, old, new *replay.Result) {
 	held := func(r *replay.Result, id event.Opt[uint64]) map[string]uint64 {
 		out := map[string]uint64{}
 		for _, on := range r.L1 {
@@ -271,27 +271,27 @@ func requireLaid(t require.TestingT, d *compare.Diff, old, new *replay.Result) {
 	}
 }
 
-func decode(t require.TestingT, r *replay.Result) []*compare.Run {
+func decode(t require.TestingT, r *replay.Result) []*diff.Run {
 	var b bytes.Buffer
 	require.NoError(t, render.Report(r, render.Options{}).JSON(&b))
-	runs, err := compare.Decode(&b, "saved.json")
+	runs, err := diff.Decode(&b, "saved.json")
 	require.NoError(t, err)
 	return runs
 }
 
 // flat lists everything that a comparison says of devices, in an order of its own.
-func flat(d *compare.Diff) (out []string) {
+func flat(d *diff.Document) (out []string) {
 	for _, dev := range d.Devices {
 		for _, f := range dev.Figures {
 			out = append(out, fmt.Sprint(f.Name, f.Old, f.New))
 		}
 		for _, p := range dev.Changes {
-			for _, side := range []*compare.ProgramRow{p.Old, p.New} {
+			for _, side := range []*diff.ProgramRow{p.Old, p.New} {
 				if side != nil {
 					side.Counter = 0 // of the first one, which depends on the order
 				}
 			}
-			slices.SortFunc(p.CBs, func(a, b compare.CB) int { return strings.Compare(text(a), text(b)) })
+			slices.SortFunc(p.CBs, func(a, b diff.CB) int { return strings.Compare(text(a), text(b)) })
 			out = append(out, text(p))
 		}
 		for _, p := range dev.AtPeak {
@@ -314,15 +314,15 @@ func text(v any) string {
 	return string(b)
 }
 
-func mirrored(d *compare.Diff) []string {
-	other := map[compare.State]compare.State{
-		compare.Same: compare.Same, compare.Moved: compare.Moved, compare.Grown: compare.Shrunk, compare.Shrunk: compare.Grown,
-		compare.New: compare.Gone, compare.Gone: compare.New,
+func mirrored(d *diff.Document) []string {
+	other := map[diff.State]diff.State{
+		diff.Same: diff.Same, diff.Moved: diff.Moved, diff.Grown: diff.Shrunk, diff.Shrunk: diff.Grown,
+		diff.New: diff.Gone, diff.Gone: diff.New,
 	}
 	for i := range d.Devices {
 		dev := &d.Devices[i]
 		dev.State = other[dev.State]
-		counts := map[compare.State]int{}
+		counts := map[diff.State]int{}
 		for state, n := range dev.Counts {
 			counts[other[state]] = n
 		}
@@ -372,14 +372,14 @@ func TestPeaksAreComposedOnce(t *testing.T) {
 		}
 		return b.String()
 	}
-	runs := func(size int, one bool) []*compare.Run {
+	runs := func(size int, one bool) []*diff.Run {
 		r, err := replay.Run("plan.jsonl", event.NewLog(strings.NewReader(log(size)), "plan.jsonl").Events(),
 			replay.Options{Buffers: true, Groups: true, OnePeak: one})
 		require.NoError(t, err)
-		return []*compare.Run{compare.Of(r)}
+		return []*diff.Run{diff.Of(r)}
 	}
-	want := compare.Compare(runs(64, false), runs(4096, false), compare.Terms{})
-	have := compare.Compare(runs(64, true), runs(4096, true), compare.Terms{})
+	want := diff.Compare(runs(64, false), runs(4096, false), diff.Terms{})
+	have := diff.Compare(runs(64, true), runs(4096, true), diff.Terms{})
 	require.Len(t, want.Devices, 4)
 	require.NotEmpty(t, want.Devices[1].AtPeak)
 	require.Equal(t, flat(want), flat(have))

@@ -1,4 +1,4 @@
-package compare
+package diff
 
 import (
 	"bufio"
@@ -18,16 +18,16 @@ import (
 	"github.com/cbl1/cbl1/replay"
 )
 
-// ErrNotReport is wrapped by errors about input that is no saved report.
+// ErrNotReport is wrapped by the [DecodeError] of input that is no saved report.
 var ErrNotReport = errors.New("is no saved report (" + replay.ReportSchema + ")")
 
 // A DecodeError describes a fault in a saved report.
 type DecodeError struct {
 	File   string
 	Line   int    // of the file, from 1
-	Field  string // in which it is wrong; "" = the line as a whole
+	Field  string // path of the wrong field; "" if the whole line is wrong
 	Reason string
-	Err    error // may be nil
+	Err    error // the cause; may be nil
 }
 
 func (e *DecodeError) Error() string {
@@ -40,7 +40,8 @@ func (e *DecodeError) Error() string {
 
 func (e *DecodeError) Unwrap() error { return e.Err }
 
-// IsReport reports whether a text begins like a saved report. A few hundred bytes are enough.
+// IsReport reports whether a text begins like a saved report, of any version. A few hundred bytes are enough. Cost:
+// O(len(head)).
 func IsReport(head []byte) bool {
 	d := json.NewDecoder(bytes.NewReader(head))
 	for i, want := range []any{json.Delim('{'), "schema", replay.ReportSchema} {
@@ -52,8 +53,8 @@ func IsReport(head []byte) bool {
 }
 
 // Decode reads saved reports: one line of JSON for each capture, as "cbl1 report --format json" writes them. The
-// name file is only shown. Errors are *DecodeError, or errors of r. Memory grows with the largest line and with
-// the contents of the reports.
+// name of the file appears only in errors, which are *DecodeError, or errors of r. Cost: O(bytes). Memory grows with
+// the largest line and with the contents of the reports.
 func Decode(r io.Reader, file string) ([]*Run, error) {
 	var out []*Run
 	lines := bufio.NewReaderSize(r, 1<<16)

@@ -1,4 +1,4 @@
-package compare
+package align
 
 import "slices"
 
@@ -8,8 +8,8 @@ import "slices"
 func cut(before, after []elem) (i, j int) {
 	if chain := chained(once(before, after)); len(chain) > 0 {
 		for _, at := range []int{len(chain) / 2, len(chain) - 1, 0} {
-			if p := chain[at]; p.old+p.new > 0 { // else nothing is cut off
-				return p.old, p.new
+			if p := chain[at]; p.Old+p.New > 0 { // else nothing is cut off
+				return p.Old, p.New
 			}
 		}
 	}
@@ -17,7 +17,7 @@ func cut(before, after []elem) (i, j int) {
 }
 
 // once returns the pairs of equal elements that both sequences have once, by the old ones.
-func once(before, after []elem) (out []pair) {
+func once(before, after []elem) (out []Pair) {
 	type seen struct{ n, at int }
 	count := func(all []elem) map[int32]seen {
 		m := map[int32]seen{}
@@ -29,19 +29,19 @@ func once(before, after []elem) (out []pair) {
 	olds, news := count(before), count(after)
 	for i, e := range before {
 		if olds[e.whole].n == 1 && news[e.whole].n == 1 {
-			out = append(out, pair{i, news[e.whole].at})
+			out = append(out, Pair{i, news[e.whole].at})
 		}
 	}
 	return out
 }
 
 // chained returns a longest chain of pairs that is in order in both sequences.
-func chained(pairs []pair) []pair {
+func chained(pairs []Pair) []Pair {
 	var ends []int // by length of a chain less one: the pair that ends it lowest
 	from := make([]int, len(pairs))
 	for k, p := range pairs {
-		at, _ := slices.BinarySearchFunc(ends, p.new, func(e, n int) int { return pairs[e].new - n })
-		if from[k] = none; at > 0 {
+		at, _ := slices.BinarySearchFunc(ends, p.New, func(e, n int) int { return pairs[e].New - n })
+		if from[k] = None; at > 0 {
 			from[k] = ends[at-1]
 		}
 		if at == len(ends) {
@@ -50,9 +50,9 @@ func chained(pairs []pair) []pair {
 			ends[at] = k
 		}
 	}
-	out := make([]pair, len(ends))
-	for k, n := none, len(ends)-1; n >= 0; n-- {
-		if k == none {
+	out := make([]Pair, len(ends))
+	for k, n := None, len(ends)-1; n >= 0; n-- {
+		if k == None {
 			k = ends[n]
 		}
 		out[n] = pairs[k]

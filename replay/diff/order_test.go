@@ -1,4 +1,4 @@
-package compare_test
+package diff_test
 
 import (
 	"errors"
@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/internal/answers/compare"
 	"github.com/cbl1/cbl1/replay"
+	"github.com/cbl1/cbl1/replay/diff"
 )
 
 // onPeak is a saved report of a device with this on its fullest core. Residents are "kind op cb start size".
@@ -34,7 +34,7 @@ func onPeak(bytes uint64, residents ...string) string {
 }
 
 // said says parts as lines.
-func said(parts []compare.Part) (out []string) {
+func said(parts []diff.Part) (out []string) {
 	for _, p := range parts {
 		cb := "-"
 		if p.CB.OK {
@@ -54,13 +54,13 @@ func TestPartsInOrder(t *testing.T) {
 	new := onPeak(8, "cb a 0 0 20", "cb a 1 10 20", "dataflow a 0 20 20", "cb b 0 30 20", "l1 d - 205 5",
 		"l1 e - 300 8", "l1 e - 310 8", "l1 e - 320 8", "l1 e - 330 9", "l1 f - 0 50",
 		"l1 g - 400 6", "l1 g - 410 6")
-	d := compare.Compare(handed(t, old), handed(t, new), compare.Terms{})
+	d := diff.Compare(handed(t, old), handed(t, new), diff.Terms{})
 	require.Equal(t, []string{
 		"gone l1 c - -99 times 1", "new l1 f - +50 times 1", "grown cb a 0 +10 times 1",
 		"grown cb a 1 +10 times 1", "grown cb b 0 +10 times 1", "grown dataflow a 0 +10 times 1",
 		"grown l1 g - +3 times 1", "grown l1 e - +2 times 1", "grown l1 g - +2 times 1", "grown l1 e - +1 times 3", "moved l1 d - +0 times 1",
 	}, said(d.Devices[0].AtPeak))
-	require.Equal(t, compare.Shrunk, d.Devices[0].State)
+	require.Equal(t, diff.Shrunk, d.Devices[0].State)
 	require.EqualValues(t, 0, d.Devices[0].AtPeak[2].Old.Start.V)
 }
 
@@ -83,16 +83,16 @@ func TestGrower(t *testing.T) {
 		{[]string{"l1 d - 500 99", "cb a 0 0 32"}, []string{"l1 c - 500 98"}, "c", "new l1 c - +98 times 1"},
 		{[]string{"cb a 0 0 32"}, []string{"cb a 0 32 32"}, "now", ""},
 	} {
-		g := compare.Compare(handed(t, onPeak(9, c.old...)), handed(t, onPeak(10, c.new...)), compare.Terms{MaxGrowth: &budget}).Growth
+		g := diff.Compare(handed(t, onPeak(9, c.old...)), handed(t, onPeak(10, c.new...)), diff.Terms{MaxGrowth: &budget}).Growth
 		got := ""
 		if g.Grower != nil {
-			got = said([]compare.Part{*g.Grower})[0]
+			got = said([]diff.Part{*g.Grower})[0]
 		}
 		require.Equal(t, []string{c.program, c.grower}, []string{string(g.Program), got})
 	}
 	// Of two captures at the same peak the first one says what grew.
 	two := handed(t, onPeak(8, "cb z 0 0 8"), onPeak(10, "cb a 0 0 32"), onPeak(10, "cb b 0 0 32"))
-	require.EqualValues(t, "a", compare.Compare(handed(t, onPeak(9), onPeak(9), onPeak(9)), two, compare.Terms{MaxGrowth: &budget}).Growth.Program)
+	require.EqualValues(t, "a", diff.Compare(handed(t, onPeak(9), onPeak(9), onPeak(9)), two, diff.Terms{MaxGrowth: &budget}).Growth.Program)
 }
 
 // onDevice0 is a saved report of circular buffers on a device.
@@ -122,7 +122,7 @@ func TestProgramsInOrder(t *testing.T) {
 		"e 90 80 70 9", "f 90 80 70 9", "g 90 80 70 9", "e 90 80 70 9", "h 90 80 70 9")
 	new := detailed("a 91 80 70 9", "b 80 82 70 9", "c 99 99 65 9", "d 90 80 70 8", "e 90 80 74 9",
 		"e 90 80 74 9", "f 99 77 70 9", "g 90 80 70 9", "e 90 80 74 9", "i 90 83 75 9")
-	dev := compare.Compare(handed(t, old), handed(t, new), compare.Terms{}).Devices[0]
+	dev := diff.Compare(handed(t, old), handed(t, new), diff.Terms{}).Devices[0]
 	var got []string
 	for _, p := range dev.Changes {
 		got = append(got, fmt.Sprintf("%s %s %+d times %d", p.State, p.Op, p.Change(), p.Times))
@@ -131,7 +131,7 @@ func TestProgramsInOrder(t *testing.T) {
 		"new i +75 times 1", "gone h -70 times 1", "shrunk c -5 times 1", "grown e +4 times 3",
 		"shrunk f +0 times 1", "grown b +0 times 1", "grown a +0 times 1", "moved d +0 times 1",
 	}, got)
-	require.Equal(t, map[compare.State]int{"new": 1, "gone": 1, "shrunk": 2, "grown": 5, "moved": 1, "same": 1}, dev.Counts)
+	require.Equal(t, map[diff.State]int{"new": 1, "gone": 1, "shrunk": 2, "grown": 5, "moved": 1, "same": 1}, dev.Counts)
 }
 
 // Cores are grouped by what was registered, alive at the peak, and where. What changes most
@@ -140,12 +140,12 @@ func TestGroupsInOrder(t *testing.T) {
 	group := func(y, registered, alive, end int) string {
 		return fmt.Sprintf(`{"cores":"{[0-%d - 1-%d]}","registered_bytes":%d,"core_peak_bytes":%d,"registered_regions":[[0,1],[2,%d]]}`, y, y, registered, alive, end)
 	}
-	side := func(groups ...string) []*compare.Run {
+	side := func(groups ...string) []*diff.Run {
 		return handed(t, onDevice0(`"core_groups":[`+strings.Join(groups, ",")+`]`))
 	}
 	old := side(group(0, 50, 40, 9), group(1, 50, 40, 9), group(2, 50, 40, 9), group(3, 50, 40, 9), group(4, 50, 40, 9), group(5, 3, 3, 9))
 	new := side(group(0, 50, 40, 9), group(1, 50, 40, 8), group(2, 50, 37, 9), group(3, 44, 40, 9), group(4, 54, 40, 9), group(6, 4, 5, 7))
-	d := compare.Compare(old, new, compare.Terms{})
+	d := diff.Compare(old, new, diff.Terms{})
 	var got []string
 	for _, g := range d.Devices[0].Groups {
 		got = append(got, fmt.Sprintf("%s %s %d %v %v %v", g.State, g.Cores, g.Count, g.Registered, g.AlivePeak, g.End))
@@ -165,21 +165,21 @@ func TestGroupsInOrder(t *testing.T) {
 func TestBasis(t *testing.T) {
 	full, sums, figures := small().run(t), handed(t, detailed("a 1 1 1 1")), handed(t, onDevice0(`"programs":1`))
 	for _, c := range []struct {
-		old, new []*compare.Run
-		want     compare.ProgramBasis
+		old, new []*diff.Run
+		want     diff.ProgramBasis
 	}{
-		{full, full, compare.ByBuffers}, {full, sums, compare.BySums}, {sums, full, compare.BySums}, {figures, sums, compare.ByFigures},
-		{slices.Concat(full, figures, sums), full, compare.ByFigures}, {handed(t, onPeak(1)), full, compare.ByBuffers},
-		{handed(t, onDevice0(`"programs":0`)), full, compare.ByBuffers},
-		{handed(t, strings.Replace(onPeak(1), `"l1":`, `"devices":{"0":{"programs":1}},"l1":`, 1)), full, compare.ByFigures},
+		{full, full, diff.ByBuffers}, {full, sums, diff.BySums}, {sums, full, diff.BySums}, {figures, sums, diff.ByFigures},
+		{slices.Concat(full, figures, sums), full, diff.ByFigures}, {handed(t, onPeak(1)), full, diff.ByBuffers},
+		{handed(t, onDevice0(`"programs":0`)), full, diff.ByBuffers},
+		{handed(t, strings.Replace(onPeak(1), `"l1":`, `"devices":{"0":{"programs":1}},"l1":`, 1)), full, diff.ByFigures},
 	} {
-		d := compare.Compare(c.old, c.new, compare.Terms{})
+		d := diff.Compare(c.old, c.new, diff.Terms{})
 		require.Equal(t, c.want, d.Basis.Programs)
-		require.Equal(t, c.want != compare.ByFigures, d.Devices[0].Listed)
+		require.Equal(t, c.want != diff.ByFigures, d.Devices[0].Listed)
 	}
 	one := detailed("a 1 1 1 1")
-	counts := compare.Compare(handed(t, one, one), handed(t, one), compare.Terms{})
-	require.Equal(t, map[compare.State]int{compare.Gone: 1}, counts.Devices[1].Counts)
+	counts := diff.Compare(handed(t, one, one), handed(t, one), diff.Terms{})
+	require.Equal(t, map[diff.State]int{diff.Gone: 1}, counts.Devices[1].Counts)
 }
 
 // Numbers on each side of each limit.
@@ -220,14 +220,14 @@ func TestLimitsOfReports(t *testing.T) {
 			`"x":[]},{"cores":"{[2-0 - 2-1]}"},{"cores":"{[1-1 - 1-1]}"}`,
 		},
 	} {
-		_, err := compare.Decode(strings.NewReader(strings.Replace(byHand, c.old, c.good, 1)), "x.json")
+		_, err := diff.Decode(strings.NewReader(strings.Replace(byHand, c.old, c.good, 1)), "x.json")
 		require.NoError(t, err, c.good)
-		_, err = compare.Decode(strings.NewReader(strings.Replace(byHand, c.old, c.bad, 1)), "x.json")
-		_, refused := errors.AsType[*compare.DecodeError](err)
+		_, err = diff.Decode(strings.NewReader(strings.Replace(byHand, c.old, c.bad, 1)), "x.json")
+		_, refused := errors.AsType[*diff.DecodeError](err)
 		require.True(t, refused, c.bad)
 	}
-	require.False(t, compare.IsReport([]byte(`{"cbl1.report/x":1}`)))
-	require.False(t, compare.IsReport([]byte(`"cbl1.report/2"`)))
+	require.False(t, diff.IsReport([]byte(`{"cbl1.report/x":1}`)))
+	require.False(t, diff.IsReport([]byte(`"cbl1.report/2"`)))
 }
 
 // What two logs and their saved reports say of a device: all figures, its peak, and the tightest run.
@@ -248,8 +248,8 @@ func TestWholeDevice(t *testing.T) {
 {"event":"enqueue","program":3}
 `
 	r := resultOf(t, log, true)
-	for i, side := range [][]*compare.Run{{compare.Of(r)}, decode(t, resultOf(t, log, false))} {
-		d := compare.Compare(side, side, compare.Terms{})
+	for i, side := range [][]*diff.Run{{diff.Of(r)}, decode(t, resultOf(t, log, false))} {
+		d := diff.Compare(side, side, diff.Terms{})
 		var got []string
 		for _, f := range d.Devices[0].Figures {
 			got = append(got, fmt.Sprintf("%s %d", f.Name, f.New))
@@ -262,7 +262,7 @@ func TestWholeDevice(t *testing.T) {
 		require.JSONEq(t, `{"rank":null,"device":3,"tracked_bytes":992,"core":"0-0","op":"","counter":4}`, text(d.Devices[0].Peak.Old))
 		require.JSONEq(t, `{"rank":null,"device":3,"op":"p","counter":7,"region_end":1248,"free_bytes":498752,"largest_gap_bytes":543840}`,
 			text(d.Sides.Old.Tightest))
-		require.Equal(t, &compare.File{Name: "plan.jsonl", Nodes: 14, Log: i == 0, Saved: i == 1}, d.Captures[0].Old)
+		require.Equal(t, &diff.File{Name: "plan.jsonl", Nodes: 14, Log: i == 0, Saved: i == 1}, d.Captures[0].Old)
 	}
 }
 
@@ -270,11 +270,11 @@ func TestWholeDevice(t *testing.T) {
 // else there has moved. Of a chip and a mesh the new one says the kind.
 func TestDevices(t *testing.T) {
 	both := handed(t, `{"schema":"cbl1.report/2","checks":{"untold":[]},"devices":{"7":{"kind":"chip"},"10":{"kind":"chip"},"none":{"kind":"chip","highest_end":1}}}`)
-	d := compare.Compare(both, both, compare.Terms{})
+	d := diff.Compare(both, both, diff.Terms{})
 	require.Equal(t, `[[{"capture":0,"rank":null,"old":null,"new":null}],[{"capture":0,"rank":null,"old":7,"new":7},`+
 		`{"capture":0,"rank":null,"old":10,"new":10}]]`, text([]any{d.Devices[0].IDs, d.Devices[1].IDs}))
 	old, new := onPeak(9, "cb a 0 0 10"), strings.Replace(onPeak(9, "cb a 0 5 10"), "chip", "mesh", 1)
-	dev := compare.Compare(handed(t, old), handed(t, new), compare.Terms{}).Devices[0]
-	require.Equal(t, []any{compare.Moved, replay.KindMesh}, []any{dev.State, dev.Kind})
-	require.Nil(t, compare.Compare(handed(t, old), small().run(t), compare.Terms{}).Devices[0].Laid)
+	dev := diff.Compare(handed(t, old), handed(t, new), diff.Terms{}).Devices[0]
+	require.Equal(t, []any{diff.Moved, replay.KindMesh}, []any{dev.State, dev.Kind})
+	require.Nil(t, diff.Compare(handed(t, old), small().run(t), diff.Terms{}).Devices[0].Laid)
 }

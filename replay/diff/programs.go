@@ -1,4 +1,4 @@
-package compare
+package diff
 
 import (
 	"cmp"
@@ -10,6 +10,7 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
+	"github.com/cbl1/cbl1/replay/diff/internal/align"
 )
 
 // programs matches the programs of two devices. It counts them by state, and lists the ones that differ: the
@@ -19,16 +20,16 @@ func (c *comparison) programs(old, new *deviceRow) (map[State]int, []Program) {
 	before, after := c.programItems(old), c.programItems(new)
 	type change struct{ old, new string }
 	known := map[change]int{}
-	for _, p := range c.aligner.align(before, after) {
+	for _, p := range c.aligner.Align(before, after) {
 		var key change
 		var one Program
-		if p.old != none {
-			key.old = before[p.old].key
-			one.Op, one.Old = old.programs.At(p.old).Op, rowOf(old.programs.At(p.old))
+		if p.Old != align.None {
+			key.old = before[p.Old].Key
+			one.Op, one.Old = old.programs.At(p.Old).Op, rowOf(old.programs.At(p.Old))
 		}
-		if p.new != none {
-			key.new = after[p.new].key
-			one.Op, one.New = new.programs.At(p.new).Op, rowOf(new.programs.At(p.new))
+		if p.New != align.None {
+			key.new = after[p.New].Key
+			one.Op, one.New = new.programs.At(p.New).Op, rowOf(new.programs.At(p.New))
 		}
 		one.State = programState(one, key.old == key.new)
 		counts[one.State]++
@@ -42,7 +43,7 @@ func (c *comparison) programs(old, new *deviceRow) (map[State]int, []Program) {
 		known[key] = len(changes)
 		one.Times, one.CBs = 1, []CB{}
 		if c.basis == ByBuffers && one.Old != nil && one.New != nil {
-			one.CBs = c.cbs(old.buffers[p.old], new.buffers[p.new])
+			one.CBs = c.cbs(old.buffers[p.Old], new.buffers[p.New])
 		}
 		changes = append(changes, one)
 	}
@@ -83,14 +84,14 @@ func rowOf(p replay.ProgramDetail) *ProgramRow {
 // programItems returns the programs of a device as they are aligned: by operation, then by
 // the number and kinds of buffers and the number of cores, then by bytes, then by where
 // each buffer lies.
-func (c *comparison) programItems(d *deviceRow) []item {
-	out := make([]item, 0, d.programs.Len())
+func (c *comparison) programItems(d *deviceRow) []align.Item {
+	out := make([]align.Item, 0, d.programs.Len())
 	for i, p := range d.programs.All() {
 		var buffers bufferKey
 		if c.basis == ByBuffers {
 			buffers = c.keys.of(d.buffers[i])
 		}
-		out = append(out, keyed(
+		out = append(out, align.NewItem(
 			strconv.Quote(string(p.Op)),
 			fmt.Sprintf("|%d %d %d%s", p.LocalCBs, p.GlobalCBs, p.Cores, buffers.shape),
 			fmt.Sprintf("|%d %d %d%s", p.Logical, p.Bytes, p.Core, buffers.size),
@@ -98,13 +99,6 @@ func (c *comparison) programItems(d *deviceRow) []item {
 		))
 	}
 	return out
-}
-
-// keyed makes an item. No part may be the start of another one of its level and go on like
-// the parts behind it.
-func keyed(name, shape, size, place string) item {
-	n := len(name)
-	return item{name + shape + size + place, [3]int{n, n + len(shape), n + len(shape) + len(size)}}
 }
 
 // A bufferKey is the part of a program's key that its buffers give.
@@ -141,12 +135,12 @@ func (c *comparison) cbs(old, new []replay.ProgramBuffer) []CB {
 	for _, p := range c.matchCBs(old, new) {
 		var one CB
 		same := false
-		if p.old != none {
-			b := old[p.old]
+		if p.Old != align.None {
+			b := old[p.Old]
 			one.Kind, one.Global, one.Old = b.Kind, b.Global, cbRow(b)
 		}
-		if p.new != none {
-			b := new[p.new]
+		if p.New != align.None {
+			b := new[p.New]
 			one.Kind, one.Global, one.New = b.Kind, b.Global, cbRow(b)
 		}
 		switch {
@@ -155,7 +149,7 @@ func (c *comparison) cbs(old, new []replay.ProgramBuffer) []CB {
 		case one.New == nil:
 			one.State = Gone
 		default:
-			a, b := old[p.old], new[p.new]
+			a, b := old[p.Old], new[p.New]
 			same = a.Range == b.Range && a.Cores.Equal(b.Cores)
 			one.State = stateOf(a.Size, b.Size, same)
 		}
@@ -166,21 +160,21 @@ func (c *comparison) cbs(old, new []replay.ProgramBuffer) []CB {
 	return out
 }
 
-func (c *comparison) matchCBs(old, new []replay.ProgramBuffer) (out []pair) {
+func (c *comparison) matchCBs(old, new []replay.ProgramBuffer) (out []align.Pair) {
 	if slices.EqualFunc(old, new, func(a, b replay.ProgramBuffer) bool { return a.Kind == b.Kind && a.Global == b.Global }) {
 		for i := range old {
-			out = append(out, pair{i, i})
+			out = append(out, align.Pair{Old: i, New: i})
 		}
 		return out
 	}
-	items := func(all []replay.ProgramBuffer) (out []item) {
+	items := func(all []replay.ProgramBuffer) (out []align.Item) {
 		for _, b := range all {
-			out = append(out, keyed(fmt.Sprintf("%s%t", b.Kind.Name(), b.Global), fmt.Sprintf("|%v", b.Cores), fmt.Sprintf("|%d", b.Size),
+			out = append(out, align.NewItem(fmt.Sprintf("%s%t", b.Kind.Name(), b.Global), fmt.Sprintf("|%v", b.Cores), fmt.Sprintf("|%d", b.Size),
 				fmt.Sprintf("|%d-%d", b.Range.Start, b.Range.End)))
 		}
 		return out
 	}
-	return c.aligner.align(items(old), items(new))
+	return c.aligner.Align(items(old), items(new))
 }
 
 func cbRow(b replay.ProgramBuffer) *CBRow {

@@ -1,4 +1,4 @@
-package compare_test
+package diff_test
 
 import (
 	"fmt"
@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/internal/answers/compare"
 	"github.com/cbl1/cbl1/replay"
+	"github.com/cbl1/cbl1/replay/diff"
 )
 
 // byHand is a saved report of two devices of which all the same is to be said. What a case
@@ -29,8 +29,8 @@ const (
 		`"core_groups":[{"cores":"{[0-0 - 1-1]}","registered_bytes":303,"core_peak_bytes":304,"programs":6,"registered_regions":[[96,200],[300,399]]}]}`
 )
 
-func handed(t require.TestingT, texts ...string) []*compare.Run {
-	runs, err := compare.Decode(strings.NewReader(strings.Join(texts, "\n")), "x.json")
+func handed(t require.TestingT, texts ...string) []*diff.Run {
+	runs, err := diff.Decode(strings.NewReader(strings.Join(texts, "\n")), "x.json")
 	require.NoError(t, err)
 	return runs
 }
@@ -105,21 +105,21 @@ func TestEachDifference(t *testing.T) {
 	} {
 		text := strings.Replace(byHand, c.old, c.new, 1)
 		require.NotEqual(t, byHand, text)
-		there := compare.Compare(handed(t, byHand), handed(t, text), compare.Terms{})
-		back := compare.Compare(handed(t, text), handed(t, byHand), compare.Terms{})
-		same := compare.Compare(handed(t, text), handed(t, text), compare.Terms{})
+		there := diff.Compare(handed(t, byHand), handed(t, text), diff.Terms{})
+		back := diff.Compare(handed(t, text), handed(t, byHand), diff.Terms{})
+		same := diff.Compare(handed(t, text), handed(t, text), diff.Terms{})
 		require.Equal(t, []any{c.equal, c.equal, true}, []any{there.Equal, back.Equal, same.Equal}, c.new)
 		require.Equal(t, []int{c.rows, c.rows, c.rows}, []int{len(there.Devices), len(back.Devices), len(same.Devices)}, c.new)
-		require.Equal(t, compare.BySums, there.Basis.Programs)
+		require.Equal(t, diff.BySums, there.Basis.Programs)
 		require.True(t, there.Devices[0].Listed)
 		more := c.old == `"more":0`
 		require.Equal(t, []bool{more, more, more}, []bool{there.Basis.LeftMore, back.Basis.LeftMore, same.Basis.LeftMore}, c.new)
 	}
 	more := handed(t, strings.Replace(byHand, `"more":0`, `"more":1`, 1), strings.Replace(byHand, `"rank":1`, `"rank":2`, 1))
-	require.True(t, compare.Compare(more, more, compare.Terms{}).Basis.LeftMore, "of one capture that is not the last one")
+	require.True(t, diff.Compare(more, more, diff.Terms{}).Basis.LeftMore, "of one capture that is not the last one")
 	meshes := handed(t, strings.ReplaceAll(byHand, "chip", "mesh"))
-	require.Len(t, compare.Compare(handed(t, byHand), meshes, compare.Terms{}).Devices, 2, "meshes are never one row")
-	require.Len(t, compare.Compare(meshes, handed(t, byHand), compare.Terms{}).Devices, 2)
+	require.Len(t, diff.Compare(handed(t, byHand), meshes, diff.Terms{}).Devices, 2, "meshes are never one row")
+	require.Len(t, diff.Compare(meshes, handed(t, byHand), diff.Terms{}).Devices, 2)
 }
 
 // What is absent on one side and 0 on the other is a difference where it says something; two of a kind are none.
@@ -142,10 +142,10 @@ func TestAbsentIsNotZero(t *testing.T) {
 	} {
 		zero, none := strings.Replace(byHand, c.text, c.zero, 1), strings.Replace(byHand, c.text, c.none, 1)
 		require.NotEqual(t, zero, none, c.text)
-		there := compare.Compare(handed(t, zero), handed(t, none), compare.Terms{})
-		back := compare.Compare(handed(t, none), handed(t, zero), compare.Terms{})
-		zeros := compare.Compare(handed(t, zero), handed(t, zero), compare.Terms{})
-		nones := compare.Compare(handed(t, none), handed(t, none), compare.Terms{})
+		there := diff.Compare(handed(t, zero), handed(t, none), diff.Terms{})
+		back := diff.Compare(handed(t, none), handed(t, zero), diff.Terms{})
+		zeros := diff.Compare(handed(t, zero), handed(t, zero), diff.Terms{})
+		nones := diff.Compare(handed(t, none), handed(t, none), diff.Terms{})
 		require.Equal(t, []bool{c.equal, c.equal, true, true}, []bool{there.Equal, back.Equal, zeros.Equal, nones.Equal}, c.none)
 		require.Equal(t, []int{c.there, c.there, c.zeros, c.non}, []int{len(there.Devices), len(back.Devices), len(zeros.Devices), len(nones.Devices)}, c.none)
 	}
@@ -161,7 +161,7 @@ func TestWholeSide(t *testing.T) {
 	last := strings.NewReplacer(`"rank":1`, `"rank":4`, `"counter":4,"device":0`, `"counter":6,"device":2`,
 		`"free_bytes":64`, `"free_bytes":63`,
 		`"tracked_bytes":300`, `"tracked_bytes":299`).Replace(byHand)
-	d := compare.Compare(handed(t, byHand, next), handed(t, last, tight, next), compare.Terms{Accept: []replay.Code{"torn-line", "aborted"}})
+	d := diff.Compare(handed(t, byHand, next), handed(t, last, tight, next), diff.Terms{Accept: []replay.Code{"torn-line", "aborted"}})
 	const peak = `"peak":{"rank":%d,"device":0,"tracked_bytes":300,"core":"1-2","op":"mul","counter":7}`
 	require.JSONEq(t, `{"files":2,"answer":"does_not_fit","runs":6,"runs_failed":2,"untold":["not-shown"],"accepted":["torn-line"],`+
 		fmt.Sprintf(peak, 1)+`,"tightest":{"rank":1,"device":0,"op":"sub","counter":4,"region_end":900,"free_bytes":64,`+
@@ -169,7 +169,7 @@ func TestWholeSide(t *testing.T) {
 	require.JSONEq(t, `{"files":3,"answer":"does_not_fit","runs":9,"runs_failed":2,"untold":["not-shown"],"accepted":["aborted","torn-line"],`+
 		fmt.Sprintf(peak, 3)+`,"tightest":{"rank":4,"device":2,"op":"sub","counter":6,"region_end":900,"free_bytes":63,`+
 		`"largest_gap_bytes":32}}`, text(d.Sides.New))
-	d = compare.Compare(handed(t, tight), handed(t, byHand), compare.Terms{})
+	d = diff.Compare(handed(t, tight), handed(t, byHand), diff.Terms{})
 	require.Equal(t, []replay.Code{"not-shown", "torn-line"}, d.Sides.New.Untold)
 	require.Equal(t, []replay.Answer{replay.CannotTell, replay.DoesNotFit}, []replay.Answer{d.Sides.Old.Answer, d.Sides.New.Answer})
 }
@@ -177,7 +177,7 @@ func TestWholeSide(t *testing.T) {
 // Captures are pairs by ranks that tell them apart, else in their order. A pair has the rank of the
 // new one, a missing one the chip of the other.
 func TestPairsOfCaptures(t *testing.T) {
-	side := func(name string, ranks []string) (out []*compare.Run) {
+	side := func(name string, ranks []string) (out []*diff.Run) {
 		for i, rank := range ranks {
 			out = append(out, handed(t, strings.NewReplacer(`"rank":1`, `"rank":`+rank, `"file":"a"`,
 				fmt.Sprintf(`"file":"%s%d"`, name, i)).Replace(byHand))...)
@@ -195,7 +195,7 @@ func TestPairsOfCaptures(t *testing.T) {
 		{[]string{"2", "null"}, []string{"null", "null", "3"}, "2:o0-n0 nil:o1-n1 3:-n2"},
 		{[]string{"4"}, []string{"5"}, "5:o0-n0"},
 	} {
-		d := compare.Compare(side("o", c.old), side("n", c.new), compare.Terms{})
+		d := diff.Compare(side("o", c.old), side("n", c.new), diff.Terms{})
 		var got []string
 		for _, one := range d.Captures {
 			rank, old, new := "nil", "", ""

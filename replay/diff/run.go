@@ -1,4 +1,4 @@
-package compare
+package diff
 
 import (
 	"fmt"
@@ -10,8 +10,8 @@ import (
 	"github.com/cbl1/cbl1/replay"
 )
 
-// A Run is the comparable part of one capture, event log or saved report. [Of] and [Decode] make it; it does not
-// change.
+// A Run is the comparable part of one capture, event log or saved report. [Of] and [Decode] make it. It does not
+// change, and several goroutines may compare it.
 type Run struct {
 	file  string
 	rank  event.Opt[uint64]
@@ -93,8 +93,9 @@ func figureNames() [numFigures]string {
 	}
 }
 
-// Of returns what a Result says. Programs are compared buffer by buffer if it was made with
-// replay.Options.Buffers, else by their sums. Cost: O(devices + programs).
+// Of returns the comparable part of a Result. Programs are compared buffer by buffer if the Result was made with
+// replay.Options.Buffers, else by their sums; Device.Laid needs replay.Options.Groups. The Result must not change
+// afterwards. Cost: O(devices + programs).
 func Of(r *replay.Result) *Run {
 	head := r.ReportHead()
 	out := newRun(&head)

@@ -1,4 +1,4 @@
-package compare_test
+package diff_test
 
 import (
 	"fmt"
@@ -7,15 +7,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/internal/answers/compare"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
+	"github.com/cbl1/cbl1/replay/diff"
 )
 
 // ranked is a saved report of a rank.
-func ranked(t *testing.T, p plan, rank string) *compare.Run {
+func ranked(t *testing.T, p plan, rank string) *diff.Run {
 	t.Helper()
-	runs, err := compare.Decode(strings.NewReader(strings.Replace(saved(t, p), `"rank":null`, `"rank":`+rank, 1)), "x.json")
+	runs, err := diff.Decode(strings.NewReader(strings.Replace(saved(t, p), `"rank":null`, `"rank":`+rank, 1)), "x.json")
 	require.NoError(t, err)
 	return runs[0]
 }
@@ -26,7 +26,7 @@ func TestRanksArePairs(t *testing.T) {
 	a, b, c := small(), small(), small()
 	b.programs[1].sizes = []uint64{16384}
 	c.devices = 3
-	d := compare.Compare([]*compare.Run{ranked(t, a, "0"), ranked(t, b, "1"), ranked(t, c, "2")}, []*compare.Run{ranked(t, b, "1"), ranked(t, a, "0")}, compare.Terms{})
+	d := diff.Compare([]*diff.Run{ranked(t, a, "0"), ranked(t, b, "1"), ranked(t, c, "2")}, []*diff.Run{ranked(t, b, "1"), ranked(t, a, "0")}, diff.Terms{})
 	require.Len(t, d.Captures, 3)
 	require.True(t, d.Captures[0].Equal && d.Captures[1].Equal)
 	require.False(t, d.Captures[2].Equal || d.Equal)
@@ -34,7 +34,7 @@ func TestRanksArePairs(t *testing.T) {
 	var equal, gone int
 	for _, dev := range d.Devices {
 		switch {
-		case dev.State == compare.Gone:
+		case dev.State == diff.Gone:
 			gone += len(dev.IDs)
 		case dev.Equal():
 			equal += len(dev.IDs)
@@ -48,19 +48,19 @@ func TestDevicesArePairs(t *testing.T) {
 	one := small()
 	one.devices = 1
 	text := strings.Replace(one.log(), `"first":0`, `"first":9`, 1)
-	d := compare.Compare(one.run(t), runOf(t, text), compare.Terms{})
+	d := diff.Compare(one.run(t), runOf(t, text), diff.Terms{})
 	require.True(t, d.Equal)
 	require.Equal(t, uint64(0), d.Devices[0].IDs[0].Old.V)
 	require.Equal(t, uint64(9), d.Devices[0].IDs[0].New.V)
 
 	two, three := small(), small()
 	three.devices = 3
-	d = compare.Compare(two.run(t), three.run(t), compare.Terms{})
+	d = diff.Compare(two.run(t), three.run(t), diff.Terms{})
 	require.Len(t, d.Devices, 2)
 	require.True(t, d.Devices[0].Equal())
 	require.Len(t, d.Devices[0].IDs, 2)
-	require.Equal(t, compare.New, d.Devices[1].State)
-	require.Equal(t, map[compare.State]int{compare.New: 2}, d.Devices[1].Counts)
+	require.Equal(t, diff.New, d.Devices[1].State)
+	require.Equal(t, map[diff.State]int{diff.New: 2}, d.Devices[1].Counts)
 	require.False(t, d.Equal)
 }
 
@@ -75,7 +75,7 @@ func TestFoldLooksAtPrograms(t *testing.T) {
 {"event":"enqueue","program":%d,"devices":[%d]}
 `, i, name, i, i)
 	}
-	d := compare.Compare(runOf(t, head), runOf(t, text), compare.Terms{})
+	d := diff.Compare(runOf(t, head), runOf(t, text), diff.Terms{})
 	var ids [][]uint64
 	for _, dev := range d.Devices {
 		var row []uint64
@@ -101,28 +101,28 @@ func TestGrowth(t *testing.T) {
 	} {
 		budget, err := replay.ParseBudget(c.text)
 		require.NoError(t, err)
-		g := compare.Compare(old.run(t), grown.run(t), compare.Terms{MaxGrowth: &budget}).Growth
-		require.Equal(t, []any{c.allowed, int64(1000), c.passed, "ttnn.matmul"}, []any{g.Allowed, g.Bytes, g.Passed, string(g.Program)}, c.text)
+		g := diff.Compare(old.run(t), grown.run(t), diff.Terms{MaxGrowth: &budget}).Growth
+		require.Equal(t, []any{c.allowed, int64(1000), c.passed, "ttnn.matmul"}, []any{g.Allowed, g.Bytes, g.Exceeded, string(g.Program)}, c.text)
 		require.Equal(t, int64(1000), g.Grower.Change())
-		g = compare.Compare(grown.run(t), old.run(t), compare.Terms{MaxGrowth: &budget}).Growth
-		require.False(t, g.Passed)
+		g = diff.Compare(grown.run(t), old.run(t), diff.Terms{MaxGrowth: &budget}).Growth
+		require.False(t, g.Exceeded)
 		require.Nil(t, g.Grower)
 	}
 	// A share of nothing is nothing.
 	budget, err := replay.ParseBudget("100%")
 	require.NoError(t, err)
 	empty := plan{devices: 2, base: old.base}
-	require.True(t, compare.Compare(empty.run(t), old.run(t), compare.Terms{MaxGrowth: &budget}).Growth.Passed)
+	require.True(t, diff.Compare(empty.run(t), old.run(t), diff.Terms{MaxGrowth: &budget}).Growth.Exceeded)
 }
 
 // What is hidden on one side is told, until it is accepted; what does not fit stays so.
 func TestHiddenSide(t *testing.T) {
 	p := small()
 	hidden := runOf(t, p.log()+`{"event":"hidden","code":"not-shown","count":1}`+"\n")
-	d := compare.Compare(p.run(t), hidden, compare.Terms{})
+	d := diff.Compare(p.run(t), hidden, diff.Terms{})
 	require.Equal(t, []replay.Answer{replay.Fits, replay.CannotTell}, []replay.Answer{d.Sides.Old.Answer, d.Sides.New.Answer})
 	require.Equal(t, []replay.Code{replay.CodeNotShown}, d.Sides.New.Untold)
-	d = compare.Compare(p.run(t), hidden, compare.Terms{Accept: []replay.Code{replay.CodeNotShown}})
+	d = diff.Compare(p.run(t), hidden, diff.Terms{Accept: []replay.Code{replay.CodeNotShown}})
 	require.Equal(t, replay.Fits, d.Sides.New.Answer)
 	require.Equal(t, []replay.Code{replay.CodeNotShown}, d.Sides.New.Accepted)
 	require.False(t, d.Equal)
@@ -131,7 +131,7 @@ func TestHiddenSide(t *testing.T) {
 // Two runs differ also if nothing but what lay on other cores than the fullest at its peak does, and
 // all of that is gone at the end.
 func TestOtherCoresAtThePeak(t *testing.T) {
-	run := func(core string) []*compare.Run {
+	run := func(core string) []*diff.Run {
 		return runOf(t, `{"event":"log","version":1}
 {"event":"device","device":0,"spec":{"board":"n150"}}
 {"event":"allocate","buffer":1,"kind":"l1","parts":[{"cores":"`+core+`","address":1000000,"size":1024}]}
@@ -140,12 +140,12 @@ func TestOtherCoresAtThePeak(t *testing.T) {
 {"event":"free","buffer":2}
 `)
 	}
-	require.True(t, compare.Compare(run("1-1"), run("1-1"), compare.Terms{}).Equal)
-	d := compare.Compare(run("1-1"), run("2-2"), compare.Terms{})
+	require.True(t, diff.Compare(run("1-1"), run("1-1"), diff.Terms{}).Equal)
+	d := diff.Compare(run("1-1"), run("2-2"), diff.Terms{})
 	require.False(t, d.Equal)
 	require.False(t, d.Devices[0].Equal())
-	require.Equal(t, []compare.LaidGroup{
-		{Cores: l1.CoreSetOf(l1.Core{X: 1, Y: 1}), Count: 1, Tracked: compare.Pair[uint64]{Old: 1024}},
-		{Cores: l1.CoreSetOf(l1.Core{X: 2, Y: 2}), Count: 1, Tracked: compare.Pair[uint64]{New: 1024}},
+	require.Equal(t, []diff.LaidGroup{
+		{Cores: l1.CoreSetOf(l1.Core{X: 1, Y: 1}), Count: 1, Tracked: diff.Pair[uint64]{Old: 1024}},
+		{Cores: l1.CoreSetOf(l1.Core{X: 2, Y: 2}), Count: 1, Tracked: diff.Pair[uint64]{New: 1024}},
 	}, d.Devices[0].Laid)
 }

@@ -1,4 +1,4 @@
-package compare
+package align
 
 import (
 	"fmt"
@@ -11,11 +11,11 @@ import (
 )
 
 // word makes an item of a name, a shape, a size and a place.
-func word(name, shape, size, place byte) item {
-	return item{string([]byte{name, shape, size, place}), [3]int{1, 2, 3}}
+func word(name, shape, size, place byte) Item {
+	return Item{string([]byte{name, shape, size, place}), [3]int{1, 2, 3}}
 }
 
-func words(text string) (out []item) {
+func words(text string) (out []Item) {
 	for w := range strings.FieldsSeq(text) {
 		out = append(out, word(w[0], w[1], w[2], w[3]))
 	}
@@ -24,7 +24,7 @@ func words(text string) (out []item) {
 
 // leastCost is the cost of the best alignment, by trying all: the plain recursion over a
 // whole table.
-func leastCost(old, new []item) int {
+func leastCost(old, new []Item) int {
 	table := make([][]int, len(old)+1)
 	for i := range table {
 		table[i] = make([]int, len(new)+1)
@@ -36,7 +36,7 @@ func leastCost(old, new []item) int {
 				table[i][j] = 3 * i
 			default:
 				table[i][j] = min(table[i-1][j], table[i][j-1]) + 3
-				if d := price(old[i-1].key, new[j-1].key); d >= 0 {
+				if d := price(old[i-1].Key, new[j-1].Key); d >= 0 {
 					table[i][j] = min(table[i][j], table[i-1][j-1]+d)
 				}
 			}
@@ -61,15 +61,15 @@ func price(a, b string) int {
 }
 
 // requireInOrder says that each item is in one pair, in order.
-func requireInOrder(t require.TestingT, pairs []pair, old, new []item) {
+func requireInOrder(t require.TestingT, pairs []Pair, old, new []Item) {
 	i, j := 0, 0
 	for _, p := range pairs {
-		if p.old != none {
-			require.Equal(t, i, p.old)
+		if p.Old != None {
+			require.Equal(t, i, p.Old)
 			i++
 		}
-		if p.new != none {
-			require.Equal(t, j, p.new)
+		if p.New != None {
+			require.Equal(t, j, p.New)
 			j++
 		}
 	}
@@ -77,22 +77,22 @@ func requireInOrder(t require.TestingT, pairs []pair, old, new []item) {
 }
 
 // priceOf is what an alignment costs.
-func priceOf(t require.TestingT, pairs []pair, old, new []item) (sum int) {
+func priceOf(t require.TestingT, pairs []Pair, old, new []Item) (sum int) {
 	requireInOrder(t, pairs, old, new)
 	for _, p := range pairs {
-		if p.old == none || p.new == none {
+		if p.Old == None || p.New == None {
 			sum += 3
 			continue
 		}
-		d := price(old[p.old].key, new[p.new].key)
+		d := price(old[p.Old].Key, new[p.New].Key)
 		require.NotEqual(t, -1, d)
 		sum += d
 	}
 	return sum
 }
 
-func anyWords() *rapid.Generator[[]item] {
-	return rapid.Custom(func(t *rapid.T) (out []item) {
+func anyWords() *rapid.Generator[[]Item] {
+	return rapid.Custom(func(t *rapid.T) (out []Item) {
 		letters := rapid.SampledFrom([]byte("ab"))
 		for range rapid.IntRange(0, 24).Draw(t, "length") {
 			out = append(out, word(letters.Draw(t, "name"), letters.Draw(t, "shape"), letters.Draw(t, "size"), letters.Draw(t, "place")))
@@ -105,16 +105,16 @@ func TestAlignCostsLeast(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		old, new := anyWords().Draw(t, "old"), anyWords().Draw(t, "new")
 		if rapid.Bool().Draw(t, "alike") { // long runs in common
-			new = append(append([]item{}, old...), new[:min(len(new), 3)]...)
+			new = append(append([]Item{}, old...), new[:min(len(new), 3)]...)
 			if at := rapid.IntRange(0, len(old)).Draw(t, "at"); at < len(old) {
 				new = append(new[:at], new[at+1:]...)
 			}
 		}
-		var a, back aligner
-		pairs := a.align(old, new)
+		var a, back Aligner
+		pairs := a.Align(old, new)
 		require.Equal(t, leastCost(old, new), priceOf(t, pairs, old, new))
-		require.False(t, a.rough)
-		mirrored := back.align(new, old)
+		require.False(t, a.Rough)
+		mirrored := back.Align(new, old)
 		require.Equal(t, matches(pairs, false), matches(mirrored, true))
 	})
 }
@@ -122,25 +122,25 @@ func TestAlignCostsLeast(t *testing.T) {
 // A run of items that went from the start to the end: the best alignment leaves narrow bands.
 func TestAlignRotated(t *testing.T) {
 	for n := 8; n <= 60; n++ {
-		var old []item
+		var old []Item
 		for k := range n {
 			old = append(old, word('a', 'a', byte(k), 'a'))
 		}
 		for k := 1; k <= min(n-1, 12); k++ {
-			new := append(append([]item{}, old[k:]...), old[:k]...)
-			var a aligner
-			require.Equal(t, leastCost(old, new), priceOf(t, a.align(old, new), old, new), "%d of %d", k, n)
+			new := append(append([]Item{}, old[k:]...), old[:k]...)
+			var a Aligner
+			require.Equal(t, leastCost(old, new), priceOf(t, a.Align(old, new), old, new), "%d of %d", k, n)
 		}
 	}
 }
 
 // matches are the pairs of two items, the other way round if asked.
-func matches(pairs []pair, back bool) (out []pair) {
+func matches(pairs []Pair, back bool) (out []Pair) {
 	for _, p := range pairs {
 		if back {
-			p.old, p.new = p.new, p.old
+			p.Old, p.New = p.New, p.Old
 		}
-		if p.old != none && p.new != none {
+		if p.Old != None && p.New != None {
 			out = append(out, p)
 		}
 	}
@@ -159,16 +159,16 @@ func TestAlignByHand(t *testing.T) {
 		{"aaba baaa", "baaa aaba", "-0 1=0 +1"},                                         // the smaller key has no partner
 		{"aaab aaac aaad aaae aaaf", "aabb aabc aabd aabe aabf", "0=0 1=1 2=2 3=3 4=4"}, // all grown
 	} {
-		var a aligner
+		var a Aligner
 		var got []string
-		for _, p := range a.align(words(c.old), words(c.new)) {
+		for _, p := range a.Align(words(c.old), words(c.new)) {
 			switch {
-			case p.old == none:
-				got = append(got, fmt.Sprintf("+%d", p.new))
-			case p.new == none:
-				got = append(got, fmt.Sprintf("-%d", p.old))
+			case p.Old == None:
+				got = append(got, fmt.Sprintf("+%d", p.New))
+			case p.New == None:
+				got = append(got, fmt.Sprintf("-%d", p.Old))
 			default:
-				got = append(got, fmt.Sprintf("%d=%d", p.old, p.new))
+				got = append(got, fmt.Sprintf("%d=%d", p.Old, p.New))
 			}
 		}
 		require.Equal(t, c.want, strings.Join(got, " "), "%s | %s", c.old, c.new)
@@ -176,10 +176,10 @@ func TestAlignByHand(t *testing.T) {
 }
 
 // noise are n words of one name that are all different but for chance.
-func noise(n int, seed uint64) (out []item) {
+func noise(n int, seed uint64) (out []Item) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	for range n {
-		out = append(out, item{fmt.Sprintf("a%08d", r.IntN(1e8)), [3]int{1, 2, 5}})
+		out = append(out, Item{fmt.Sprintf("a%08d", r.IntN(1e8)), [3]int{1, 2, 5}})
 	}
 	return out
 }
@@ -188,18 +188,18 @@ func noise(n int, seed uint64) (out []item) {
 func TestAlignSteps(t *testing.T) {
 	const n = 5_000
 	base := noise(n, 1)
-	edited := append(append([]item{}, base[1:2_000]...), base[2_100:]...)
-	moved := append([]item{}, base...)
+	edited := append(append([]Item{}, base[1:2_000]...), base[2_100:]...)
+	moved := append([]Item{}, base...)
 	for i := range moved {
-		moved[i].key += "x"
+		moved[i].Key += "x"
 	}
 	for _, c := range []struct {
 		name     string
-		old, new []item
+		old, new []Item
 		most     int
 	}{
 		{"the same", base, base, 0},
-		{"one is gone", base, append(append([]item{}, base[:70]...), base[71:]...), 0},
+		{"one is gone", base, append(append([]Item{}, base[:70]...), base[71:]...), 0},
 		{"some are gone at two ends", base, edited, 6 * 200 * n},
 		{"all are moved", base, moved, 10 * n},
 		{"all are of other operations", base, renamed(base), 0},
@@ -209,18 +209,18 @@ func TestAlignSteps(t *testing.T) {
 			if testing.Short() && c.most > n*n {
 				t.Skip("needs a run without -short: it fills a table of 5,000 x 5,000")
 			}
-			var a aligner
-			pairs := a.align(c.old, c.new)
+			var a Aligner
+			pairs := a.Align(c.old, c.new)
 			require.LessOrEqual(t, a.steps, c.most)
-			require.False(t, a.rough)
+			require.False(t, a.Rough)
 			require.NotEmpty(t, pairs)
 		})
 	}
 }
 
-func renamed(items []item) (out []item) {
+func renamed(items []Item) (out []Item) {
 	for _, it := range items {
-		it.key = "z" + it.key[1:]
+		it.Key = "z" + it.Key[1:]
 		out = append(out, it)
 	}
 	return out
@@ -232,14 +232,14 @@ func TestAlignRough(t *testing.T) {
 	for k := 500; k < 2_800; k += 600 {
 		new[k+40] = old[k]
 	}
-	a := aligner{budget: 100_000}
-	pairs := a.align(old, new)
-	require.True(t, a.rough)
+	a := Aligner{budget: 100_000}
+	pairs := a.Align(old, new)
+	require.True(t, a.Rough)
 	require.Less(t, a.steps, 5_000_000)
 	requireInOrder(t, pairs, old, new)
 	kept := 0
 	for _, p := range pairs {
-		if p.old != none && p.new == p.old+40 && p.old%600 == 500 {
+		if p.Old != None && p.New == p.Old+40 && p.Old%600 == 500 {
 			kept++
 		}
 	}
