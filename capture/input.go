@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/packed"
 	"github.com/cbl1/cbl1/internal/shown"
 )
 
@@ -28,7 +29,7 @@ type Input struct {
 // are the files graph_capture_<rank>_of_<world>.json by rank; if there are none, all *.json by name,
 // numbers in names by value; and then the event logs, *.jsonl, by name. Files may also end in .gz or .zst.
 // Sidecars (*.python_io.json, config.json) and hidden files are left out, folders inside are not entered.
-// Other files with such names are passed over: see Listed. A rank that comes twice and a folder without
+// Answers of cbl1 and other files with such names are passed over: see Listed. A rank that comes twice and a folder without
 // captures are refused. Errors are *event.InputError.
 func Inputs(path string) ([]Input, error) {
 	l, err := List(path)
@@ -71,8 +72,11 @@ func List(path string) (l Listed, err error) {
 		if strings.HasSuffix(stem, ".expected") || strings.HasSuffix(stem, ".right") {
 			why = "it says what a test expects"
 		}
-		if err == nil && !info.Mode().IsRegular() {
+		switch {
+		case err == nil && !info.Mode().IsRegular():
 			why = Irregular(info.Mode())
+		case why == "" && isAnswer(full):
+			why = "it is an answer of cbl1: cbl1 diff and cbl1 page --against read saved reports"
 		}
 		in := newInput(full)
 		switch {
@@ -117,6 +121,20 @@ func (l Listed) order(path string, ranks, others, logs []Input) (Listed, error) 
 func sideFile(stem string) bool {
 	return stem == "config" || strings.HasSuffix(stem, ".python_io") ||
 		strings.Contains(stem, "cluster_descriptor") || strings.Contains(stem, "mesh_coordinate_mapping")
+}
+
+// isAnswer reports whether a file is a JSON answer of this program, such as a saved report. It reads the first
+// bytes. A file that cannot be read is no answer.
+func isAnswer(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }() // open for reading only
+	plain := packed.Open(f)
+	defer plain.Close()
+	start, _, _ := packed.Peek(plain)
+	return strings.HasPrefix(strings.Join(strings.Fields(string(start)), ""), `{"schema":"cbl1.`)
 }
 
 // Irregular returns a text about a file that is not regular, like "it is a socket", or "". Opening such a

@@ -4,9 +4,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/internal/testkit"
 )
 
 // passed returns what was passed over as text, without the folder.
@@ -50,6 +53,27 @@ func TestPassed(t *testing.T) {
 			}
 		})
 	}
+}
+
+// An answer of the program is no capture, whatever its name and form. One that is named is refused when it is read.
+func TestPassedAnswers(t *testing.T) {
+	const answer = ": it is an answer of cbl1: cbl1 diff and cbl1 page --against read saved reports"
+	dir := folder(t, "empty.json")
+	for name, text := range map[string]string{
+		"check.json": "{ \"schema\" : \"cbl1.check/1\"}", "report.jsonl": "{\"schema\":\"cbl1.report/1\",", "run.json": "{\"schema\":\"other\"}",
+		"late.json": "[{\"schema\":\"cbl1.report/1\"}]", "log.jsonl": "{\"event\":\"log\",\"version\":1}",
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+	packed := testkit.Gzip(t, strings.NewReader("{\"schema\":\"cbl1.report/1\"}"))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "report.json.gz"), packed, 0o600))
+	l, err := List(dir)
+	require.NoError(t, err)
+	require.Equal(t, []string{"empty.json", "late.json", "run.json", "log.jsonl"}, names(l.Inputs))
+	require.Equal(t, []string{"check.json" + answer, "report.json.gz" + answer, "report.jsonl" + answer}, passed(l))
+	named, err := List(filepath.Join(dir, "check.json"))
+	require.NoError(t, err)
+	require.Len(t, named.Inputs, 1)
 }
 
 // Where nothing is left, what was passed over says why. A file that is named is never passed
