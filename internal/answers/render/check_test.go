@@ -10,6 +10,7 @@ import (
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/internal/answers/render"
 	"github.com/cbl1/cbl1/internal/clash"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
@@ -253,5 +254,30 @@ func TestBudget(t *testing.T) {
 	}
 	for _, text := range []string{"0", "1", "900 KiB", "0%", "100%", "33.3%", " 80 % "} {
 		require.Equal(t, text, budget(t, text).String())
+	}
+}
+
+// A line about an assumption names files without their common folder: one, three, or two of more.
+func TestDoubtsNameFiles(t *testing.T) {
+	const said, rest = "? chip not named: blackhole (--arch), in ", "? no L1_SMALL (--l1-small), in all "
+	for _, c := range []struct {
+		assumed, known []string
+		want           string
+	}{
+		{[]string{"runs/b"}, []string{"runs/c"}, said + "b\n" + rest + "2 files\n"},
+		{[]string{"a/x", "b/x", "c/x"}, []string{"a/y"}, said + "3 files: a/x, b/x, c/x\n" + rest + "4 files\n"},
+		{[]string{"r/a", "r/b", "r/c", "r/d"}, []string{"r/e"}, said + "4 files: a, b, ...\n" + rest + "5 files\n"},
+	} {
+		var all render.Doubts
+		for i, file := range append(c.assumed, c.known...) {
+			r := newScene(t, l1.ArchSpec(l1.Blackhole)).result
+			if r.File = file; i < len(c.assumed) {
+				r.Spec.ArchFrom = event.FromAssumed
+			}
+			all.Take(judged(r, nil))
+		}
+		var b bytes.Buffer
+		require.NoError(t, all.Text(&b, len(c.assumed)+len(c.known), 0))
+		require.Equal(t, c.want, b.String())
 	}
 }

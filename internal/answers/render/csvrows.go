@@ -1,6 +1,7 @@
 package render
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/cbl1/cbl1/event"
@@ -58,27 +59,13 @@ func peakFigures(known map[replay.Laid]*replay.L1Peak, p *replay.L1Peak) *replay
 	}
 }
 
-// programCSV has a row for each program of each device.
-func programCSV(r *replay.Result) csvTable {
-	return csvTable{append(deviceColumns(r, replay.Device{}), column{"", replay.ProgramDetail{}}), func(yield func([]column) bool) {
+// listCSV has a row for each thing in a list of each device.
+func listCSV[T any](r *replay.Result, list func(*replay.Device) iter.Seq[T]) csvTable {
+	return csvTable{append(deviceColumns(r, replay.Device{}), column{"", *new(T)}), func(yield func([]column) bool) {
 		for i := range r.Devices {
 			on := slices.Clip(deviceColumns(r, r.Devices[i]))
-			for p := range programsOf(r, &r.Devices[i]) {
-				if !yield(append(on, column{"", p})) {
-					return
-				}
-			}
-		}
-	}}
-}
-
-// groupCSV has a row for each group of cores of each device.
-func groupCSV(r *replay.Result) csvTable {
-	return csvTable{append(deviceColumns(r, replay.Device{}), column{"", replay.CoreGroup{}}), func(yield func([]column) bool) {
-		for i := range r.Devices {
-			on := slices.Clip(deviceColumns(r, r.Devices[i]))
-			for _, g := range r.Devices[i].CoreGroups {
-				if !yield(append(on, column{"", g})) {
+			for x := range list(&r.Devices[i]) {
+				if !yield(append(on, column{"", x})) {
 					return
 				}
 			}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -16,19 +17,15 @@ import (
 	"github.com/cbl1/cbl1/replay"
 )
 
-// A doubt is an assumption in two parts, with the flag that settles it. Between the parts stands in how many
-// files it was made: "chip not named", ": blackhole (--arch)".
-type doubt struct{ what, taken string }
-
-// doubts are the assumptions of all answers.
-func doubts(r *replay.Result) (out []doubt) {
+// doubts are the assumptions of all answers, each with the flag that settles it: "chip not named: blackhole (--arch)".
+func doubts(r *replay.Result) (out []string) {
 	switch {
 	case r.Nodes == 0:
 	case r.Spec.Arch == "":
-		out = append(out, doubt{"chip not named", ": no percentages (--arch)"})
+		out = append(out, "chip not named: no percentages (--arch)")
 	case r.Spec.L1Size == 0:
-		what := fmt.Sprintf(": base %s does not lie in that of a %s (--base)", grouped(r.Spec.CBBase), r.Spec.Arch)
-		out = append(out, doubt{"size of L1 not known", what})
+		what := fmt.Sprintf("base %s does not lie in that of a %s (--base)", grouped(r.Spec.CBBase), r.Spec.Arch)
+		out = append(out, "size of L1 not known: "+what)
 	case r.Spec.ArchFrom == event.FromAssumed:
 		out = append(out, assumed(r))
 	}
@@ -37,21 +34,21 @@ func doubts(r *replay.Result) (out []doubt) {
 		out = append(out, placed(r))
 	}
 	if n := r.Hits.Inferred; n > 0 {
-		out = append(out, doubt{shown.Plural(n, "operation") + " from the program cache", ": as last time (--no-infer)"})
+		out = append(out, shown.Plural(n, "operation")+" from the program cache: as last time (--no-infer)")
 	}
 	return out
 }
 
 // small is the doubt how large L1_SMALL is, which decides whether buffers fit.
-func small(r *replay.Result) []doubt {
+func small(r *replay.Result) []string {
 	if f := r.Spec.SmallFrom; r.Spec.L1Size == 0 || f != event.FromAssumed && f != event.FromArch {
 		return nil
 	}
-	return []doubt{{smallText(r.Spec), " (--l1-small)"}}
+	return []string{smallText(r.Spec) + " (--l1-small)"}
 }
 
 // placed says how addresses were synthesised.
-func placed(r *replay.Result) doubt {
+func placed(r *replay.Result) string {
 	what := "CBs"
 	switch r.Addresses {
 	case replay.AddressesMixed:
@@ -63,15 +60,15 @@ func placed(r *replay.Result) doubt {
 	if r.Spec.BaseFrom == event.FromArch || r.Spec.BaseFrom == event.FromAssumed {
 		from = " (--base)"
 	}
-	return doubt{what + " placed", " from " + grouped(r.Spec.CBBase) + from}
+	return what + " placed from " + grouped(r.Spec.CBBase) + from
 }
 
 // assumed is the chip that is assumed. It also says where addresses speak against it.
-func assumed(r *replay.Result) doubt {
+func assumed(r *replay.Result) string {
 	if startsAsWormhole(r) {
-		return doubt{"chip not named, CBs start as on a wormhole", ": blackhole (--arch wormhole)"}
+		return "chip not named, CBs start as on a wormhole: blackhole (--arch wormhole)"
 	}
-	return doubt{"chip not named", fmt.Sprintf(": %s (--arch)", r.Spec.Arch)}
+	return fmt.Sprintf("chip not named: %s (--arch)", r.Spec.Arch)
 }
 
 // startsAsWormhole reports whether recorded addresses speak for a Wormhole where a Blackhole is assumed. The base of
@@ -96,64 +93,84 @@ func lowestCB(r *replay.Result) uint64 {
 }
 
 // below is the assumed base, if circular buffers start below it.
-func below(r *replay.Result) []doubt {
+func below(r *replay.Result) []string {
 	from, lowest := r.Spec.BaseFrom, lowestCB(r)
 	if from != event.FromArch && from != event.FromAssumed || lowest >= r.Spec.CBBase || startsAsWormhole(r) {
 		return nil
 	}
-	return []doubt{{"base assumed", fmt.Sprintf(": %s, but CBs start at %s, so percentages are off (--base)", grouped(r.Spec.CBBase), grouped(lowest))}}
-}
-
-// joined are doubts in one line.
-func joined(all []doubt) string {
-	texts := make([]string, 0, len(all))
-	for _, d := range all {
-		texts = append(texts, shown.Visible(d.what+d.taken))
-	}
-	return strings.Join(texts, "; ")
+	const what = "base assumed: %s, but CBs start at %s, so percentages are off (--base)"
+	return []string{fmt.Sprintf(what, grouped(r.Spec.CBBase), grouped(lowest))}
 }
 
 // doubtNotes are doubts, a line each.
-func doubtNotes(all []doubt) (notes []note) {
-	for _, d := range all {
-		notes = append(notes, note{"?", d.what + d.taken})
+func doubtNotes(all []string) (notes []note) {
+	for _, text := range all {
+		notes = append(notes, note{"?", text})
 	}
 	return notes
 }
 
 // Doubts collects the assumptions of several answers, so that each is named once. The zero Doubts is empty.
 type Doubts struct {
-	all   []doubt
-	files []int
+	all   []string
+	files [][]string // of each assumption
+	taken []string   // files of all answers
 }
 
 // Take returns the Document without its assumptions, which are kept.
 func (all *Doubts) Take(d Document) Document {
+	all.taken = append(all.taken, d.file)
 	for _, one := range d.page.doubts {
 		i := slices.Index(all.all, one)
 		if i < 0 {
-			i, all.all, all.files = len(all.all), append(all.all, one), append(all.files, 0)
+			i, all.all, all.files = len(all.all), append(all.all, one), append(all.files, nil)
 		}
-		all.files[i]++
+		all.files[i] = append(all.files[i], d.file)
 	}
 	d.page.doubts = nil
 	return d
 }
 
-// Text writes a line for each assumption, with the number of files, or all of them in one line if there was one file.
+// Text writes a line for each assumption with the names of files, or all of them in one line if there was one file.
 func (all *Doubts) Text(w io.Writer, documents, columns int) error {
 	var b bytes.Buffer
 	if documents == 1 {
 		(&page{doubts: all.all}).text(&b, draw.Style{Columns: columns})
 	}
-	for i, d := range all.all {
+	for i, text := range all.all {
 		if documents > 1 {
-			text := fmt.Sprintf("%s in %s%s", d.what, shown.Plural(all.files[i], "file"), d.taken)
-			wrap(&b, "? ", 2, shown.Visible(text), columns)
+			wrap(&b, "? ", 2, shown.Visible(text)+", in "+all.where(all.files[i]), columns)
 		}
 	}
 	_, err := w.Write(b.Bytes())
 	return err
+}
+
+// where names the first of some files, without the folder of all files: "a.json", "9 files: a.json, b.json, ...".
+func (all *Doubts) where(files []string) string {
+	const most = 3
+	low, high, folder := slices.Min(all.taken), slices.Max(all.taken), 0
+	for i := range min(len(low), len(high)) {
+		if low[i] != high[i] {
+			break
+		}
+		if low[i] == filepath.Separator {
+			folder = i + 1
+		}
+	}
+	var names []string
+	for _, file := range files[:min(len(files), most)] {
+		names = append(names, shown.End(file[folder:], 40))
+	}
+	switch n := len(files); {
+	case n == 1:
+		return names[0]
+	case n == len(all.taken):
+		return fmt.Sprintf("all %s files", grouped(n))
+	case n > most:
+		names[most-1] = shown.Ellipsis
+	}
+	return shown.Plural(len(files), "file") + ": " + strings.Join(names, ", ")
 }
 
 // chipText says with which L1 was reckoned.

@@ -13,8 +13,8 @@ import (
 // text visible (shown.Visible), so that no name from a file steers a terminal.
 type page struct {
 	blocks  []block
-	doubts  []doubt // that a last line names, or several for all pages
-	details bool    // blocks of details are written
+	doubts  []string // that a last line names, or several for all pages
+	details bool     // blocks of details are written
 }
 
 // A block is a few lines, notes or a table. Only one of them is there, but for the heading of
@@ -108,7 +108,7 @@ func (p *page) text(b *bytes.Buffer, s draw.Style) {
 			fmt.Fprintf(b, "%s\n", line)
 		}
 	}
-	if text := joined(p.doubts); text != "" {
+	if text := shown.Visible(strings.Join(p.doubts, "; ")); text != "" {
 		wrap(b, "?"+strings.Repeat(" ", markWidth-1), markWidth, text, columns)
 	}
 }
@@ -142,7 +142,7 @@ func (p *page) markdown(b *bytes.Buffer) {
 			fmt.Fprintf(b, "\n%s\n", inert(line))
 		}
 	}
-	if text := joined(p.doubts); text != "" {
+	if text := shown.Visible(strings.Join(p.doubts, "; ")); text != "" {
 		if !listed {
 			b.WriteByte('\n')
 		}

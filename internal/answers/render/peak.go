@@ -165,16 +165,16 @@ func spikeNotes(r *replay.Result, s *replay.Spike) []note {
 func gapText(r l1.Range) string { return fmt.Sprintf("%s bytes at %s", grouped(r.Len()), rangeText(r)) }
 
 // bufferDoubts are the assumptions about L1 buffers of a device.
-func bufferDoubts(row *replay.DeviceL1) (out []doubt) {
+func bufferDoubts(row *replay.DeviceL1) (out []string) {
 	switch row.Addresses {
 	case replay.AddressesSynthesised:
-		out = append(out, doubt{"L1 buffers placed", " from the top down"})
+		out = append(out, "L1 buffers placed from the top down")
 	case replay.AddressesMixed:
-		out = append(out, doubt{"some L1 buffers placed", " from the top down"})
+		out = append(out, "some L1 buffers placed from the top down")
 	case replay.AddressesRecorded, replay.AddressesNone:
 	}
 	if row.Assumed > 0 {
-		out = append(out, doubt{"cores of " + shown.Plural(row.Assumed, "sharded buffer") + " not known", ": taken as all"})
+		out = append(out, "cores of "+shown.Plural(row.Assumed, "sharded buffer")+" not known: taken as all")
 	}
 	return out
 }

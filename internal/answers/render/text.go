@@ -3,6 +3,7 @@ package render
 import (
 	"cmp"
 	"io"
+	"iter"
 	"slices"
 
 	"github.com/cbl1/cbl1/event"
@@ -48,9 +49,13 @@ func Report(r *replay.Result, opt Options) Document {
 	}
 	switch {
 	case opt.Programs:
-		d.csv = func() csvTable { return programCSV(r) }
+		d.csv = func() csvTable {
+			return listCSV(r, func(d *replay.Device) iter.Seq[replay.ProgramDetail] { return programsOf(r, d) })
+		}
 	case opt.Cores:
-		d.csv = func() csvTable { return groupCSV(r) }
+		d.csv = func() csvTable {
+			return listCSV(r, func(d *replay.Device) iter.Seq[replay.CoreGroup] { return slices.Values(d.CoreGroups) })
+		}
 	default:
 		d.csv = func() csvTable { return deviceCSV(r) }
 	}
@@ -82,18 +87,11 @@ func fullestFolds(folds []fold[replay.Device]) []fold[replay.Device] {
 	if len(folds) <= maxRows {
 		return folds
 	}
-	order := make([]int, len(folds))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		return -cmp.Compare(folds[a].first.RegisteredCorePeak, folds[b].first.RegisteredCorePeak)
+	fullest := slices.Clone(folds)
+	slices.SortStableFunc(fullest, func(a, b fold[replay.Device]) int {
+		return -cmp.Compare(a.first.RegisteredCorePeak, b.first.RegisteredCorePeak)
 	})
-	order = order[:maxRows]
-	slices.Sort(order)
-	var out []fold[replay.Device]
-	for _, i := range order {
-		out = append(out, folds[i])
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(folds), func(f fold[replay.Device]) bool {
+		return !slices.ContainsFunc(fullest[:maxRows], func(one fold[replay.Device]) bool { return one.first == f.first })
+	})
 }
