@@ -370,8 +370,8 @@ func TestWatchUsage(t *testing.T) {
 	}
 	code, stdout, stderr := call("", "watch", "--demo", "3", "--once")
 	require.Zero(t, code, stderr)
-	require.Contains(t, stdout, "  DRAM 2,147,483,648 16.7% + TRACE 25,165,824 0.2% of 12,884,901,888\n")
-	require.Contains(t, stdout, "  L1 buffers 8,388,608 9.4% + ")
+	require.Contains(t, stdout, "  bytes in DRAM, of 12,884,901,888\n    buffers                   2,147,483,648  16.7%\n")
+	require.Contains(t, stdout, "    L1 buffers                    8,388,608   9.4%\n")
 	_, again, _ := call("", "watch", "--demo", "3", "--once")
 	require.Equal(t, stdout, again, "the same each time")
 	made, err := newDemo(32)

@@ -15,9 +15,9 @@ import (
 func TestChartNamesItsBars(t *testing.T) {
 	some := uint64(1)
 	for want, row := range map[string]func() watch.Device{
-		"device 3 n150: # registered CBs of all cores":                             func() watch.Device { return region(shm.Version3) },
-		"device 3 n150: # resident CBs of all cores":                               func() watch.Device { return region(shm.Version4) },
-		"device 0 : # registered CBs, : what more is tracked, of the fullest core": func() watch.Device { return watch.Device{Core: &some} },
+		"device 3 n150: # registered CBs of all cores":                            func() watch.Device { return region(shm.Version3) },
+		"device 3 n150: # resident CBs of all cores":                              func() watch.Device { return region(shm.Version4) },
+		"device 0: # registered CBs, : what more is tracked, of the fullest core": func() watch.Device { return watch.Device{Core: &some} },
 	} {
 		m := watch.Model{ASCII: true}
 		m.Take(watch.Snapshot{Devices: []watch.Device{row()}})

@@ -20,6 +20,7 @@ func (m *Model) help(columns int) []Line {
 		{Text: "  INCOMPLETE   the source lost a client, or hides something"},
 		{Text: "  accounting   a sum of sizes is more than the L1: it counts bytes twice"},
 		{Text: "  of NAME      a device of the fleet with that name"},
+		{Text: "  registered   of the programs in the cache, whether they run or not"},
 		{Text: "  resident     left by the last dispatches; tracked: all in L1 but kernels"},
 		{Text: "  headroom     bytes between CBs and buffers, where there are the fewest"},
 		{Text: "  ?            the source does not tell"},

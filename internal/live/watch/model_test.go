@@ -47,7 +47,7 @@ func TestModel(t *testing.T) {
 	require.Equal(t, []string{"1", "2", "0", "3"}, order, "the fullest first")
 	require.Equal(t, []watch.Look{watch.Bad, watch.Warn, watch.Good, watch.Good}, looks)
 	require.Equal(t, ">       1  n150      ###############.  95.0%         950           ?", lines[2].Text)
-	require.Contains(t, text(lines), "device 1 n150: % of usable L1 of 10 cores, 10,000 bytes\n")
+	require.Contains(t, text(lines), "device 1 n150: 10 cores, 10,000 bytes of usable L1\n")
 
 	// The selected device stays, once a key has chosen it.
 	m.Move(1)
@@ -80,11 +80,8 @@ func TestBreakdown(t *testing.T) {
 		dram, trace, size uint64
 		want              string
 	}{
-		{0, 0, 0, "  DRAM 0 + TRACE 0\n"},
-		{300, 0, 0, "  DRAM 300 + TRACE 0\n"},
-		{300, 100, 0, "  DRAM 300 + TRACE 100 (25.0% of both)\n"},
-		{math.MaxUint64, math.MaxUint64, 0, "(50.0% of both)\n"},
-		{300, 100, 2000, "  DRAM 300 15.0% + TRACE 100 5.0% of 2,000\n"},
+		{0, 0, 0, "  bytes in DRAM\n    buffers                               0\n    traces                                0\n"},
+		{300, 100, 2000, "  bytes in DRAM, of 2,000\n    buffers                             300  15.0%\n    traces                              100   5.0%\n"},
 	} {
 		s := at(1, 100)
 		d := &s.Devices[0]
@@ -96,8 +93,11 @@ func TestBreakdown(t *testing.T) {
 		m.Take(s)
 		lines := text(m.Lines(120, 40))
 		require.Contains(t, lines, c.want)
-		require.Contains(t, lines, "  L1_SMALL 50 0.5%   sums of CBs: sizes x cores ?  the protocol's ?\n")
-		require.Contains(t, lines, "  L1 buffers 1,000 10.0% + kernels 500 5.0% = 1,500 15.0%\n")
+		for name, want := range map[string]string{"L1 buffers": "1,000 10.0%", "L1_SMALL buffers": "50 0.5%", "kernels": "500 5.0%"} {
+			require.Contains(t, strings.Join(strings.Fields(lines), " "), " "+name+" "+want+" ")
+		}
+		require.NotContains(t, lines, "CB sizes")
+		require.NotContains(t, lines, "resident")
 	}
 }
 
@@ -130,7 +130,7 @@ func TestModelOfFleets(t *testing.T) {
 	}
 	lines := text(m.Lines(120, 40))
 	require.Contains(t, lines, ">       0  n150      ##############..  90.0%         900           ? of eval\n        0  n150      ########........  50.0%         500           ? of train accounting\n")
-	require.Contains(t, lines, "device 0 of eval, n150: %")
+	require.Contains(t, lines, "device 0 of eval, n150: 10 cores, ")
 	require.Contains(t, lines, "odd: no-device of train 2, 7 devices of fleets are not shown\n")
 	m.Move(1)
 	on, _ := m.Selected()
@@ -257,7 +257,7 @@ func TestWrongIsWhole(t *testing.T) {
 	}
 	low := m.Lines(80, 10)
 	require.Len(t, low, 10)
-	require.Equal(t, "lines 1 to 4 of 13: space and b go on and back", low[9].Text, "below the head, a device and the source")
+	require.Equal(t, "lines 1 to 4 of 16: space and b go on and back", low[9].Text, "below the head, a device and the source")
 	require.Equal(t, "and 4 more lines, on a higher screen", m.Lines(80, 4)[3].Text)
 	s.Refused[0] = strings.Repeat("very long words ", 50)
 	m.Take(s)
@@ -380,7 +380,7 @@ func TestWideScreen(t *testing.T) {
 	require.Equal(t, ">       1  n150      ###############.  95.0%         950           ?", strings.TrimRight(lines[2].Text, " "))
 	require.Len(t, lines[2].Text, 82)
 	require.Equal(t, watch.Bad, lines[2].Look)
-	require.Equal(t, "  L1 buffers 0 0.0% = 0 0.0%", lines[2].Beside.Text)
+	require.Equal(t, "  bytes on all cores                    now  share          peak", lines[2].Beside.Text)
 	require.Equal(t, watch.Plain, lines[2].Beside.Look)
 	last := lines[len(lines)-1]
 	require.Equal(t, "refused: line 9: free: no such buffer", last.Beside.Text)

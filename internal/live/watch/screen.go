@@ -3,7 +3,6 @@ package watch
 import (
 	"cmp"
 	"fmt"
-	"math/bits"
 	"slices"
 	"strings"
 	"time"
@@ -216,53 +215,62 @@ func lookOf(share float64) Look {
 	return Good
 }
 
-// breakdown shows the figures of the selected device.
+// breakdown shows the figures of the selected device in a table: bytes now, their share, and the most bytes at a
+// time. It leaves out figures that the source lacks.
 func (m *Model) breakdown() []Line {
 	d := m.looked()
 	if d == nil {
 		return nil
 	}
-	of := func(n *uint64) string {
-		if n == nil || d.Physical() == 0 {
-			return ""
-		}
-		return fmt.Sprintf(" %.1f%%", 100*float64(*n)/float64(d.Physical()))
+	base := "the size of its L1 is not known"
+	switch {
+	case d.Physical() > 0:
+		base = fmt.Sprintf("%d cores, %s bytes of usable L1", d.Cores, exact(d.Physical()))
+	case d.Usable > 0:
+		base = fmt.Sprintf("%s bytes of usable L1 on a core, how many is not known", exact(d.Usable))
 	}
-	base := "its L1 is not known"
-	if d.Physical() > 0 {
-		base = fmt.Sprintf("%% of usable L1 of %d cores, %s bytes", d.Cores, exact(d.Physical()))
-	}
-	_, _, bar := d.Fullness()
-	out := []Line{{Look: Head, Text: fmt.Sprintf("%s: %s", d.title(), base)}}
-	add := func(format string, args ...any) { out = append(out, Line{Text: "  " + fmt.Sprintf(format, args...)}) }
-	cbs := d.CBs()
-	together, over := d.L1, uint64(0)
-	parts := []string{fmt.Sprintf("L1 buffers %s%s", exact(d.L1), of(&d.L1))}
-	for _, part := range []struct {
-		name string
-		n    *uint64
-	}{{"CBs", cbs}, {"kernels", d.Kernels}} {
-		if part.n != nil {
-			parts = append(parts, fmt.Sprintf("%s %s%s", part.name, exact(*part.n), of(part.n)))
-			carry := uint64(0)
-			together, carry = bits.Add64(together, *part.n, 0)
-			over |= carry
-		}
-	}
-	sum := exact(together) + of(&together)
-	if over != 0 {
-		sum = "more than 2^64 bytes"
-	}
-	add("%s = %s", strings.Join(parts, " + "), sum)
-	add("%s", d.inDRAM())
-	add("CBs: registered %-13s resident %-13s tracked %s", optional(d.Registered), optional(d.Dispatched), optional(d.Tracked))
+	var peak Peak
+	var core *uint64 // the peak of the fullest core
 	if d.Peak != nil {
-		add("      their peak %-13s     peak %-13s    peak %s", optional(d.Peak.Registered), optional(d.Peak.Dispatched), optional(d.Peak.Tracked))
-		add("fullest core: registered %s  peak %s  tracked %s", optional(d.Core), exact(d.Peak.Core), optional(d.TrackedCore))
+		peak, core = *d.Peak, &d.Peak.Core
 	}
-	add("L1_SMALL %s%s   sums of CBs: sizes x cores %s  the protocol's %s", exact(d.L1Small), of(&d.L1Small), optional(d.Logical), optional(d.Sum))
-	if bar != "" {
-		add("the bar: %s, of what is usable", bar)
+	out := []Line{{Look: Head, Text: d.title() + ": " + base}}
+	add := func(name string, now, most *uint64, whole uint64) {
+		share, high := "", ""
+		if now == nil {
+			return
+		}
+		if whole > 0 {
+			share = fmt.Sprintf("%.1f%%", 100*float64(*now)/float64(whole))
+		}
+		if most != nil {
+			high = exact(*most)
+		}
+		out = append(out, Line{Text: fmt.Sprintf("    %-24s %14s %6s %13s", name, exact(*now), share, high)})
+	}
+	out = append(out, Line{Text: fmt.Sprintf("  %-26s %14s %6s %13s", "bytes on all cores", "now", "share", "peak")})
+	add("CBs, registered", d.Registered, peak.Registered, d.Physical())
+	add("CBs, resident", d.Dispatched, peak.Dispatched, d.Physical())
+	add("L1 buffers", &d.L1, nil, d.Physical())
+	add("L1_SMALL buffers", &d.L1Small, nil, d.Physical())
+	add("kernels", d.Kernels, nil, d.Physical())
+	add("tracked: all but kernels", d.Tracked, peak.Tracked, d.Physical())
+	add("CB sizes times cores", d.Logical, nil, d.Physical())
+	add("CB sizes in messages", d.Sum, nil, d.Physical())
+	if d.Core != nil || d.TrackedCore != nil {
+		out = append(out, Line{Text: "  bytes on the fullest core"})
+		add("CBs, registered", d.Core, core, d.Usable)
+		add("tracked: all but kernels", d.TrackedCore, peak.TrackedCore, d.Usable)
+	}
+	size := uint64(0)
+	if d.DRAMSize != nil {
+		size = *d.DRAMSize
+	}
+	out = append(out, Line{Text: strings.TrimSuffix("  bytes in DRAM, of "+exact(size), ", of 0")})
+	add("buffers", &d.DRAM, nil, size)
+	add("traces", &d.Trace, nil, size)
+	if _, _, bar := d.Fullness(); bar != "" {
+		out = append(out, Line{Text: "  the bar: " + bar + ", of its usable L1"})
 	}
 	if from := m.above[d.Place()]; from != 0 {
 		text := fmt.Sprintf("  accounting for %v: %s, beyond its L1, counts twice", m.since(from), d.Accounting())
@@ -271,25 +279,12 @@ func (m *Model) breakdown() []Line {
 	return out
 }
 
-// inDRAM is the bytes in DRAM, and their shares of it; without its size, the share of trace buffers
-// in both.
-func (d *Device) inDRAM() string {
-	switch {
-	case d.DRAMSize != nil && *d.DRAMSize > 0:
-		share := func(n uint64) string { return fmt.Sprintf("%s %.1f%%", exact(n), 100*float64(n)/float64(*d.DRAMSize)) }
-		return fmt.Sprintf("DRAM %s + TRACE %s of %s", share(d.DRAM), share(d.Trace), exact(*d.DRAMSize))
-	case d.Trace == 0:
-		return fmt.Sprintf("DRAM %s + TRACE 0", exact(d.DRAM))
-	}
-	return fmt.Sprintf("DRAM %s + TRACE %s (%.1f%% of both)", exact(d.DRAM), exact(d.Trace), 100*float64(d.Trace)/(float64(d.Trace)+float64(d.DRAM)))
-}
-
 // title names a device.
 func (d *Device) title() string {
 	if d.Fleet != "" {
 		return fmt.Sprintf("device %d of %s, %s", d.Device, d.Fleet, d.Board)
 	}
-	return fmt.Sprintf("device %d %s", d.Device, d.Board)
+	return strings.TrimSpace(fmt.Sprintf("device %d %s", d.Device, d.Board))
 }
 
 // processes shows a row for each process.
