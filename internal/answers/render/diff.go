@@ -159,10 +159,7 @@ func stateCounts(counts map[diff.State]int, same bool) string {
 }
 
 func peakBytes(s diff.Side) uint64 {
-	if s.Peak == nil {
-		return 0
-	}
-	return s.Peak.Bytes
+	return known(s.Peak, func(p diff.Peak) uint64 { return p.Bytes }).V
 }
 
 // diffNotes name the basis of the comparison, and the owners of the new peak and of the new tightest headroom.

@@ -98,8 +98,8 @@ func below(r *replay.Result) []string {
 	if from != event.FromArch && from != event.FromAssumed || lowest >= r.Spec.CBBase || startsAsWormhole(r) {
 		return nil
 	}
-	const what = "base assumed: %s, but CBs start at %s, so percentages are off (--base)"
-	return []string{fmt.Sprintf(what, grouped(r.Spec.CBBase), grouped(lowest))}
+	base, start := grouped(r.Spec.CBBase), grouped(lowest)
+	return []string{"base assumed: " + base + ", but CBs start at " + start + ", so percentages are off (--base)"}
 }
 
 // doubtNotes are doubts, a line each.
@@ -150,10 +150,7 @@ func (all *Doubts) Text(w io.Writer, documents, columns int) error {
 func (all *Doubts) where(files []string) string {
 	const most = 3
 	low, high, folder := slices.Min(all.taken), slices.Max(all.taken), 0
-	for i := range min(len(low), len(high)) {
-		if low[i] != high[i] {
-			break
-		}
+	for i := 0; i < min(len(low), len(high)) && low[i] == high[i]; i++ {
 		if low[i] == filepath.Separator {
 			folder = i + 1
 		}

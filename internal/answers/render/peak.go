@@ -25,10 +25,10 @@ func Peak(r *replay.Result) Document {
 	case most != nil:
 		bytes := most.CorePeak
 		d.page.line("%s%s registered at once on a core of %s: %s", head("peak", r), bytesText(r.SpecOf(most.ID), bytes), deviceName(r, most.ID), nothingRan(r))
-		d.page.note(slices.Concat(untoldNotes(r), unseenNotes(r), boundNotes(r), doubtNotes(doubts(r)))...)
+		d.page.note(slices.Concat(untoldNotes(r), boundNotes(r), doubtNotes(doubts(r)))...)
 	default:
 		d.page.line("%snothing is known to have been in L1", head("peak", r))
-		d.page.note(append(untoldNotes(r), unseenNotes(r)...)...)
+		d.page.note(untoldNotes(r)...)
 	}
 	return d
 }
@@ -68,7 +68,7 @@ func writePeak(page *page, r *replay.Result, row *replay.DeviceL1) {
 	}
 	page.line("%s%s%s", head("peak", r), text, doubtful(r))
 	writeResidents(page, atPeak(r, row), r, p.Residents, 0)
-	notes := slices.Concat(composition(r, row.ID, p), untoldNotes(r), unseenNotes(r))
+	notes := slices.Concat(composition(r, row.ID, p), untoldNotes(r))
 	if most := mostRegistered(r); most != nil {
 		notes = append(notes, note{"apart", fmt.Sprintf("%s CB bytes registered at once on a core of %s; %s", grouped(most.CorePeak), deviceName(r, most.ID), nothingRan(r))})
 		notes = append(notes, boundNotes(r)...)
@@ -179,7 +179,9 @@ func bufferDoubts(row *replay.DeviceL1) (out []string) {
 	return out
 }
 
-// untoldNotes name everything that the capture hides: the true peak may be higher.
+// untoldNotes name everything that the capture hides: the true peak may be higher. Unseen are L1 buffers that are in
+// no program's way only because nothing says where they lie, or whose they are.
 func untoldNotes(r *replay.Result) []note {
-	return append(reasonNotes("hidden", r.Hidden()), anomalyNotes(r, "unsized", replay.CodeBufferUnsized)...)
+	notes := append(reasonNotes("hidden", r.Hidden()), anomalyNotes(r, "unsized", replay.CodeBufferUnsized)...)
+	return append(notes, reasonNotes("unseen", r.Unseen())...)
 }

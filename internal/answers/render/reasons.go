@@ -38,10 +38,6 @@ func anomalyNotes(r *replay.Result, label string, code replay.Code) []note {
 	return reasonNotes(label, []replay.Reason{r.Reason(code)})
 }
 
-// unseenNotes name L1 buffers that are in no program's way only because nothing says where
-// they lie, or whose they are.
-func unseenNotes(r *replay.Result) []note { return reasonNotes("unseen", r.Unseen()) }
-
 // budgetText describes a budget: "80% of usable L1 1,461,248, which are 1,168,998 bytes".
 func budgetText(b replay.Budget, usable uint64) string {
 	bytes, ok := b.Of(usable)
