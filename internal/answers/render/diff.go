@@ -158,9 +158,7 @@ func stateCounts(counts map[diff.State]int, same bool) string {
 	return strings.Join(parts, ", ")
 }
 
-func peakBytes(s diff.Side) uint64 {
-	return known(s.Peak, func(p diff.Peak) uint64 { return p.Bytes }).V
-}
+func peakBytes(s diff.Side) uint64 { return known(s.Peak, heldOf).V }
 
 // diffNotes name the basis of the comparison, and the owners of the new peak and of the new tightest headroom.
 func diffNotes(d *diff.Document) (notes []note) {

@@ -93,6 +93,7 @@ func known[T any](of *T, figure func(T) uint64) event.Opt[uint64] {
 	return event.Some(figure(*of))
 }
 
+func heldOf(p diff.Peak) uint64       { return p.Bytes }
 func freeOf(t diff.Tightest) uint64   { return t.Free }
 func bytesOf(e diff.Extent) uint64    { return e.Bytes }
 func coreOf(p diff.ProgramRow) uint64 { return p.Core }
