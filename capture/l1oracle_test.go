@@ -39,7 +39,7 @@ func TestL1MatchesOracle(t *testing.T) {
 			small = opt.L1Small.V
 		}
 		want, err := oracle.L1([]byte(text), oracle.Options{
-			Base: 4096, Align: 64, L1Size: 16384, L1Small: small, NoInfer: opt.NoInfer, Rules: rules(),
+			Base: 4096, Align: 64, L1Size: 16384, L1Small: small, NoInfer: opt.NoInfer,
 		})
 		require.NoError(t, err)
 		requireMemory(t, want, got)
@@ -58,7 +58,7 @@ func TestUnreadableMatchesOracle(t *testing.T) {
 		t.Logf("%s", data)
 		got, err := resultOf(Input{Path: path}, opt)
 		require.NoError(t, err)
-		want, err := oracle.L1(data, oracle.Options{Base: opt.Base, Align: opt.Align, L1Size: opt.MaxL1, Rules: rules()})
+		want, err := oracle.L1(data, oracle.Options{Base: opt.Base, Align: opt.Align, L1Size: opt.MaxL1})
 		require.NoError(t, err)
 		requireMemory(t, want, got)
 		count := int64(0)
@@ -85,7 +85,7 @@ func TestPersistentMatchesOracle(t *testing.T) {
 		t.Logf("%s", data)
 		got, err := resultOf(Input{Path: path}, opt)
 		require.NoError(t, err)
-		want, err := oracle.L1(data, oracle.Options{Base: opt.Base, Align: opt.Align, L1Size: opt.MaxL1, Rules: rules()})
+		want, err := oracle.L1(data, oracle.Options{Base: opt.Base, Align: opt.Align, L1Size: opt.MaxL1})
 		require.NoError(t, err)
 		requireLives(t, want, got)
 		count := int64(0)
@@ -115,18 +115,13 @@ func TestL1FixturesMatchOracle(t *testing.T) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			data, err := os.ReadFile(file)
 			require.NoError(t, err)
-			want, err := oracle.L1(data, oracle.Options{Rules: rules()})
+			want, err := oracle.L1(data, oracle.Options{})
 			require.NoError(t, err)
 			got, err := resultOf(Input{Path: file}, Options{})
 			require.NoError(t, err)
 			requireMemory(t, want, got)
 		})
 	}
-}
-
-// rules are the right answers that a Result has already; in the end oracle.AllRules().
-func rules() oracle.Rules {
-	return oracle.AllRules()
 }
 
 func requireMemory(t require.TestingT, want *oracle.Memory, got *replay.Result) {

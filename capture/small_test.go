@@ -162,7 +162,7 @@ func TestSmallOfLateChip(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		got, err := resultOf(Input{Path: path}, Options{})
 		require.NoError(t, err)
-		want, err := oracle.L1([]byte(text), oracle.Options{Rules: rules()})
+		want, err := oracle.L1([]byte(text), oracle.Options{})
 		require.NoError(t, err)
 		requireMemory(t, want, got)
 		above := func(r *replay.Result) (small int) { return 1572864 - int(r.Rooms.Devices[0].Room.End.V) }

@@ -169,7 +169,7 @@ func TestHitBesideAnotherProgram(t *testing.T) {
 	s.free(0)
 	s.cb(0, "{[0-0 - 0-0]}", 111616, 4096)
 	s.op("f", true, func() {})
-	want, err := oracle.L1([]byte(s.text(t)), oracle.Options{Rules: rules()})
+	want, err := oracle.L1([]byte(s.text(t)), oracle.Options{})
 	require.NoError(t, err)
 	file, pipe := bothWays(t, s)
 	for _, got := range []*replay.Result{file, pipe} {

@@ -201,7 +201,7 @@ func TestWindowsWithGapsAreNeverWrong(t *testing.T) {
 		lists := rapid.Bool().Draw(t, "lists")
 		write(t, "parts", run.devices, parts, lists)
 		all, err := oracle.L1(run.capture(t), oracle.Options{
-			Arch: "blackhole", Base: fixture.RandomBase, Align: fixture.RandomAlign, L1Size: fixture.RandomL1, Rules: oracle.AllRules(),
+			Arch: "blackhole", Base: fixture.RandomBase, Align: fixture.RandomAlign, L1Size: fixture.RandomL1,
 		})
 		require.NoError(t, err)
 		_, got, stderr := call("", append([]string{"check", "--join", "parts", "--format", "json"}, randomFlags()...)...)

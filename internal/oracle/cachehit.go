@@ -60,9 +60,6 @@ func (p *player) candidates(c *chip) (out []*remembered) {
 		out = slices.DeleteFunc(out, func(o *remembered) bool { return o.equal(r) })
 		out = append(out, r)
 	}
-	if !p.opts.Rules.Ambiguous && len(out) > 1 {
-		out = out[len(out)-1:]
-	}
 	return out
 }
 
@@ -78,14 +75,10 @@ func (p *player) goesOn(c *chip, r *remembered) bool {
 func (p *player) closeFree() {
 	f := p.open
 	p.open = nil
-	if f == nil || !f.inOp || f.settled {
+	if f == nil || !f.inOp || f.settled || p.plan {
 		return
 	}
-	rules := p.opts.Rules
-	if rules.NotShown && p.plan {
-		return
-	}
-	p.hide("not-shown", rules.NotShown && (f.says == nil || !*f.says || rules.Aborted && p.aborted[f.frame]))
+	p.hide("not-shown", f.says == nil || !*f.says || p.aborted[f.frame])
 }
 
 // hit decides whether the innermost function ran a program from the cache.
@@ -96,7 +89,7 @@ func (p *player) hit() {
 	}
 	f := p.ownFree()
 	says := top.says != nil && *top.says
-	if f == nil && (!says || top.placed) || f != nil && !says && (top.says != nil || !f.inOp) || p.opts.Rules.Aborted && p.aborted[top.start] {
+	if f == nil && (!says || top.placed) || f != nil && !says && (top.says != nil || !f.inOp) || p.aborted[top.start] {
 		return
 	}
 	start := top.start
@@ -168,7 +161,7 @@ func (p *player) enqueue(c *chip) {
 	c.sent = len(c.run)
 	p.sawProgram(c, c.run)
 	run := program{placedCopy(c.run, p.spec.Layout), c.run[0].counter, p.split.unsettled[c.run[0].counter], slices.Clone(c.run)}
-	aborted := p.opts.Rules.Aborted && p.wasAborted(c.run[0].counter)
+	aborted := p.wasAborted(c.run[0].counter)
 	if !aborted {
 		p.note(c, run)
 	}
@@ -177,11 +170,11 @@ func (p *player) enqueue(c *chip) {
 
 // executed returns the program of the next execution on a chip, or nil if it is unknown.
 func (p *player) executed(c *chip) []*buffer {
-	if p.opts.Rules.Workloads && len(c.since) > 0 {
+	if len(c.since) > 0 {
 		c.execs++
 		return c.since[min(c.execs, len(c.since))-1]
 	}
-	if p.opts.Rules.NotShown && c.begun >= 0 && len(c.since) == 0 {
+	if c.begun >= 0 {
 		return nil
 	}
 	return c.last

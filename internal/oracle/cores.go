@@ -121,43 +121,6 @@ func distinct(rects []rect) []core {
 	return cs
 }
 
-// merge re-cuts a core range set as tt-metal does before placement: one range stays as it is; more are painted
-// on a raster, each row is cut into runs, and a run joins the rectangle that ends right above it with the same x extent.
-func merge(rects []rect) []rect {
-	if len(rects) < 2 {
-		return rects
-	}
-	var painted [maxCoordinate + 1][maxCoordinate + 2]bool // [y][x]; column 256 stays empty and ends the last run
-	for _, c := range distinct(rects) {
-		painted[c.y][c.x] = true
-	}
-	var out []rect
-	for y := range painted {
-		start := -1
-		for x, on := range painted[y] {
-			switch {
-			case on && start < 0:
-				start = x
-			case !on && start >= 0:
-				out = joinRun(out, rect{core{start, y}, core{x - 1, y}})
-				start = -1
-			}
-		}
-	}
-	slices.SortFunc(out, compareRects)
-	return out
-}
-
-func joinRun(built []rect, run rect) []rect {
-	for i, b := range built {
-		if b.to.y == run.from.y-1 && b.from.x == run.from.x && b.to.x == run.to.x {
-			built[i].to.y = run.to.y
-			return built
-		}
-	}
-	return append(built, run)
-}
-
 // compareRects orders by start, then end; a core by x, then y.
 func compareRects(a, b rect) int {
 	for _, d := range []int{a.from.x - b.from.x, a.from.y - b.from.y, a.to.x - b.to.x, a.to.y - b.to.y} {

@@ -14,28 +14,18 @@
 // the obstacles (Verdict). Hidden facts of the capture have codes (Memory.Hidden), and Answer is
 // the answer of check.
 //
-// # Rules
-//
-// Options.Rules turns on the right answers 1 to 10, each alone. The zero value has the earlier
-// reading of captures. TestRightAnswers holds AllRules against answers that were worked out by hand
-// (capture/testdata/right), and TestEachRuleMatters shows that none of them is idle.
-//
 // # Choices
 //
-// The oracle makes these choices, which README.md of the sample captures and the design page leave
-// open:
+// The oracle makes these choices, which the format of captures leaves open:
 //
 //   - Program with addresses: some of its local CBs have address 0, others not ("mixed" inside one program). The
 //     recorded ones are marked first, in creation order, then the zero ones are placed by tt-metal's rule on top. The same goes
 //     for its dataflow buffers and then for its scratchpads.
 //   - A CB of size 0 covers no byte and has no end, but its cores count as cores of the device.
-//   - A CB with an empty core range set is a CB node (it counts in cb_nodes, local_cbs and decides like any other whether its
-//     program has addresses), but has no cores, no logical bytes and no end.
-//   - Dataflow buffers and scratchpads live and die with the CBs of their device. A device that has only them is
-//     listed too, with cb_nodes 0; they make no program of their own.
+//   - A CB with an empty core range set is a CB node of its program, but has no cores and no bytes.
+//   - Dataflow buffers and scratchpads live and die with the CBs of their device.
 //   - The allocator entries of all dataflow buffers and scratchpads of a program exist before the first of them is placed, like
 //     the entries of its CBs.
-//   - The word in "addresses" speaks of CBs only; "layout" is given when anything at all was placed by the rule.
 //   - A free with an id does not reach nodes without id (device "none"); a free without id reaches everything.
 //   - The first entry of "devices" that has the field decides base and architecture for the whole file.
 //   - Programs of one workload run one after the other: where the second begins, the CBs of the first end.
@@ -55,5 +45,3 @@
 // lenient elsewhere. Addresses end at 64 MiB, coordinates at 255. Cost is O(CB nodes x cores x L1 size): meant for
 // fixtures, not for gigabytes.
 package oracle
-
-//go:generate go test . -run Fixtures$ -update

@@ -115,34 +115,15 @@ func (p *player) hideRest(nodes []node) {
 		p.hide("operation-failed", n.kind == "error")
 		p.hide("bad-device-tensors", n.kind == "tensor" && n.badMembers())
 		if isPlaced(n.kind) && !n.hidden {
-			b, err := readBuffer(n, p.opts.Rules)
-			p.hide("unattributed", err == nil && b.local && len(b.cores) == 0 && (b.kind == circular || p.opts.Rules.NotShown))
+			b, err := readBuffer(n)
+			p.hide("unattributed", err == nil && b.local && len(b.cores) == 0)
 			bytes = bytes || err == nil && b.local && b.logical() > 0
 		}
 	}
 	for _, c := range p.chips {
 		p.hide("apart", bytes && p.apart(c))
 	}
-	if p.opts.Rules.Residents {
-		p.hide("earlier", bytes && p.hidEarlier())
-	} else {
-		p.hide("earlier", bytes && p.usedEarlier(nodes))
-	}
-}
-
-// usedEarlier says whether an L1 buffer from before the capture is used, or freed when a program ran.
-func (p *player) usedEarlier(nodes []node) bool {
-	for i, n := range nodes {
-		if n.kind != "buffer" || !inL1(n.bufferKind()) {
-			continue
-		}
-		if !allocatedNext(nodes, i) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(p.past.frees, func(f life) bool {
-		return inL1(f.kind) && slices.ContainsFunc(p.out.Verdicts, func(v Verdict) bool { return v.At < f.from })
-	})
+	p.hide("earlier", bytes && p.hidEarlier())
 }
 
 // allocatedNext says whether the node behind a buffer node is its allocation.

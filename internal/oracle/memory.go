@@ -74,8 +74,8 @@ type alloc struct {
 }
 
 // tests says whether tt-metal compares with the address of a buffer.
-func (a *alloc) tests(rules Rules) bool {
-	return a.placed && a.kind == "L1" && (a.end > a.start || rules.AddressAlone && !a.sized && a.recorded)
+func (a *alloc) tests() bool {
+	return a.placed && a.kind == "L1" && (a.end > a.start || !a.sized && a.recorded)
 }
 
 // resident holds the bytes that one kind of buffers of a program left on a core.
@@ -246,7 +246,7 @@ func (p *player) prepare(nodes []node, head header) error {
 			names[name] = true
 		}
 		if isPlaced(n.kind) && !n.hidden {
-			b, err := readBuffer(n, p.opts.Rules)
+			b, err := readBuffer(n)
 			if err != nil {
 				return err
 			}
@@ -254,13 +254,13 @@ func (p *player) prepare(nodes []node, head header) error {
 		}
 		if n.kind == "tensor" {
 			see(n.shards())
-			if !n.hidden && n.mode(p.opts.Rules) == "per core" {
+			if !n.hidden && n.mode() == "per core" {
 				p.perCore = append(p.perCore, n.where())
 			}
 		}
 	}
 	for name := range names {
-		c := &chip{name: name, begun: -1, grid: head.gridOf(name, p.opts.Rules), left: map[cell]resident{}, row: &MemoryDevice{Small: p.spec.small}, exec: map[core][]span{}, spec: p.spec}
+		c := &chip{name: name, begun: -1, grid: head.gridOf(name), left: map[cell]resident{}, row: &MemoryDevice{Small: p.spec.small}, exec: map[core][]span{}, spec: p.spec}
 		to := far
 		for _, g := range head.grids {
 			if g.device == name || to == far && g == head.grids[0] {
@@ -274,10 +274,10 @@ func (p *player) prepare(nodes []node, head header) error {
 	slices.SortFunc(p.chips, func(a, b *chip) int { return strings.Compare(a.name, b.name) })
 	p.findShards(nodes)
 	p.findModes(nodes)
-	if p.split, err = workloads(nodes, p.members, p.opts.Rules); err != nil {
+	if p.split, err = workloads(nodes, p.members); err != nil {
 		return err
 	}
-	p.past = remember(nodes, head, p.members, p.opts.Rules)
+	p.past = remember(nodes, head, p.members)
 	p.past.earlier = slices.DeleteFunc(p.past.earlier, func(a alloc) bool { return !a.told && p.mayDescribe(a.owner, a.start) })
 	p.findSmall(nodes, head)
 	return nil
@@ -325,7 +325,7 @@ func (p *player) findShards(nodes []node) {
 			}
 		case n.kind == "buffer_allocate" && len(n.connections) > 0:
 			live[n.connections[0]] = append(live[n.connections[0]], n.counter)
-			if lost[n.connections[0]] && p.opts.Rules.Hybrid {
+			if lost[n.connections[0]] {
 				p.modes[n.counter] = unknownMode
 			}
 		case n.kind == "buffer_deallocate" && !n.hidden && len(n.connections) > 0:
@@ -336,7 +336,7 @@ func (p *player) findShards(nodes []node) {
 			list := live[owner[n.counter]]
 			if _, ok := owner[n.counter]; ok && len(list) > 0 {
 				p.describe(list[len(list)-1], n)
-			} else if n.hidesMode() && p.opts.Rules.Hybrid && (n.bufferKind() == "" || inL1(n.bufferKind())) {
+			} else if n.hidesMode() && (n.bufferKind() == "" || inL1(n.bufferKind())) {
 				p.blind = append(p.blind, n)
 			}
 		}
@@ -345,7 +345,7 @@ func (p *player) findShards(nodes []node) {
 
 // describe records the tensor of an allocation.
 func (p *player) describe(allocation int64, n node) {
-	cores, mode := n.shards(), n.mode(p.opts.Rules)
+	cores, mode := n.shards(), n.mode()
 	if (len(cores) > 0 || mode != "") && p.shards[allocation] == nil && p.modes[allocation] == "" {
 		p.shards[allocation], p.modes[allocation] = cores, mode
 	}
@@ -362,7 +362,7 @@ func (p *player) play(n node) error {
 		if len(p.stack) > 0 {
 			p.stack[len(p.stack)-1].placed = true
 		}
-		b, err := readBuffer(n, p.opts.Rules)
+		b, err := readBuffer(n)
 		if err != nil {
 			return err
 		}
@@ -470,7 +470,7 @@ func (p *player) key() string {
 			return fmt.Sprint(p.path(), "\x00", f.start, "\x01", arguments) // like no other
 		}
 	}
-	if p.opts.Rules.Ambiguous && (arguments == "null" || arguments == "[]") {
+	if arguments == "null" || arguments == "[]" {
 		arguments = ""
 	}
 	return p.path() + "\x00" + arguments
@@ -507,11 +507,10 @@ func placedCopy(run []*buffer, l Layout) []*buffer {
 }
 
 // mode reads how a tensor was allocated.
-func (n node) mode(rules Rules) string {
+func (n node) mode() string {
 	var config string
 	_ = json.Unmarshal(n.params["memory_config"], &config)
 	switch {
-	case !rules.Hybrid:
 	case n.hidesMode():
 		return unknownMode
 	case strings.Contains(config, "per_core_allocation=1"):
@@ -578,7 +577,7 @@ func (p *player) allocate(n node, name string) error {
 			return nil // hidden
 		}
 	}
-	if grid := p.head.gridOf(name, Rules{Grid: true}); !a.sized && !a.sharded && grid != nil {
+	if grid := p.head.gridOf(name); !a.sized && !a.sharded && grid != nil {
 		a.spread(n, grid.cols*grid.rows)
 	}
 	if a.kind == "L1" || a.kind == "L1_SMALL" {
@@ -653,7 +652,7 @@ func (n node) bufferKind() string {
 // locate tries every address from the top down.
 func (p *player) locate(a *alloc) {
 	if !a.sized {
-		if a.end = a.start; a.recorded && p.opts.Rules.AddressAlone {
+		if a.end = a.start; a.recorded {
 			a.placed = true
 		}
 		return
@@ -817,7 +816,7 @@ func (p *player) execute(n node) {
 	}
 	c := p.byName[name]
 	if c == nil {
-		p.hide("not-shown", p.opts.Rules.NotShown && !p.shownOnMesh(name))
+		p.hide("not-shown", !p.shownOnMesh(name))
 		return
 	}
 	p.enqueue(c)
@@ -825,7 +824,7 @@ func (p *player) execute(n node) {
 	run := p.executed(c)
 	if run == nil {
 		c.row.Unknown++
-		p.hide("not-shown", p.opts.Rules.NotShown && !p.shownOnMesh(name) && !c.blind)
+		p.hide("not-shown", !p.shownOnMesh(name) && !c.blind)
 		return
 	}
 	for _, b := range run {

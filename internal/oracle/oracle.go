@@ -9,74 +9,12 @@ import (
 
 // Options overrides what the file or the architecture says. The zero value overrides nothing.
 type Options struct {
-	Base  uint64 // where CBs without address start; 0: by rule
-	Align uint64 // to what their addresses are rounded; 0: by rule
-	Arch  string // wormhole, blackhole or grayskull; empty: by rule
-
-	// For Memory alone.
+	Base    uint64 // where CBs without address start; 0: by rule
+	Align   uint64 // to what their addresses are rounded; 0: by rule
+	Arch    string // wormhole, blackhole or grayskull; empty: by rule
 	L1Size  uint64 // 0: by rule
 	L1Small uint64 // size of the L1_SMALL area at the top
 	NoInfer bool   // operations from the program cache run nothing
-
-	Rules Rules
-}
-
-// File computes the report of one capture file.
-func File(data []byte, opts Options) (*Report, error) {
-	nodes, head, err := readFile(data)
-	if err != nil {
-		return nil, err
-	}
-	r := &Report{
-		Format:             1,
-		Nodes:              len(nodes),
-		Wrapper:            head.wrapper,
-		CountersSequential: true,
-		DeviceRule:         "mesh",
-		Devices:            map[string]*Device{},
-	}
-	for i, n := range nodes {
-		if n.hidden {
-			return nil, fmt.Errorf("oracle: node %d: a field cannot be read", i)
-		}
-		if n.counter != int64(i) {
-			r.CountersSequential = false
-		}
-	}
-	if r.MeshMembers, err = meshMembers(nodes); err != nil {
-		return nil, err
-	}
-	if r.Upstream, err = upstream(nodes); err != nil {
-		return nil, err
-	}
-	layout, err := chooseLayout(head, opts)
-	if err != nil {
-		return nil, err
-	}
-	events, err := readEvents(nodes, r.MeshMembers, opts.Rules)
-	if err != nil {
-		return nil, err
-	}
-
-	names := []string{} // of the devices on which something appears
-	for _, e := range events {
-		if e.buffer != nil && !slices.Contains(names, e.device) {
-			names = append(names, e.device)
-		}
-	}
-	var tally addressTally
-	for _, name := range names {
-		d, err := measure(name, events, layout, &tally, head.gridOf(name, opts.Rules))
-		if err != nil {
-			return nil, fmt.Errorf("device %s: %w", name, err)
-		}
-		r.Devices[name] = d
-	}
-	r.Addresses = tally.word()
-	if tally.ruleUsed {
-		r.Layout = &layout
-	}
-	return r, nil
 }
 
 // meshMembers collects the chips of every mesh from the whole file, whatever comes first.
@@ -96,6 +34,12 @@ func meshMembers(nodes []node) (map[string][]int64, error) {
 		}
 	}
 	return members, nil
+}
+
+// Layout says with which figures CBs without address were placed.
+type Layout struct {
+	Arch        string
+	Base, Align uint64
 }
 
 // chooseLayout finds base and alignment. Options win over the file, the file wins over the architecture's defaults.
@@ -146,7 +90,7 @@ type buffer struct {
 	addr    uint64
 	size    uint64
 	cores   []core // each once
-	merged  []rect // as tt-metal's placement sees them
+	ranges  []rect // as the file writes them: they key the allocator of tt-metal
 }
 
 func (b *buffer) logical() uint64 { return b.size * uint64(len(b.cores)) }
@@ -161,7 +105,7 @@ func (b *buffer) end() uint64 {
 
 // outside returns the first range that is not all on a grid.
 func (b *buffer) outside(g *grid) (rect, bool) {
-	for _, r := range b.merged {
+	for _, r := range b.ranges {
 		if g != nil && (r.to.x >= int(g.cols) || r.to.y >= int(g.rows)) {
 			return r, true
 		}
@@ -169,7 +113,7 @@ func (b *buffer) outside(g *grid) (rect, bool) {
 	return rect{}, false
 }
 
-func readBuffer(n node, rules Rules) (*buffer, error) {
+func readBuffer(n node) (*buffer, error) {
 	b := &buffer{counter: n.counter, local: true}
 	flag := ""
 	switch n.kind {
@@ -198,72 +142,13 @@ func readBuffer(n node, rules Rules) (*buffer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("core_range_set: %w", err)
 	}
-	b.cores, b.merged = distinct(rects), rects
-	if !rules.AsWritten {
-		b.merged = merge(rects)
-	}
+	b.cores, b.ranges = distinct(rects), rects
 	return b, nil
-}
-
-// event is one thing that happens to devices: a buffer appears on one, or all buffers of some end.
-type event struct {
-	buffer *buffer // nil: a free
-	device string  // of the buffer
-	begins bool    // the buffer is the first of a program, though no free stands before it
-
-	freesAll bool
-	frees    []string // the devices that a free reaches, unless it reaches all
-}
-
-func (e event) freesDevice(name string) bool {
-	return e.buffer == nil && (e.freesAll || slices.Contains(e.frees, name))
-}
-
-// endsRun says whether an event ends what ran on a device: a free, or the next program of the same workload.
-func (e event) endsRun(name string) bool {
-	return e.freesDevice(name) || e.begins && e.device == name
-}
-
-func readEvents(nodes []node, members map[string][]int64, rules Rules) ([]event, error) {
-	var events []event
-	w, err := workloads(nodes, members, rules)
-	if err != nil {
-		return nil, err
-	}
-	for i, n := range nodes {
-		var e event
-		var err error
-		switch n.kind {
-		case "circular_buffer_allocate", "dataflow_buffer_allocate", "scratchpad_allocate":
-			if e.buffer, err = readBuffer(n, rules); err == nil {
-				e.device, err = n.device()
-			}
-			e.begins = w.begins[n.counter]
-		case "circular_buffer_deallocate_all":
-			var id string
-			if id, err = n.device(); id == none {
-				e.freesAll = true
-				break
-			}
-			e.frees = append(e.frees, id)
-			for _, chip := range members[id] {
-				e.frees = append(e.frees, strconv.FormatInt(chip, 10))
-			}
-		default:
-			continue
-		}
-		if err != nil {
-			return nil, fmt.Errorf("oracle: node %d: %w", i, err)
-		}
-		events = append(events, e)
-	}
-	return events, nil
 }
 
 // addressTally remembers where the addresses of the file's local CBs came from.
 type addressTally struct {
 	recorded, synthesised bool
-	ruleUsed              bool // also for dataflow buffers and scratchpads
 }
 
 func (t *addressTally) word() string {

@@ -9,65 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestPlacementExamples are the worked examples of tt-metal's placement, each alone: addresses as offsets from the base,
-// bytes that the CBs occupy, bytes that the bookkeeping charges.
-func TestPlacementExamples(t *testing.T) {
-	tests := []struct {
-		name               string
-		opts               Options
-		cbs                []string // cores size, "g" in front for a global CB
-		offsets            []uint64 // of the local CBs
-		occupied, reserved uint64
-	}{
-		// 2,048 + 4,096 + 2,080 = 8,224 on 64 cores.
-		{"A", wormholeOptions, []string{"0-0 - 7-7 2048", "0-0 - 7-7 4096", "0-0 - 7-7 2080"}, []uint64{0, 2048, 6144}, 526336, 526336},
-		// 2,080 bytes end at 4,128, rounded up to 64: 4,160; the gap is not counted.
-		{"B2", blackholeOptions, []string{"0-0 - 0-0 2048", "0-0 - 0-0 2080", "0-0 - 0-0 1000"}, []uint64{0, 2048, 4160}, 5128, 5128},
-		// 8,192 + 2,048 + 12,288; the three cores are charged up to 5 x 2,048 + 2,048 each.
-		{"C", wormholeOptions, []string{
-			"0-0 - 0-0 2048", "0-0 - 0-0 2048", "0-0 - 0-0 2048",
-			"0-2 - 0-2 2048", "0-2 - 0-2 2048", "0-2 - 0-2 2048", "0-2 - 0-2 2048", "0-2 - 0-2 2048",
-			"0-0 - 0-2 2048",
-		}, []uint64{0, 2048, 4096, 0, 2048, 4096, 6144, 8192, 10240}, 22528, 36864},
-		// 4,096 + 10,240 + 6,144; three cores charged 10,240.
-		{"D", wormholeOptions, []string{"0-0 - 1-0 4096", "1-0 - 2-0 6144"}, []uint64{0, 4096}, 20480, 30720},
-		// 5,120 + 3,072 with a hole; the wide entry fills the hole.
-		{"E", wormholeOptions, []string{"0-0 - 0-0 4096", "1-0 - 1-0 2048", "0-0 - 1-0 1024"}, []uint64{0, 0, 4096}, 8192, 10240},
-		// The hazard: the third CB is put inside the second. 3,072 + 6,144 where the sizes add up to 10,240. Charged: own
-		// entries [0,3072) and [0,6144), the wide one [0,3072).
-		{"F", wormholeOptions, []string{"0-0 - 0-0 2048", "1-0 - 1-0 6144", "0-0 - 1-0 1024"}, []uint64{0, 0, 2048}, 9216, 9216},
-		// 6,144 x 3 + 2,048; the wide range is charged 6,144 x 4.
-		{"G", wormholeOptions, []string{"0-0 - 3-0 2048", "0-0 - 1-0], [3-0 - 3-0 4096"}, []uint64{0, 2048}, 20480, 24576},
-		// In the other order core 2-0 has its 2,048 bytes on top.
-		{"G other order", wormholeOptions, []string{"0-0 - 1-0], [3-0 - 3-0 4096", "0-0 - 3-0 2048"}, []uint64{0, 4096}, 20480, 24576},
-		// The local CB is charged to all 64 cores of the global one.
-		{"G2", wormholeOptions, []string{"g 0-0 - 7-7 10240", "0-0 - 0-0 4096"}, []uint64{0}, 4096, 262144},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			var events []event
-			var local []*buffer
-			for i, text := range tt.cbs {
-				b := circularFrom(t, i, text)
-				events = append(events, event{buffer: b, device: "0"})
-				if b.local {
-					local = append(local, b)
-				}
-			}
-			layout, err := chooseLayout(header{}, tt.opts)
-			require.NoError(t, err)
-			d, err := measure("0", events, layout, &addressTally{}, nil)
-			require.NoError(t, err)
-			for i, b := range local {
-				require.Equal(t, layout.Base+tt.offsets[i], b.addr, "CB %d", i)
-			}
-			require.Equal(t, tt.occupied, d.ResidentPeak)
-			require.Equal(t, tt.occupied, d.RegisteredUnion)
-			require.Equal(t, tt.reserved, d.RegisteredGranular)
-		})
-	}
-}
-
 // TestMixedScratchpads: a recorded scratchpad is marked before one without address is placed, also if it comes later.
 func TestMixedScratchpads(t *testing.T) {
 	first, second := circularFrom(t, 0, "0-0 - 0-0 64"), circularFrom(t, 1, "0-0 - 0-0 128")
@@ -88,15 +29,13 @@ func TestArchitectureByL1Size(t *testing.T) {
 	}
 }
 
-var wormholeOptions, blackholeOptions = Options{Arch: "wormhole"}, Options{Arch: "blackhole"}
-
 func circularFrom(t *testing.T, counter int, text string) *buffer {
 	t.Helper()
 	rest, global := strings.CutPrefix(text, "g ")
 	cores, size, _ := cutLast(rest, " ")
 	rects, err := parseCores("{[" + cores + "]}")
 	require.NoError(t, err)
-	b := &buffer{kind: circular, counter: int64(counter), local: !global, cores: distinct(rects), merged: merge(rects)}
+	b := &buffer{kind: circular, counter: int64(counter), local: !global, cores: distinct(rects), ranges: rects}
 	_, err = fmt.Sscan(size, &b.size)
 	require.NoError(t, err)
 	return b
@@ -128,45 +67,6 @@ func TestScratchpadPlacement(t *testing.T) {
 		require.Equal(t, 103712+offset, pads[i].addr, "scratchpad %d", i)
 	}
 	require.False(t, placeScratchpads(pads, newEntries(pads), layout), "they have addresses now")
-}
-
-// TestUnionAcrossPrograms is upstream's statistics test: three programs from the same base, 4,096 twice on 0-0..1-0
-// and 6,144 on 1-0..2-0. Together 4,096 + 6,144 + 6,144.
-func TestUnionAcrossPrograms(t *testing.T) {
-	var events []event
-	for i, text := range []string{"0-0 - 1-0 4096", "0-0 - 1-0 4096", "1-0 - 2-0 6144"} {
-		events = append(events, event{frees: []string{"0"}}, event{buffer: circularFrom(t, i, text), device: "0"})
-	}
-	d, err := measure("0", events, Layout{Base: 103712, Align: 32}, &addressTally{}, nil)
-	require.NoError(t, err)
-	require.Equal(t, 3, d.Programs)
-	require.Equal(t, uint64(16384), d.RegisteredUnion)
-	require.Equal(t, uint64(8192+8192+12288), d.RegisteredLogical)
-	require.Equal(t, uint64(12288), d.ResidentPeak)
-}
-
-func TestMerge(t *testing.T) {
-	tests := []struct{ in, want string }{
-		{"{}", "{}"},
-		{"{[3-2 - 5-7]}", "{[3-2 - 5-7]}"},
-		{"{[0-0 - 1-1], [2-0 - 2-0]}", "{[0-0 - 2-0], [0-1 - 1-1]}"},
-		{"{[0-0 - 0-0], [1-1 - 1-1], [0-1 - 0-1], [1-0 - 1-0]}", "{[0-0 - 1-1]}"},
-		{"{[0-0 - 3-3], [4-0 - 7-3]}", "{[0-0 - 7-3]}"},
-		{"{[0-0 - 3-0], [0-2 - 3-2]}", "{[0-0 - 3-0], [0-2 - 3-2]}"},
-		{"{[0-0 - 0-3], [1-0 - 1-1]}", "{[0-0 - 1-1], [0-2 - 0-3]}"},
-		{"{[3-0 - 3-0], [0-0 - 1-0]}", "{[0-0 - 1-0], [3-0 - 3-0]}"},
-		{"{[0-0 - 2-0], [1-1 - 1-1], [0-2 - 2-2]}", "{[0-0 - 2-0], [0-2 - 2-2], [1-1 - 1-1]}"},
-		{"{[255-254 - 255-255], [254-254 - 254-255]}", "{[254-254 - 255-255]}"}, // the far corner of the raster
-	}
-	for _, tt := range tests {
-		in, err := parseCores(tt.in)
-		require.NoError(t, err)
-		want, err := parseCores(tt.want)
-		require.NoError(t, err)
-		got := merge(in)
-		require.Equal(t, want, got, tt.in)
-		require.ElementsMatch(t, distinct(in), distinct(got), tt.in)
-	}
 }
 
 func TestParseCores(t *testing.T) {
@@ -241,8 +141,11 @@ func TestRefusals(t *testing.T) {
 	cb := func(params string) string {
 		return `[{"counter":0,"node_type":"circular_buffer_allocate","params":{` + params + `}}]`
 	}
+	for _, bad := range []string{``, `{`, `{}`, `[1]`, `[] []`} {
+		_, err := L1([]byte(bad), Options{})
+		require.Error(t, err, bad)
+	}
 	for _, bad := range []string{
-		``, `{`, `{}`, `[1]`, `[] []`,
 		cb(`"size":1,"address":1`),
 		cb(`"size":null,"address":1,"core_range_set":"{}"`),
 		cb(`"size":4294967296,"address":1,"core_range_set":"{}"`),
@@ -253,10 +156,11 @@ func TestRefusals(t *testing.T) {
 		cb(`"size":1,"address":1,"core_range_set":"{}","globally_allocated":"maybe"`),
 		cb(`"size":1,"address":1,"core_range_set":"{}","device_id":4294967296`),
 	} {
-		_, err := File([]byte(bad), Options{})
-		require.Error(t, err, bad)
+		m, err := L1([]byte(bad), Options{})
+		require.NoError(t, err, bad)
+		require.Equal(t, 1, m.Hidden["unreadable"], bad)
 	}
-	_, err := File([]byte(`[]`), Options{Arch: "none such"})
+	_, err := L1([]byte(`[]`), Options{Arch: "none such"})
 	require.Error(t, err)
 }
 
@@ -266,9 +170,8 @@ func TestFlagsAndNumbers(t *testing.T) {
 		`,"globally_allocated":"false"`: 1, `,"globally_allocated":"1"`: 0, `,"globally_allocated":1`: 0,
 		`,"globally_allocated":true`: 0, `,"globally_allocated":"true"`: 0,
 	} {
-		r, err := File([]byte("\xef\xbb\xbf"+`[{"node_type":"circular_buffer_allocate","params":{"size":"4096","address":4.096e3,"core_range_set":"{[1-1 - 1-1]}"`+text+`}}]`), Options{})
+		m, err := L1([]byte("\xef\xbb\xbf"+`[{"node_type":"circular_buffer_allocate","params":{"size":"4096","address":4.096e3,"core_range_set":"{[1-1 - 1-1]}"`+text+`}}]`), Options{})
 		require.NoError(t, err, text)
-		require.Equal(t, local, r.Devices["none"].LocalCBs, text)
-		require.Equal(t, uint64(4096*local), r.Devices["none"].ResidentFinal, text)
+		require.Equal(t, uint64(4096*local), m.Devices["none"].Total, text)
 	}
 }

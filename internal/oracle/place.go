@@ -33,7 +33,7 @@ func newEntries(groups ...[]*buffer) []*entry {
 	var entries []*entry
 	for _, g := range groups {
 		for _, b := range g {
-			for _, r := range b.merged {
+			for _, r := range b.ranges {
 				if entryOf(entries, r) == nil {
 					entries = append(entries, &entry{rect: r})
 				}
@@ -55,7 +55,7 @@ func entryOf(entries []*entry, r rect) *entry {
 // markAll records a buffer in every entry that it touches. An entry of another range that already ends higher is skipped.
 // The buffer's own range is never skipped: where tt-metal would refuse (only recorded addresses get there) the union counts.
 func markAll(entries []*entry, b *buffer) {
-	for _, r := range b.merged {
+	for _, r := range b.ranges {
 		for _, e := range entries {
 			if !e.rect.intersects(r) || (e.rect != r && b.addr < e.end()) {
 				continue
@@ -79,7 +79,7 @@ func place(buffers []*buffer, entries []*entry, l Layout) (placed bool) {
 		}
 		placed = true
 		addr := l.Base
-		for _, r := range b.merged {
+		for _, r := range b.ranges {
 			addr = max(addr, entryOf(entries, r).end()) // the exact range only: tt-metal's rule, hazard of example F included
 		}
 		b.addr = roundUp(addr, l.Align)
@@ -113,7 +113,7 @@ func placeScratchpads(buffers []*buffer, entries []*entry, l Layout) (placed boo
 func touchedBy(entries []*entry, b *buffer) []*entry {
 	var touched []*entry
 	for _, e := range entries {
-		if slices.ContainsFunc(b.merged, e.rect.intersects) {
+		if slices.ContainsFunc(b.ranges, e.rect.intersects) {
 			touched = append(touched, e)
 		}
 	}

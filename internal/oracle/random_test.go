@@ -3,7 +3,6 @@ package oracle_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"reflect"
 	"slices"
 	"testing"
 
@@ -14,23 +13,8 @@ import (
 )
 
 // randomOptions fit the captures of fixture.Random.
-func randomOptions(rules oracle.Rules) oracle.Options {
-	return oracle.Options{Arch: "blackhole", Base: fixture.RandomBase, Align: fixture.RandomAlign, L1Size: fixture.RandomL1, Rules: rules}
-}
-
-// ruleNames are the rules by their fields.
-func ruleNames() (names []string) {
-	for field := range reflect.TypeFor[oracle.Rules]().Fields() {
-		names = append(names, field.Name)
-	}
-	return names
-}
-
-// allBut are all rules but one.
-func allBut(name string) oracle.Rules {
-	rules := oracle.AllRules()
-	reflect.ValueOf(&rules).Elem().FieldByName(name).SetBool(false)
-	return rules
+func randomOptions() oracle.Options {
+	return oracle.Options{Arch: "blackhole", Base: fixture.RandomBase, Align: fixture.RandomAlign, L1Size: fixture.RandomL1}
 }
 
 // answers returns the answers by which two readings of a capture are compared.
@@ -49,7 +33,7 @@ func answers(t *testing.T, data []byte, opts oracle.Options) (string, *oracle.Me
 
 // wanted lists the codes and verdicts that random captures must reach.
 func wanted() []string {
-	want := []string{
+	return []string{
 		"no infer", "answer 0", "answer 1", "answer 3",
 		"hidden not-shown", "hidden ambiguous", "hidden unsettled", "hidden cache-hit", "hidden buffer-unplaced", "hidden earlier",
 		"hidden unattributed", "hidden apart",
@@ -57,14 +41,10 @@ func wanted() []string {
 		"a buffer of the mesh named", "a buffer of the other mesh named", "a buffer of one chip named",
 		"on a mesh", "on the other mesh", "several candidates", "inferred does not fit",
 	}
-	for _, name := range ruleNames() {
-		want = append(want, "rule "+name)
-	}
-	return want
 }
 
-// TestRandomCapturesAreNotDull: each rule and --no-infer change the answers to captures, and every
-// possible answer occurs. It plays captures until each occurred a few times; in fuzzing they are as
+// TestRandomCapturesAreNotDull: --no-infer changes the answers to captures, and every possible
+// answer occurs. It plays captures until each occurred a few times; in fuzzing they are as
 // frequent.
 func TestRandomCapturesAreNotDull(t *testing.T) {
 	const most, enough = 400, 4
@@ -76,16 +56,8 @@ func TestRandomCapturesAreNotDull(t *testing.T) {
 	captures := 0
 	for ; captures < most && len(rare()) > 0; captures++ {
 		data := fixture.Random(random.IntN)
-		all, m := answers(t, data, randomOptions(oracle.AllRules()))
-		for _, name := range ruleNames() {
-			if seen["rule "+name] >= enough {
-				continue
-			}
-			if text, _ := answers(t, data, randomOptions(allBut(name))); text != all {
-				seen["rule "+name]++
-			}
-		}
-		noInfer := randomOptions(oracle.AllRules())
+		all, m := answers(t, data, randomOptions())
+		noInfer := randomOptions()
 		noInfer.NoInfer = true
 		if text, _ := answers(t, data, noInfer); text != all {
 			seen["no infer"]++
@@ -133,7 +105,7 @@ func TestVerdictsAgreeWithThemselves(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 5))
 	for range 200 {
 		data := fixture.Random(random.IntN)
-		_, m := answers(t, data, randomOptions(oracle.AllRules()))
+		_, m := answers(t, data, randomOptions())
 		require.Len(t, m.Verdicts, m.Runs)
 		failed := 0
 		for _, v := range m.Verdicts {
@@ -149,8 +121,8 @@ func TestVerdictsAgreeWithThemselves(t *testing.T) {
 			}
 		}
 		require.Equal(t, m.Failed, failed)
-		again, _ := answers(t, data, randomOptions(oracle.AllRules()))
-		first, _ := answers(t, data, randomOptions(oracle.AllRules()))
+		again, _ := answers(t, data, randomOptions())
+		first, _ := answers(t, data, randomOptions())
 		require.Equal(t, first, again)
 	}
 }

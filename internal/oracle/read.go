@@ -35,9 +35,9 @@ type header struct {
 }
 
 // gridOf returns the grid of a device by the file: its own, or the first of all. nil: the file has
-// none, or the rule is off.
-func (h *header) gridOf(name string, rules Rules) *grid {
-	if !rules.Grid || len(h.grids) == 0 {
+// none.
+func (h *header) gridOf(name string) *grid {
+	if len(h.grids) == 0 {
 		return nil
 	}
 	found := &h.grids[0]

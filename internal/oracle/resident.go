@@ -80,7 +80,6 @@ const forEver = math.MaxInt64
 // past holds the facts of the whole file about buffers.
 type past struct {
 	members map[string][]int64
-	rules   Rules
 	lives   []life  // of buffers that the capture allocates
 	frees   []life  // of buffers in L1 that it does not: from is the counter
 	again   int     // frees of buffers of the capture that were free
@@ -93,8 +92,8 @@ type past struct {
 }
 
 // remember gathers the lives of all buffers.
-func remember(nodes []node, head header, members map[string][]int64, rules Rules) *past {
-	p := &past{members: members, rules: rules, since: firstHiddenAllocation(nodes)}
+func remember(nodes []node, head header, members map[string][]int64) *past {
+	p := &past{members: members, since: firstHiddenAllocation(nodes)}
 	open := map[int64][]int{} // by buffer node: the lives that did not end
 	made := map[int64]bool{}
 	for _, n := range nodes {
@@ -113,13 +112,11 @@ func remember(nodes []node, head header, members map[string][]int64, rules Rules
 			p.lives = append(p.lives, l)
 			continue
 		}
-		p.free(n, l, open, made, rules)
+		p.free(n, l, open, made)
 	}
-	if rules.Residents {
-		p.readLists(head.lists, nodes)
-		p.readTensors(nodes)
-		p.readFrees()
-	}
+	p.readLists(head.lists, nodes)
+	p.readTensors(nodes)
+	p.readFrees()
 	slices.SortStableFunc(p.earlier, func(a, b alloc) int {
 		return cmp.Or(cmp.Compare(a.since, b.since), slices.Compare(a.order[:], b.order[:]))
 	})
@@ -133,7 +130,7 @@ func idOf(name string) int64 {
 }
 
 // free ends a life as play does, or notes that there is none.
-func (p *past) free(n node, l life, open map[int64][]int, made map[int64]bool, rules Rules) {
+func (p *past) free(n node, l life, open map[int64][]int, made map[int64]bool) {
 	at := -1
 	if len(n.connections) > 0 {
 		for _, i := range open[n.connections[0]] {
@@ -147,7 +144,7 @@ func (p *past) free(n node, l life, open map[int64][]int, made map[int64]bool, r
 		p.lives[at].to = n.counter
 		list := open[n.connections[0]]
 		open[n.connections[0]] = slices.Delete(list, slices.Index(list, at), slices.Index(list, at)+1)
-	case rules.FreedAgain && len(n.connections) > 0 && made[n.connections[0]]:
+	case len(n.connections) > 0 && made[n.connections[0]]:
 		p.again++
 	case l.kind == "" || inL1(l.kind): // DRAM has addresses of its own
 		if l.to = n.counter; l.kind == "" {
@@ -356,7 +353,7 @@ func (p *past) before(n node, tensor *node) {
 	}
 	if tensor != nil {
 		a.order[2] = tensor.counter
-		a.mode, a.told = tensor.mode(p.rules), true
+		a.mode, a.told = tensor.mode(), true
 		if a.where = tensor.shards(); len(a.where) > 0 {
 			a.sharded = true
 			if size, err := number(n.params["size"]); err == nil && n.kind == "buffer" && size%uint64(len(a.where)) == 0 {

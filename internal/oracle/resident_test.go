@@ -20,7 +20,7 @@ func TestWhatGoesGoesFirst(t *testing.T) {
 		{"counter":4,"node_type":"function_end","params":{"name":"ttnn.f"},"connections":[]},
 		{"counter":5,"node_type":"capture_end","params":null,"connections":[]}],
 		"per_operation_buffers":{"0":[],"2":[{"address":12288,"buffer_type":1,"device_id":0,"max_size_per_bank":1024}]}}`
-	m, err := oracle.L1([]byte(data), oracle.Options{Arch: "blackhole", Base: 4096, L1Size: 16384, Rules: oracle.AllRules()})
+	m, err := oracle.L1([]byte(data), oracle.Options{Arch: "blackhole", Base: 4096, L1Size: 16384})
 	require.NoError(t, err)
 	d := m.Devices["0"]
 	require.Equal(t, []uint64{2048, 130 * 2048, 130 * 1024}, []uint64{d.Peak, d.TotalPeak, d.Total}, "on 130 cores")
@@ -50,7 +50,7 @@ func TestDRAMEndsNoBufferInL1(t *testing.T) {
 			{"counter":3,"node_type":"buffer_deallocate","connections":[9],`+buffer+`},
 			{"counter":4,"node_type":"buffer_deallocate",`+buffer+`},
 			{"counter":5,"node_type":"circular_buffer_allocate",`+program+`}],"per_operation_buffers":%[3]s}`, c.first, c.kind, c.list)
-		m, err := oracle.L1([]byte(data), oracle.Options{Arch: "blackhole", Base: 4096, L1Size: 16384, Rules: oracle.AllRules()})
+		m, err := oracle.L1([]byte(data), oracle.Options{Arch: "blackhole", Base: 4096, L1Size: 16384})
 		require.NoError(t, err)
 		require.Equal(t, []int{1, c.failed}, []int{m.Runs, m.Failed}, c.name)
 	}

@@ -20,7 +20,7 @@ func (n node) unreadable() bool {
 			"circular_buffer_deallocate_all", "program_execution", "buffer", "tensor", "function_start", "function_end", "error",
 		}, n.kind)
 	case isPlaced(n.kind):
-		_, err := readBuffer(n, Rules{})
+		_, err := readBuffer(n)
 		return err != nil || !n.numbers(math.MaxInt32, "device_id")
 	case n.kind == "circular_buffer_deallocate_all":
 		return !n.numbers(math.MaxInt32, "device_id")

@@ -208,7 +208,7 @@ func (p *player) lowest(c *chip, e *entry, anywhere bool) (lowest *alloc, perhap
 		}
 		here := slices.ContainsFunc(a.cores(c), e.rect.contains)
 		switch {
-		case !a.tests(p.opts.Rules):
+		case !a.tests():
 			continue
 		case a.mode == "per core" && !here && !(anywhere && len(a.cores(c)) > 0):
 			continue

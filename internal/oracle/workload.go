@@ -15,11 +15,8 @@ type split struct {
 
 // workloads finds mesh workloads of several programs: so many frees of one id back to back, then all CBs.
 // A new program begins where a buffer shares a byte of a core with the program so far, or repeats its first buffer.
-func workloads(nodes []node, members map[string][]int64, rules Rules) (split, error) {
+func workloads(nodes []node, members map[string][]int64) (split, error) {
 	s := split{map[int64]int{}, map[int64]bool{}, map[int64]bool{}, map[int64]bool{}}
-	if !rules.Workloads {
-		return s, nil
-	}
 	unfreed, bad := hiddenFrees(nodes), slices.ContainsFunc(nodes, node.badMembers)
 	for i := 0; i < len(nodes); i++ {
 		if nodes[i].hidden || unfreed[nodes[i].counter] {
@@ -39,7 +36,7 @@ func workloads(nodes []node, members map[string][]int64, rules Rules) (split, er
 		}
 		if i > first {
 			s.programs[nodes[first].counter] = i - first + 1
-			if err := s.divide(nodes[i+1:], i-first+1, id, members, bad, rules); err != nil {
+			if err := s.divide(nodes[i+1:], i-first+1, id, members, bad); err != nil {
 				return s, err
 			}
 		}
@@ -49,7 +46,7 @@ func workloads(nodes []node, members map[string][]int64, rules Rules) (split, er
 
 // divide looks at what follows k frees of an id, on each device that they reach until the next free of it. bad says that not all
 // chips of meshes are known.
-func (s *split) divide(rest []node, k int, id string, members map[string][]int64, bad bool, rules Rules) error {
+func (s *split) divide(rest []node, k int, id string, members map[string][]int64, bad bool) error {
 	type state struct {
 		program  []*buffer
 		counters []int64
@@ -82,7 +79,7 @@ func (s *split) divide(rest []node, k int, id string, members map[string][]int64
 		if !isPlaced(n.kind) || announced || !reaches(members, id, name) {
 			continue
 		}
-		b, err := readBuffer(n, rules)
+		b, err := readBuffer(n)
 		if err != nil {
 			return err
 		}
@@ -122,7 +119,7 @@ func sharesBytes(program []*buffer, b *buffer) bool {
 
 // equal compares all but the counter.
 func (b *buffer) equal(o *buffer) bool {
-	return b.kind == o.kind && b.local == o.local && b.addr == o.addr && b.size == o.size && slices.Equal(b.merged, o.merged)
+	return b.kind == o.kind && b.local == o.local && b.addr == o.addr && b.size == o.size && slices.Equal(b.ranges, o.ranges)
 }
 
 // reaches says whether what belongs to one id lies on the device with another.
