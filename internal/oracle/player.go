@@ -259,19 +259,7 @@ func (p *player) prepare(nodes []node, head header) error {
 			}
 		}
 	}
-	for name := range names {
-		c := &chip{name: name, begun: -1, grid: head.gridOf(name), left: map[cell]resident{}, row: &MemoryDevice{Small: p.spec.small}, exec: map[core][]span{}, spec: p.spec}
-		to := far
-		for _, g := range head.grids {
-			if g.device == name || to == far && g == head.grids[0] {
-				to = core{int(g.cols) - 1, int(g.rows) - 1}
-			}
-		}
-		c.cores = rect{core{}, to}.cores()
-		p.byName[name] = c
-		p.chips = append(p.chips, c)
-	}
-	slices.SortFunc(p.chips, func(a, b *chip) int { return strings.Compare(a.name, b.name) })
+	p.addChips(names, far)
 	p.findShards(nodes)
 	p.findModes(nodes)
 	if p.split, err = workloads(nodes, p.members); err != nil {
@@ -281,6 +269,23 @@ func (p *player) prepare(nodes []node, head header) error {
 	p.past.earlier = slices.DeleteFunc(p.past.earlier, func(a alloc) bool { return !a.told && p.mayDescribe(a.owner, a.start) })
 	p.findSmall(nodes, head)
 	return nil
+}
+
+// addChips makes a chip of each device id, in the order of the ids. far is the farthest core of a device without a grid.
+func (p *player) addChips(names map[string]bool, far core) {
+	for name := range names {
+		c := &chip{name: name, begun: -1, grid: p.head.gridOf(name), left: map[cell]resident{}, row: &MemoryDevice{Small: p.spec.small}, exec: map[core][]span{}, spec: p.spec}
+		to := far
+		for _, g := range p.head.grids {
+			if g.device == name || to == far && g == p.head.grids[0] {
+				to = core{int(g.cols) - 1, int(g.rows) - 1}
+			}
+		}
+		c.cores = rect{core{}, to}.cores()
+		p.byName[name] = c
+		p.chips = append(p.chips, c)
+	}
+	slices.SortFunc(p.chips, func(a, b *chip) int { return strings.Compare(a.name, b.name) })
 }
 
 // shards reads the cores of a sharded tensor.
@@ -391,30 +396,41 @@ func (p *player) play(n node) error {
 	case n.kind == "program_execution":
 		p.execute(n)
 	case n.kind == "function_start":
-		var f frame
-		_ = json.Unmarshal(n.params["name"], &f.name)
-		f.arguments, f.start = n.arguments, n.counter
-		if present(n.params["program_cache_hit"]) {
-			says, err := n.flag("program_cache_hit")
-			if err != nil {
-				return err
-			}
-			f.says = &says
-		}
-		p.stack = append(p.stack, f)
+		return p.begin(n)
 	case n.kind == "function_end" && len(p.stack) > 0:
-		p.hit()
-		for _, c := range p.chips {
-			if c.depth >= len(p.stack) {
-				p.enqueue(c)
-			}
-		}
-		top := p.stack[len(p.stack)-1]
-		if p.stack = p.stack[:len(p.stack)-1]; len(p.stack) > 0 {
-			p.stack[len(p.stack)-1].placed = p.stack[len(p.stack)-1].placed || top.placed
-		}
+		p.end()
 	}
 	return nil
+}
+
+// begin enters a function.
+func (p *player) begin(n node) error {
+	var f frame
+	_ = json.Unmarshal(n.params["name"], &f.name)
+	f.arguments, f.start = n.arguments, n.counter
+	if present(n.params["program_cache_hit"]) {
+		says, err := n.flag("program_cache_hit")
+		if err != nil {
+			return err
+		}
+		f.says = &says
+	}
+	p.stack = append(p.stack, f)
+	return nil
+}
+
+// end leaves the innermost function, and enqueues the programs that began in it.
+func (p *player) end() {
+	p.hit()
+	for _, c := range p.chips {
+		if c.depth >= len(p.stack) {
+			p.enqueue(c)
+		}
+	}
+	top := p.stack[len(p.stack)-1]
+	if p.stack = p.stack[:len(p.stack)-1]; len(p.stack) > 0 {
+		p.stack[len(p.stack)-1].placed = p.stack[len(p.stack)-1].placed || top.placed
+	}
 }
 
 func (p *player) place(c *chip, b *buffer) {
