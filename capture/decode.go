@@ -27,7 +27,7 @@ type decoder struct {
 	texts map[string]string
 	cores coreSets
 	hash  hash.Hash64
-	again repeats
+	again shapes
 
 	byType map[nodeType]decode
 
@@ -44,13 +44,12 @@ type decoder struct {
 }
 
 func newDecoder(file string) *decoder {
-	d := &decoder{file: file, texts: make(map[string]string), cores: make(coreSets), hash: fnv.New64a(), again: newRepeats()}
+	d := &decoder{file: file, texts: make(map[string]string), cores: make(coreSets), hash: fnv.New64a(), again: newShapes()}
 	d.byType = d.decodes()
 	return d
 }
 
-// next decodes the next element of a graph, and passes it. The node is valid until the next
-// one is decoded.
+// next decodes the next element of a graph, and passes it. The node is valid until the next one is decoded.
 func (d *decoder) next(s *jsonobject.Scanner, pos event.Pos) (*node, error) {
 	if known := d.again.ahead(s, pos.Node); known != nil {
 		return d.repeated(known, pos), nil
@@ -62,51 +61,56 @@ func (d *decoder) next(s *jsonobject.Scanner, pos event.Pos) (*node, error) {
 	return d.read(raw, pos)
 }
 
-// read decodes a text, or finds that it was decoded before.
+// read decodes a text, unless its shape is known.
 func (d *decoder) read(raw []byte, pos event.Pos) (*node, error) {
-	text := d.again.divide(raw)
-	known, keep := d.again.find(text)
-	if known != nil && isNumber(text.digits, pos.Node) {
+	known, hash := d.again.find(raw, pos.Node)
+	if known != nil {
 		return d.repeated(known, pos), nil
 	}
-	d.again.follows(nil)
-	n, err := d.node(raw, pos)
-	if err == nil && keep && n.Unreadable == nil && text.counts(d.top.Get("counter")) {
-		d.again.keep(text, *n)
+	if !d.again.learns {
+		d.again.follows(nil)
+		return &d.at, d.node(&d.at, raw, pos)
 	}
-	return n, err
+	made := &shape{}
+	err := d.node(&made.node, raw, pos)
+	if err == nil && d.again.learns {
+		for at := range d.json.Unread() {
+			d.again.hole(raw, at, math.MaxUint64, nil)
+		}
+		d.again.keep(made, hash, raw)
+	}
+	return &made.node, err
 }
 
-// repeated returns a node that was decoded before, in another place.
-func (d *decoder) repeated(known *repeat, pos event.Pos) *node {
+// repeated returns the node of a shape, in another place.
+func (d *decoder) repeated(known *shape, pos event.Pos) *node {
 	d.again.follows(known)
-	d.at = known.node
-	d.at.Pos, d.at.Counter = pos, uint64(pos.Node)
-	return &d.at
+	known.node.Pos = pos
+	return &known.node
 }
 
 // node decodes the bytes of one element of a graph, which are valid JSON. It keeps
-// none of them. The node is valid until the next one is decoded. A node without its
-// counter is refused; any other field that cannot be read makes it Unreadable.
-func (d *decoder) node(raw []byte, pos event.Pos) (*node, error) {
+// none of them. A node without its counter is refused; any other field that cannot be read makes it
+// Unreadable.
+func (d *decoder) node(n *node, raw []byte, pos event.Pos) error {
 	d.raw, d.pos, d.anomaly, d.err = raw, pos, 0, nil
 	if raw[0] != '{' {
-		return nil, d.inputError("", 0, raw, "is not a node, which is an object", nil)
+		return d.inputError("", 0, raw, "is not a node, which is an object", nil)
 	}
 	d.top = d.json.Read(raw)
-	d.at = node{Pos: pos, Counter: d.counter()}
-	n := &d.at
+	*n = node{Pos: pos}
+	n.Counter = d.counter(n)
 	if d.ok() {
 		n.Type = d.kind()
 	} else if d.err == nil {
-		return nil, d.fieldError()
+		return d.fieldError()
 	}
 	n.Tensor.HidesMode, n.Tensor.HidesPlace = n.Type == "", n.Type == ""
 	if d.ok() {
 		d.rest(n)
 	}
 	if d.err != nil {
-		return nil, d.err
+		return d.err
 	}
 	if d.json.Err() != nil {
 		n.Unreadable = d.fieldError()
@@ -115,7 +119,7 @@ func (d *decoder) node(raw []byte, pos event.Pos) (*node, error) {
 		d.anomaly |= event.AnomalyDuplicateKey
 	}
 	n.Anomaly = d.anomaly
-	return n, nil
+	return nil
 }
 
 // rest decodes the fields that only some types of nodes have. Of types that are not known it looks for
@@ -133,7 +137,7 @@ func (d *decoder) rest(n *node) {
 	if !d.ok() {
 		n.Tensor.HidesMode, n.Tensor.HidesPlace = true, true
 		if n.Type == typeBufferAllocate {
-			n.Connections, _ = d.top.Numbers("connections") // its tensor is known by them
+			d.connections(n) // its tensor is known by them
 		}
 		return
 	}
@@ -164,7 +168,7 @@ func (d *decoder) refuse(field, reason string) {
 }
 
 // counter returns the counter, which must be the node's index.
-func (d *decoder) counter() uint64 {
+func (d *decoder) counter(n *node) uint64 {
 	if !d.top.Has("counter") {
 		switch {
 		case d.top.Has("captured_graph"): // only in rows of a database
@@ -177,6 +181,7 @@ func (d *decoder) counter() uint64 {
 		return 0
 	}
 	counter, ok := d.top.Number("counter", jsonobject.MaxWhole)
+	d.again.learns = d.again.learns && d.again.hole(d.raw, d.top.Place("counter"), jsonobject.MaxWhole, &n.Counter)
 	if ok && counter != uint64(d.pos.Node) {
 		d.top.Fail("counter", fmt.Sprintf("is out of order: %d belongs here", d.pos.Node), nil)
 	}
@@ -221,11 +226,15 @@ func (d *decoder) decodes() map[nodeType]decode {
 		typeCircularBufferAllocate:      d.placed("globally_allocated"),
 		typeDataflowBufferAllocate:      d.placed("borrows_memory"),
 		typeScratchpadAllocate:          d.placed(""),
-		typeCircularBufferDeallocateAll: func(n *node, p jsonobject.Object) { n.DeviceID = deviceID(p, "device_id") },
+		typeCircularBufferDeallocateAll: d.freeAll,
 		typeSubDeviceManager:            nil,
 		typeProgramExecution:            d.execution,
 		typeError:                       d.failure,
 	}
+}
+
+func (d *decoder) freeAll(n *node, p jsonobject.Object) {
+	d.number(&n.DeviceID, p, "device_id", jsonobject.MaxInt)
 }
 
 func (d *decoder) functionStart(n *node, p jsonobject.Object) {
@@ -246,8 +255,8 @@ func (d *decoder) functionEnd(n *node, p jsonobject.Object) {
 }
 
 func (d *decoder) execution(n *node, p jsonobject.Object) {
-	n.DeviceID = deviceID(p, "device_id")
-	n.PhysicalDeviceID = deviceID(p, "physical_device_id")
+	d.number(&n.DeviceID, p, "device_id", jsonobject.MaxInt)
+	d.number(&n.PhysicalDeviceID, p, "physical_device_id", jsonobject.MaxInt)
 }
 
 func (d *decoder) failure(n *node, p jsonobject.Object) {
@@ -257,12 +266,12 @@ func (d *decoder) failure(n *node, p jsonobject.Object) {
 
 // tensor decodes a tensor.
 func (d *decoder) tensor(n *node, p jsonobject.Object) {
-	n.Connections, _ = d.top.Numbers("connections")
+	d.connections(n)
 	fails := d.json.Fails()
-	n.Address = addressOf(p, jsonobject.MaxWhole)
+	d.number(&n.Address, p, addressIn(p), jsonobject.MaxWhole)
 	n.Tensor.HidesPlace = d.json.Fails() > fails
-	n.Buffer.BufferType = numberOf(p, "buffer_type", jsonobject.MaxWhole)
-	n.DeviceID = deviceID(p, "device_id")
+	d.number(&n.Buffer.BufferType, p, "buffer_type", jsonobject.MaxWhole)
+	d.number(&n.DeviceID, p, "device_id", jsonobject.MaxInt)
 	n.Tensor.DeviceTensors = d.deviceTensors(p)
 	fails = d.json.Fails()
 	if raw := p.Get("memory_config"); raw != nil && raw[0] != '"' && raw[0] != '{' {
@@ -280,24 +289,24 @@ func (d *decoder) tensor(n *node, p jsonobject.Object) {
 
 // bufferEvent decodes an allocation or free of a buffer.
 func (d *decoder) bufferEvent(n *node, p jsonobject.Object) {
-	n.Connections, _ = d.top.Numbers("connections")
-	n.Address = addressOf(p, jsonobject.MaxWhole)
-	n.Size = numberOf(p, "size", jsonobject.MaxWhole)
-	n.Buffer.MaxSizePerBank = numberOf(p, "max_size_per_bank", jsonobject.MaxWhole)
-	n.Buffer.PageSize = numberOf(p, "page_size", jsonobject.MaxWhole)
-	n.Buffer.NumCores = numberOf(p, "num_cores", jsonobject.MaxWhole)
-	n.Buffer.BufferType = numberOf(p, "buffer_type", jsonobject.MaxWhole)
+	d.connections(n)
+	d.number(&n.Address, p, addressIn(p), jsonobject.MaxWhole)
+	d.number(&n.Size, p, "size", jsonobject.MaxWhole)
+	d.number(&n.Buffer.MaxSizePerBank, p, "max_size_per_bank", jsonobject.MaxWhole)
+	d.number(&n.Buffer.PageSize, p, "page_size", jsonobject.MaxWhole)
+	d.number(&n.Buffer.NumCores, p, "num_cores", jsonobject.MaxWhole)
+	d.number(&n.Buffer.BufferType, p, "buffer_type", jsonobject.MaxWhole)
 	n.Buffer.TypeName = d.word(p, "type")
 	n.Buffer.Layout = d.word(p, "layout")
-	n.DeviceID = deviceID(p, "device_id")
+	d.number(&n.DeviceID, p, "device_id", jsonobject.MaxInt)
 }
 
 // buffer decodes a buffer node, which is an identity and no event.
 func (d *decoder) buffer(n *node, p jsonobject.Object) {
-	n.Connections, _ = d.top.Numbers("connections")
-	n.Size = numberOf(p, "size", jsonobject.MaxWhole)
-	n.Buffer.BufferType = numberOf(p, "buffer_type", jsonobject.MaxWhole)
-	n.DeviceID = deviceID(p, "device_id")
+	d.connections(n)
+	d.number(&n.Size, p, "size", jsonobject.MaxWhole)
+	d.number(&n.Buffer.BufferType, p, "buffer_type", jsonobject.MaxWhole)
+	d.number(&n.DeviceID, p, "device_id", jsonobject.MaxInt)
 	n.Buffer.TypeName = d.word(p, "type")
 }
 
@@ -305,8 +314,8 @@ func (d *decoder) buffer(n *node, p jsonobject.Object) {
 // by something else; what all have, and must have, comes first.
 func (d *decoder) placed(flag string) decode {
 	return func(n *node, p jsonobject.Object) {
-		n.Address = addressOf(p, jsonobject.MaxL1)
-		n.Size = numberOf(p, "size", jsonobject.MaxL1)
+		d.number(&n.Address, p, addressIn(p), jsonobject.MaxL1)
+		d.number(&n.Size, p, "size", jsonobject.MaxL1)
 		if !n.Address.OK {
 			p.Missing("address")
 		}
@@ -315,19 +324,37 @@ func (d *decoder) placed(flag string) decode {
 		}
 		n.Placed.Cores = d.coreRangeSet(p)
 		n.Placed.CoreArray = bytes.HasPrefix(p.Get("core_range_set"), []byte("["))
-		n.DeviceID = deviceID(p, "device_id")
+		d.number(&n.DeviceID, p, "device_id", jsonobject.MaxInt)
 		if flag != "" {
 			n.Placed.Global = flagOf(p, flag).V
 		}
 	}
 }
 
-// addressOf reads the address, which the 2024-08 dialect also calls addr.
-func addressOf(p jsonobject.Object, most uint64) event.Opt[uint64] {
-	if !p.Has("address") {
-		return numberOf(p, "addr", most)
+// number decodes a number. Nodes of one shape may differ in it.
+func (d *decoder) number(to *event.Opt[uint64], o jsonobject.Object, name string, most uint64) {
+	if *to = numberOf(o, name, most); to.OK && d.again.learns {
+		d.again.hole(d.raw, o.Place(name), most, &to.V)
 	}
-	return numberOf(p, "address", most)
+}
+
+// connections decodes the counters that a node points to.
+func (d *decoder) connections(n *node) {
+	n.Connections, _ = d.top.Numbers("connections")
+	if !d.again.learns || len(n.Connections) == 0 {
+		return
+	}
+	for i, at := range d.top.Places("connections") {
+		d.again.learns = d.again.hole(d.raw, at, jsonobject.MaxWhole, &n.Connections[i]) && d.again.learns
+	}
+}
+
+// addressIn returns the name of the address, which the 2024-08 dialect also calls addr.
+func addressIn(p jsonobject.Object) string {
+	if !p.Has("address") {
+		return "addr"
+	}
+	return "address"
 }
 
 func numberOf(o jsonobject.Object, name string, most uint64) event.Opt[uint64] {

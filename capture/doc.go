@@ -17,7 +17,7 @@
 // each of them returns.
 //
 //	bytes
-//	  │   document.go, decode.go, repeat.go       a file
+//	  │   document.go, decode.go, shape.go        a file
 //	  │   database.go, tables.go, slices.go       a part of a database, an operation at a time
 //	  │   windows.go                              the windows of a run, a file at a time
 //	  ▼
@@ -47,7 +47,7 @@
 // Node 4 of testdata/repeats.json is a circular buffer of 4,096 bytes on chip 0, in an operation.
 //
 //	document.array     finds the braces of the node
-//	decoder.next       compares the text with texts that came before; decoder.placed reads a new one
+//	decoder.next       compares the text with the shapes of earlier nodes; decoder.placed reads a new one
 //	operations.next    adds the path of the functions, and notes that the innermost one placed something
 //	places.next        brings residents up to date (attend) and picks the case of the node's type (place)
 //	places.meet        finds the unit of chip 0; the first time, events declare it

@@ -393,7 +393,7 @@ func (d *document) operationRows(s *jsonobject.Scanner, at uint64) error {
 		o := in.Read(raw)
 		row := listedIn(at, func(name string, most uint64) event.Opt[uint64] {
 			if name == "address" {
-				return addressOf(o, most)
+				name = addressIn(o)
 			}
 			return numberOf(o, name, most)
 		})

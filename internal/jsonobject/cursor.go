@@ -1,8 +1,8 @@
 package jsonobject
 
-// A span is a part of the bytes at hand. The zero span is nothing: a value is
+// A Place is a part of the bytes at hand. The zero Place is nothing: a value is
 // never empty.
-type span struct{ start, end int }
+type Place struct{ Start, End int }
 
 // A cursor walks through bytes that are known to be one JSON value, so it checks
 // nothing. It stands before a value at the start, after next and after key.
@@ -41,7 +41,7 @@ func (c *cursor) next() bool {
 }
 
 // key returns the key of a member, with its quotes, and passes the colon.
-func (c *cursor) key() span {
+func (c *cursor) key() Place {
 	key := c.value()
 	c.space()
 	c.i++
@@ -49,7 +49,7 @@ func (c *cursor) key() span {
 }
 
 // value returns the next value and passes it.
-func (c *cursor) value() span {
+func (c *cursor) value() Place {
 	c.space()
 	start := c.i
 	for depth := 0; c.i < len(c.b); {
@@ -60,13 +60,13 @@ func (c *cursor) value() span {
 		case b == '{' || b == '[':
 			depth++
 		case depth == 0 && (b <= ' ' || b == ',' || b == ':' || b == '}' || b == ']'):
-			return span{start, c.i}
+			return Place{start, c.i}
 		case b == '}' || b == ']':
 			depth--
 		}
 		c.i++
 	}
-	return span{start, c.i}
+	return Place{start, c.i}
 }
 
 // str passes a string.

@@ -15,8 +15,8 @@ type Object struct {
 
 // Get returns the value of a key as it stands in the text, or nil if it is absent or null.
 func (o Object) Get(name string) []byte {
-	at := o.at(name)
-	raw := o.r.raw[at.start:at.end]
+	at := o.Place(name)
+	raw := o.r.raw[at.Start:at.End]
 	if len(raw) == 0 || raw[0] == 'n' {
 		return nil
 	}
@@ -26,23 +26,26 @@ func (o Object) Get(name string) []byte {
 // Has reports whether a key has a value, other than null.
 func (o Object) Has(name string) bool { return o.Get(name) != nil }
 
-// at returns where the value of a key is, the zero span if there is none. Of a key that
+// Place returns where the value of a key is, the zero Place if there is none. Of a key that
 // comes more than twice each value is compared with the one before: hostile ones would
 // cost too much otherwise.
-func (o Object) at(name string) (at span) {
+func (o Object) Place(name string) (at Place) {
 	in := &o.r.objects[o.i]
-	last := span{}
-	for _, m := range o.r.members[in.first:in.last] {
-		switch {
-		case string(m.name) != name:
+	members, last := o.r.members[in.first:in.last], Place{}
+	for i := range members {
+		m := &members[i]
+		if string(m.name) != name {
 			continue
-		case at == span{}:
+		}
+		m.read = true
+		switch {
+		case at == Place{}:
 			at = m.value
-		case Same(o.r.raw[last.start:last.end], o.r.raw[m.value.start:m.value.end]):
+		case Same(o.r.raw[last.Start:last.End], o.r.raw[m.value.Start:m.value.End]):
 			o.r.twice = true
 		default:
 			o.r.fail(o.Path(name), m.value, "is the second value of this key, and not equal to the first", nil)
-			return span{}
+			return Place{}
 		}
 		last = m.value
 	}
@@ -54,11 +57,11 @@ func (o Object) Path(name string) string { return o.r.path(o.i, name) }
 
 // Fail notes that the value of a key makes no sense.
 func (o Object) Fail(name, reason string, cause error) {
-	o.r.fail(o.Path(name), o.at(name), reason, cause)
+	o.r.fail(o.Path(name), o.Place(name), reason, cause)
 }
 
 // Missing notes that a key is missing.
-func (o Object) Missing(name string) { o.r.fail(o.Path(name), span{}, "missing", nil) }
+func (o Object) Missing(name string) { o.r.fail(o.Path(name), Place{}, "missing", nil) }
 
 // Number returns a whole number, and whether there is one. One above most is an error.
 func (o Object) Number(name string, most uint64) (v uint64, ok bool) {
@@ -122,7 +125,7 @@ func IDLists[T ~uint64](o Object, name string) (lists [][]T, ok bool) {
 		list := []T(nil)
 		for c := (cursor{raw, 1}); wrong == "" && c.next(); {
 			at, id := c.value(), uint64(0)
-			id, wrong = upTo(raw[at.start:at.end], maxID)
+			id, wrong = upTo(raw[at.Start:at.End], maxID)
 			list = append(list, T(id))
 		}
 		if lists = append(lists, list); list == nil {
@@ -177,13 +180,13 @@ func (o Object) Flag(name string) (v, ok bool) {
 // Object returns the object that is the value of a key, and whether there is one. If not, it
 // is one without members.
 func (o Object) Object(name string) (Object, bool) {
-	at, raw := o.at(name), o.Get(name)
+	at, raw := o.Place(name), o.Get(name)
 	ok := len(raw) > 0 && raw[0] == '{'
 	if raw != nil && !ok {
 		o.Fail(name, "is not an object", nil)
 	}
 	if !ok {
-		at = span{}
+		at = Place{}
 	}
 	return o.r.open(at, object{parent: o.i, name: name, index: -1}), ok
 }
@@ -194,11 +197,11 @@ func (o Object) Objects(name string) iter.Seq[Object] {
 	return func(yield func(Object) bool) {
 		r := o.r
 		members, objects := len(r.members), len(r.objects)
-		for i, at := range o.elements(name) {
+		for i, at := range o.Places(name) {
 			if r.err != nil {
 				return
 			}
-			if r.raw[at.start] != '{' {
+			if r.raw[at.Start] != '{' {
 				r.fail(o.Path(name)+"["+strconv.Itoa(i)+"]", at, "is not an object", nil)
 				return
 			}
@@ -216,8 +219,8 @@ func (o Object) each(name string, read func(raw []byte) (wrong string)) bool {
 		return false
 	}
 	fails := o.r.fails
-	for _, at := range o.elements(name) {
-		if wrong := read(o.r.raw[at.start:at.end]); wrong != "" {
+	for _, at := range o.Places(name) {
+		if wrong := read(o.r.raw[at.Start:at.End]); wrong != "" {
 			o.r.fail(o.Path(name), at, wrong, nil)
 			return false
 		}
@@ -225,14 +228,14 @@ func (o Object) each(name string, read func(raw []byte) (wrong string)) bool {
 	return o.r.fails == fails
 }
 
-// elements yields where the elements of a list are, none if there is no list.
-func (o Object) elements(name string) iter.Seq2[int, span] {
-	return func(yield func(int, span) bool) {
+// Places yields where the elements of a list are, none if there is no list.
+func (o Object) Places(name string) iter.Seq2[int, Place] {
+	return func(yield func(int, Place) bool) {
 		if !o.Has(name) {
 			return
 		}
-		at := o.at(name)
-		c := cursor{b: o.r.raw[:at.end], i: at.start}
+		at := o.Place(name)
+		c := cursor{b: o.r.raw[:at.End], i: at.Start}
 		if !c.enter('[') {
 			o.r.fail(o.Path(name), at, "is not an array", nil)
 			return

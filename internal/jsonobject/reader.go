@@ -1,6 +1,9 @@
 package jsonobject
 
-import "strconv"
+import (
+	"iter"
+	"strconv"
+)
 
 // A Reader reads the objects of one text after the other. The zero Reader is ready.
 type Reader struct {
@@ -22,7 +25,8 @@ type object struct {
 
 type member struct {
 	name  []byte
-	value span
+	value Place
+	read  bool // it was queried
 }
 
 // Read begins a text, which must be one valid JSON value, and returns its root. Of a value
@@ -30,10 +34,10 @@ type member struct {
 func (r *Reader) Read(raw []byte) Object {
 	r.raw, r.twice, r.err, r.fails = raw, false, nil, 0
 	r.members, r.objects = shrunk(r.members), shrunk(r.objects)
-	root := span{0, len(raw)}
+	root := Place{0, len(raw)}
 	if c := (cursor{b: raw}); c.space() != '{' {
 		r.fail("", root, "is not an object", ErrNoObject)
-		root = span{}
+		root = Place{}
 	}
 	return r.open(root, object{parent: -1, index: -1})
 }
@@ -57,15 +61,26 @@ func (r *Reader) Fails() int { return r.fails }
 // Twice reports whether a queried key came twice, with equal values.
 func (r *Reader) Twice() bool { return r.twice }
 
+// Unread yields where the values stand that no query asked for, in the objects that are at hand.
+func (r *Reader) Unread() iter.Seq[Place] {
+	return func(yield func(Place) bool) {
+		for _, m := range r.members {
+			if !m.read && !yield(m.value) {
+				return
+			}
+		}
+	}
+}
+
 // open notes where the members of the object at a place are; at no place there are none.
-func (r *Reader) open(at span, o object) Object {
+func (r *Reader) open(at Place, o object) Object {
 	o.first = len(r.members)
-	if at != (span{}) {
-		c := cursor{b: r.raw[:at.end], i: at.start}
+	if at != (Place{}) {
+		c := cursor{b: r.raw[:at.End], i: at.Start}
 		c.enter('{')
 		for c.next() {
 			key := c.key()
-			r.members = append(r.members, member{unescaped(r.raw[key.start:key.end]), c.value()})
+			r.members = append(r.members, member{name: unescaped(r.raw[key.Start:key.End]), value: c.value()})
 		}
 	}
 	o.last = len(r.members)
@@ -90,8 +105,8 @@ func (r *Reader) path(o int, name string) string {
 
 // fail notes the first error of a text. at is the value at fault, or nothing if it is
 // missing.
-func (r *Reader) fail(path string, at span, reason string, cause error) {
+func (r *Reader) fail(path string, at Place, reason string, cause error) {
 	if r.fails++; r.err == nil {
-		r.err = &Error{Path: path, Offset: int64(at.start), Value: r.raw[at.start:at.end], Reason: reason, Err: cause}
+		r.err = &Error{Path: path, Offset: int64(at.Start), Value: r.raw[at.Start:at.End], Reason: reason, Err: cause}
 	}
 }

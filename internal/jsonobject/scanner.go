@@ -159,8 +159,8 @@ func (s *Scanner) Capture(limit int) ([]byte, error) {
 func (s *Scanner) Ahead() []byte { return s.buf[s.pos:s.end:s.end] }
 
 // Pass consumes an array or object in Ahead, n bytes with so many ends of lines. It must be
-// equal to one that was consumed in a container as deep as this, and have no carriage
-// return: nothing is checked.
+// equal to one that was consumed in a container as deep as this, up to digits of its whole numbers, and
+// have no carriage return: nothing is checked.
 func (s *Scanner) Pass(n int, lines int64) {
 	s.pos += n
 	s.line += lines
