@@ -165,13 +165,12 @@ func newHash() func(text []byte) uint64 {
 	}
 }
 
-// hole notes where the node at hand has a number, and reports whether it is spelled so that it can be a hole.
+// hole notes where the node at hand has a number, and reports whether it begins as the numbers in holes do.
 func (r *shapes) hole(raw []byte, at jsonobject.Place, most uint64, to *uint64) bool {
 	if raw[at.Start] == '"' {
 		at.Start, at.End = at.Start+1, at.End-1
 	}
-	_, n := digits(raw[at.Start:at.End])
-	if n == 0 || n < at.End-at.Start {
+	if _, n := digits(raw[at.Start:at.End]); n == 0 {
 		return false
 	}
 	r.holes = append(r.holes, hole{at.Start, at.End, most, to})

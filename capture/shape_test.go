@@ -155,6 +155,30 @@ func TestShapesWithOneHash(t *testing.T) {
 	}
 }
 
+// TestShapesAreNoExcuse reads a node three times, and then one like it that cannot be read.
+func TestShapesAreNoExcuse(t *testing.T) {
+	for _, c := range []struct{ params, good, bad, why string }{
+		{`"address":M`, "4294967295", "4294967296", "is above 2^32-1"},
+		{`"address":"M"`, "64", "4294967296", "is above 2^32-1"},
+		{`"address":M`, "64", "6.5", "is not a whole number"},
+		{`"address":M,"address":64`, "64", "65", "is the second value of this key"},
+		{`"address":64,"device_id":M`, "7", "2147483648", "is above 2^31-1"},
+	} {
+		d := newDecoder("x")
+		for i, value := range []string{c.good, c.good, c.good, c.bad} {
+			text := `{"counter":%d,"node_type":"circular_buffer_allocate",` +
+				`"params":{"size":1,"core_range_set":"{[0-0 - 1-1]}",%s}}`
+			n, err := d.read(fmt.Appendf(nil, text, i, strings.ReplaceAll(c.params, "M", value)), event.Pos{Node: int64(i)})
+			require.NoError(t, err)
+			if value == c.good {
+				require.Nil(t, n.Unreadable)
+			} else {
+				require.ErrorContains(t, n.Unreadable, c.why)
+			}
+		}
+	}
+}
+
 // TestShapesInOrder reads a text again and again, the last time with the counter of the
 // node before.
 func TestShapesInOrder(t *testing.T) {
