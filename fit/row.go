@@ -66,17 +66,18 @@ type ResidentRow struct {
 type IDRow struct {
 	ResidentRow
 	Program *program.ID `json:"program,omitempty"`
-	CB      *int        `json:"cb,omitempty"`
+	CB      *int        `json:"cb,omitempty"` // its position in the program
 	Buffer  *BufferID   `json:"buffer,omitempty"`
 	Name    string      `json:"name,omitempty"`
+	Op      string      `json:"op,omitempty"` // the operation that defined the program, for callers that know it
 }
 
 // An AnswerRow is a verdict as JSON has it in answers, also where the program fits.
-type AnswerRow[R any] struct {
+type AnswerRow struct {
 	Fits       bool       `json:"fits"`
 	CannotTell bool       `json:"cannot_tell,omitempty"`
 	Doubts     []DoubtRow `json:"doubts,omitempty"` // why
-	VerdictRow[R]
+	VerdictRow[IDRow]
 }
 
 // A DoubtRow is a region that tt-metal may refuse.
@@ -90,15 +91,15 @@ type DoubtRow struct {
 }
 
 // Row returns the verdict as JSON has it, with the ids of a fleet. encoding/json writes it.
-func (v Verdict) Row() AnswerRow[IDRow] { return NewAnswerRow(v, NewIDRow) }
+func (v Verdict) Row() AnswerRow { return NewAnswerRow(v, NewIDRow) }
 
 // NewAnswerRow returns the row of a verdict. resident gives the row of something in L1.
-func NewAnswerRow[R any](v Verdict, resident func(Resident) R) AnswerRow[R] {
+func NewAnswerRow(v Verdict, resident func(Resident) IDRow) AnswerRow {
 	id := func(id DeviceID) *uint64 { n := uint64(id); return &n }
 	doubts := rows(v.Doubts, func(d Doubt) DoubtRow {
 		return DoubtRow{d.Kind, d.String(), d.Device, d.Devices, d.Cores.String(), d.End}
 	})
-	return AnswerRow[R]{v.Fits(), v.CannotTell(), doubts, NewVerdictRow(v, id, resident)}
+	return AnswerRow{v.Fits(), v.CannotTell(), doubts, NewVerdictRow(v, id, resident)}
 }
 
 // NewVerdictRow returns the row of a verdict. id gives the id of a device, nil for none;

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -11,67 +12,64 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// Answer returns the answer to a query about the fleet as it is now: one line of JSON,
-// in ASCII only, with its line end. Its fields are described in
-// cbl1.events-1.schema.json. A query that cannot be answered gets an answer "error".
-func (s *Session) Answer(e *event.Event) []byte {
+// Query returns the answer to a query about the fleet as it is now: an event of KindQuery, with Devices and Query as
+// the schema of a log describes them (cbl1.events-1.schema.json). If it cannot be answered, the answer is an
+// ErrorAnswer. It costs as much as the method of device.Fleet or device.Device with the same figures.
+func (s *Session) Query(e *event.Event) StreamAnswer {
 	a, code, err := s.answer(e)
 	if err != nil {
-		if code == "" {
-			code = event.CodeOf(err)
-		}
-		a = answerError{Answer: "error", Code: code, Error: shown.Escape(err.Error())}
+		return ErrorAnswer{"error", cmp.Or(code, event.CodeOf(err)), shown.Escape(err.Error())}
 	}
-	return line(e, a)
+	return a
 }
 
-// complaint returns the answer "anomaly" to an event that was refused, or has a key
+// Answer returns Query as one line of JSON, in ASCII only, with its line end.
+func (s *Session) Answer(e *event.Event) []byte { return line(e, s.Query(e)) }
+
+// Anomaly returns the complaint of Stream about an event: err is the error of Apply, or nil if the event has a key
 // twice.
-func (s *Session) complaint(e *event.Event, err error) []byte {
-	a := answerAnomaly{Answer: "anomaly", Line: e.Pos.Line, Event: string(e.Kind), Op: clip(s.opOf(e))}
+func (s *Session) Anomaly(e *event.Event, err error) AnomalyAnswer {
+	a := AnomalyAnswer{Answer: "anomaly", Line: e.Pos.Line, Event: string(e.Kind), Op: clip(s.opOf(e))}
 	a.Code, a.Error = event.CodeDuplicateKey, "a key comes twice, with equal values"
 	if refused, ok := errors.AsType[*RefusedError](err); ok {
 		a.Code, a.Error, a.Name = refused.Code, shown.Escape(refused.Err.Error()), clip(refused.Name)
 	}
 	if verdict, ok := errors.AsType[fit.Verdict](err); ok {
-		v := s.verdictRow(verdict)
+		v := fit.NewAnswerRow(verdict, s.idRow)
 		a.Verdict = &v
 	}
-	return line(e, a)
+	return a
 }
 
-func (s *Session) answer(e *event.Event) (a any, code event.Code, err error) {
-	if e.Query.Err != nil {
-		return nil, event.CodeBadQuery, e.Query.Err
+func (s *Session) answer(e *event.Event) (a StreamAnswer, code event.Code, err error) {
+	q := &e.Query
+	if q.Err != nil {
+		return nil, event.CodeBadQuery, q.Err
 	}
-	switch e.Query.Name {
+	switch q.Name {
 	case "totals":
 		d, err := s.device(e)
-		return newAnswerTotals(d), "", err
+		return newTotalsAnswer(d), "", err
 	case "core":
 		d, err := s.coreOf(e)
-		return newAnswerCore(d, e.Query.Core.V, s.programs), "", err
+		return newCoreAnswer(d, q.Core.V, s.programs), "", err
 	case "usage":
 		d, err := s.device(e)
-		return newAnswerUsage(d), "", err
+		return newUsageAnswer(d), "", err
 	case "who":
 		d, err := s.coreOf(e)
-		if err == nil && !e.Query.Address.OK {
+		if err == nil && !q.Address.OK {
 			err = errors.New("address: missing")
 		}
-		return newAnswerWho(d, e, s.programs), "", err
+		return s.newWhoAnswer(d, q.Core.V, q.Address.V), "", err
 	case "check":
 		return s.check(e)
 	case "headroom":
 		return s.headroom(e)
 	case "anomalies":
-		out := answerAnomalies{Answer: "anomalies", Anomalies: []answerCount{}}
-		for _, c := range s.Anomalies() {
-			out.Anomalies = append(out.Anomalies, answerCount(c))
-		}
-		return out, "", nil
+		return AnomaliesAnswer{"anomalies", List(s.Anomalies())}, "", nil
 	}
-	return nil, event.CodeUnknownQuery, fmt.Errorf("%s is none of totals, core, usage, who, check, headroom, anomalies", shown.Name(e.Query.Name, 60))
+	return nil, event.CodeUnknownQuery, fmt.Errorf("%s is none of totals, core, usage, who, check, headroom, anomalies", shown.Name(q.Name, 60))
 }
 
 // device returns the device that a query names.
@@ -104,7 +102,7 @@ func (s *Session) programOf(e *event.Event) (p *program.Program, set device.Set,
 	return p, set, code, err
 }
 
-func (s *Session) check(e *event.Event) (any, event.Code, error) {
+func (s *Session) check(e *event.Event) (StreamAnswer, event.Code, error) {
 	p, set, code, err := s.programOf(e)
 	if err != nil {
 		return nil, code, err
@@ -116,10 +114,10 @@ func (s *Session) check(e *event.Event) (any, event.Code, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	return answerCheck{"check", p.ID(), clip(p.Name()), s.verdictRow(v)}, "", nil
+	return CheckAnswer{"check", p.ID(), clip(p.Name()), fit.NewAnswerRow(v, s.idRow)}, "", nil
 }
 
-func (s *Session) headroom(e *event.Event) (any, event.Code, error) {
+func (s *Session) headroom(e *event.Event) (StreamAnswer, event.Code, error) {
 	p, set, code, err := s.programOf(e)
 	if err != nil {
 		return nil, code, err
@@ -128,7 +126,7 @@ func (s *Session) headroom(e *event.Event) (any, event.Code, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	a := answerHeadroom{Answer: "headroom", Groups: []HeadroomRow{}}
+	a := HeadroomAnswer{Answer: "headroom", Groups: []HeadroomRow{}}
 	if p != nil {
 		id := p.ID()
 		a.Program, a.Name = &id, clip(p.Name())

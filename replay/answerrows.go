@@ -13,121 +13,130 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// The answers as they are written. Figures are named as in the JSON report; dispatched bytes are leftovers of the
-// last dispatches.
+// A StreamAnswer is an answer of Session.Query: a TotalsAnswer, CoreAnswer, UsageAnswer, WhoAnswer, CheckAnswer,
+// HeadroomAnswer, AnomaliesAnswer or ErrorAnswer. It has the tags of the JSON that "cbl1 stream" writes, where the id
+// and the time of the query follow Answer. Answer is the name of the query, or "error". Lists are never nil.
+type StreamAnswer interface{ streamAnswer() }
 
-type answerError struct {
+func (TotalsAnswer) streamAnswer()    {}
+func (CoreAnswer) streamAnswer()      {}
+func (UsageAnswer) streamAnswer()     {}
+func (WhoAnswer) streamAnswer()       {}
+func (CheckAnswer) streamAnswer()     {}
+func (HeadroomAnswer) streamAnswer()  {}
+func (AnomaliesAnswer) streamAnswer() {}
+func (ErrorAnswer) streamAnswer()     {}
+
+// An ErrorAnswer says why a query cannot be answered.
+type ErrorAnswer struct {
 	Answer string     `json:"answer"`
 	Code   event.Code `json:"code"`
 	Error  string     `json:"error"`
 }
 
-type answerAnomaly struct {
+// An AnomalyAnswer says why an event was refused, or that it has a key twice. Session.Anomaly returns it.
+type AnomalyAnswer struct {
 	Answer  string         `json:"answer"`
 	Line    int64          `json:"line"`
 	Event   string         `json:"event"`
 	Code    event.Code     `json:"code"`
 	Error   string         `json:"error"`
-	Name    string         `json:"name,omitempty"`
-	Op      string         `json:"op,omitempty"`
-	Verdict *answerVerdict `json:"verdict,omitempty"`
+	Name    string         `json:"name,omitempty"`    // of the program that the event names
+	Op      string         `json:"op,omitempty"`      // the running operations, outermost first, joined by " > "
+	Verdict *fit.AnswerRow `json:"verdict,omitempty"` // of a program that does not fit
 }
 
-type answerAnomalies struct {
-	Answer    string        `json:"answer"`
-	Anomalies []answerCount `json:"anomalies"`
+// An AnomaliesAnswer has Session.Anomalies.
+type AnomaliesAnswer struct {
+	Answer    string         `json:"answer"`
+	Anomalies []RefusalCount `json:"anomalies"`
 }
 
-type answerCount struct {
-	Code   event.Code `json:"code"`
-	Count  int64      `json:"count"`
-	Line   int64      `json:"first_line"`
-	Detail string     `json:"detail"`
+// A TotalsAnswer has the figures of a device, in bytes: the present ones, and their high-water marks.
+type TotalsAnswer struct {
+	Answer string    `json:"answer"`
+	Device device.ID `json:"device"`
+	TotalsRow
+	L1Small  uint64    `json:"l1_small_buffer_bytes"`
+	Trace    uint64    `json:"trace_buffer_bytes"`
+	System   uint64    `json:"system_buffer_bytes"`
+	Kernels  uint64    `json:"kernel_bytes"`
+	Buffers  int       `json:"buffers"`         // without backing ones
+	Backings int       `json:"backing_buffers"` // that back a mesh buffer
+	Backing  uint64    `json:"backing_buffer_bytes"`
+	Programs int       `json:"programs"`
+	Peak     TotalsRow `json:"peak"`
 }
 
-// figures have high-water marks.
-type figures struct {
-	Registered uint64 `json:"registered_union_bytes"`
-	Reserved   uint64 `json:"registered_range_granular_bytes"`
-	Logical    uint64 `json:"registered_logical_bytes"`
-	Core       uint64 `json:"registered_core_peak_bytes"`
-	Dispatched uint64 `json:"dispatched_bytes"`
-	Tracked    uint64 `json:"tracked_bytes"`
+// A TotalsRow has the figures of a device that have high-water marks, in bytes. All but Core are sums over the cores.
+// CBs are circular buffers.
+type TotalsRow struct {
+	Registered uint64 `json:"registered_union_bytes"`          // CBs of registered programs, each byte once
+	Reserved   uint64 `json:"registered_range_granular_bytes"` // that tt-metal's bookkeeping charges
+	Logical    uint64 `json:"registered_logical_bytes"`        // sizes of CBs times cores
+	Core       uint64 `json:"registered_core_peak_bytes"`      // Registered on the fullest core
+	Dispatched uint64 `json:"dispatched_bytes"`                // leftovers of the last dispatches
+	Tracked    uint64 `json:"tracked_bytes"`                   // everything in L1 but kernels, each byte once
 	L1         uint64 `json:"l1_buffer_bytes"`
 	DRAM       uint64 `json:"dram_buffer_bytes"`
 }
 
-type answerTotals struct {
-	Answer string    `json:"answer"`
-	Device device.ID `json:"device"`
-	figures
-	L1Small  uint64  `json:"l1_small_buffer_bytes"`
-	Trace    uint64  `json:"trace_buffer_bytes"`
-	System   uint64  `json:"system_buffer_bytes"`
-	Kernels  uint64  `json:"kernel_bytes"`
-	Buffers  int     `json:"buffers"`
-	Backings int     `json:"backing_buffers"`
-	Backing  uint64  `json:"backing_buffer_bytes"`
-	Programs int     `json:"programs"`
-	Peak     figures `json:"peak"`
-}
-
-func newAnswerTotals(d device.Device) answerTotals {
+func newTotalsAnswer(d device.Device) TotalsAnswer {
 	t := d.Totals()
 	b, p := t.Buffers, t.Peak
-	return answerTotals{
+	return TotalsAnswer{
 		Answer: "totals", Device: d.ID(),
-		figures: figures{t.Registered, t.Reserved, t.Logical, t.Core, t.Resident, t.Tracked, b.L1, b.DRAM},
-		L1Small: b.L1Small, Trace: b.Trace, System: b.System, Kernels: b.Kernels,
+		TotalsRow: TotalsRow{t.Registered, t.Reserved, t.Logical, t.Core, t.Resident, t.Tracked, b.L1, b.DRAM},
+		L1Small:   b.L1Small, Trace: b.Trace, System: b.System, Kernels: b.Kernels,
 		Buffers: b.Count, Backings: b.Backings, Backing: b.Backing,
 		Programs: t.Programs,
-		Peak:     figures{p.Registered, p.Reserved, p.Logical, p.Core, p.Resident, p.Tracked, p.L1, p.DRAM},
+		Peak:     TotalsRow{p.Registered, p.Reserved, p.Logical, p.Core, p.Resident, p.Tracked, p.L1, p.DRAM},
 	}
 }
 
-type answerRange struct {
+// A RangeRow is a half-open range of addresses in L1.
+type RangeRow struct {
 	Start uint64 `json:"start"`
 	End   uint64 `json:"end"`
 }
 
-func newAnswerRange(r l1.Range) answerRange { return answerRange{r.Start, r.End} }
-
-func newAnswerRanges(ranges iter.Seq[l1.Range]) []answerRange {
-	out := []answerRange{}
+func newRangeRows(ranges iter.Seq[l1.Range]) []RangeRow {
+	out := []RangeRow{}
 	for r := range ranges {
-		out = append(out, newAnswerRange(r))
+		out = append(out, RangeRow(r))
 	}
 	return out
 }
 
-type answerCore struct {
-	Answer     string           `json:"answer"`
-	Device     device.ID        `json:"device"`
-	Core       string           `json:"core"`
-	Registered uint64           `json:"registered_union_bytes"`
-	Reserved   uint64           `json:"registered_range_granular_bytes"`
-	Logical    uint64           `json:"registered_logical_bytes"`
-	Peak       uint64           `json:"registered_union_peak_bytes"`
-	Programs   int              `json:"programs"`
-	Regions    []answerRange    `json:"registered_regions"`
-	Dispatched uint64           `json:"dispatched_bytes"`
-	Program    *program.ID      `json:"dispatched_program"`
-	Name       string           `json:"dispatched_name,omitempty"`
-	Left       []answerRange    `json:"dispatched_regions"`
-	Usage      answerUsageBasis `json:"resident"`
+// A CoreAnswer has the figures of a core, in bytes, as TotalsRow defines them.
+type CoreAnswer struct {
+	Answer     string      `json:"answer"`
+	Device     device.ID   `json:"device"`
+	Core       l1.Core     `json:"core"`
+	Registered uint64      `json:"registered_union_bytes"`
+	Reserved   uint64      `json:"registered_range_granular_bytes"`
+	Logical    uint64      `json:"registered_logical_bytes"`
+	Peak       uint64      `json:"registered_union_peak_bytes"` // high-water mark of Registered
+	Programs   int         `json:"programs"`
+	Regions    []RangeRow  `json:"registered_regions"`
+	Dispatched uint64      `json:"dispatched_bytes"`
+	Program    *program.ID `json:"dispatched_program"` // the last one on the core; nil if there is none
+	Name       string      `json:"dispatched_name,omitempty"`
+	Left       []RangeRow  `json:"dispatched_regions"`
+	Usage      UsageRow    `json:"resident"`
 }
 
-func newAnswerCore(d device.Device, core l1.Core, programs map[program.ID]*definition) answerCore {
+func newCoreAnswer(d device.Device, core l1.Core, programs map[program.ID]*definition) CoreAnswer {
 	t := d.Core(core)
-	a := answerCore{
-		Answer: "core", Device: d.ID(), Core: core.String(),
+	a := CoreAnswer{
+		Answer: "core", Device: d.ID(), Core: core,
 		Registered: t.Registered, Reserved: t.Reserved, Logical: t.Logical, Peak: t.Peak, Programs: t.Programs,
-		Regions: newAnswerRanges(d.Regions(core)), Dispatched: t.Resident, Left: []answerRange{},
-		Usage: newAnswerUsageBasis(groupOn(d, core, device.BasisResident).Usage),
+		Regions: newRangeRows(d.Regions(core)), Dispatched: t.Resident, Left: []RangeRow{},
+		Usage: newUsageRow(groupOn(d, core, device.BasisResident).Usage),
 	}
 	if p, ranges, ok := d.ResidentOn(core); ok {
 		id, _ := idShown(p.ID(), programs)
-		a.Program, a.Name, a.Left = &id, clip(p.Name()), newAnswerRanges(ranges)
+		a.Program, a.Name, a.Left = &id, clip(p.Name()), newRangeRows(ranges)
 	}
 	return a
 }
@@ -142,30 +151,30 @@ func groupOn(d device.Device, core l1.Core, basis device.Basis) device.UsageGrou
 	return device.UsageGroup{}
 }
 
-type answerUsage struct {
-	Answer     string           `json:"answer"`
-	Device     device.ID        `json:"device"`
-	Resident   answerUsageBasis `json:"resident"`
-	Registered answerUsageBasis `json:"registered"`
+// A UsageAnswer has the content of the L1 of a device: after the last dispatches, and as if all registered programs
+// were there at once.
+type UsageAnswer struct {
+	Answer     string    `json:"answer"`
+	Device     device.ID `json:"device"`
+	Resident   UsageRow  `json:"resident"`
+	Registered UsageRow  `json:"registered"`
 }
 
-type answerUsageBasis struct {
+// A UsageRow is a device.Usage: bytes of a core, or sums over the cores of a device.
+type UsageRow struct {
 	Tracked     uint64              `json:"tracked_bytes"`
 	WithKernels uint64              `json:"with_kernels_bytes"`
-	Kinds       map[fit.Kind]uint64 `json:"kinds"`
+	Kinds       map[fit.Kind]uint64 `json:"kinds"` // the kinds that hold some
 	Shared      []device.Shared     `json:"shared"`
 }
 
-func newAnswerUsage(d device.Device) answerUsage {
-	return answerUsage{
-		Answer: "usage", Device: d.ID(),
-		Resident:   newAnswerUsageBasis(d.Usage(device.BasisResident)),
-		Registered: newAnswerUsageBasis(d.Usage(device.BasisRegistered)),
-	}
+func newUsageAnswer(d device.Device) UsageAnswer {
+	resident, registered := d.Usage(device.BasisResident), d.Usage(device.BasisRegistered)
+	return UsageAnswer{"usage", d.ID(), newUsageRow(resident), newUsageRow(registered)}
 }
 
-func newAnswerUsageBasis(u device.Usage) answerUsageBasis {
-	return answerUsageBasis{u.Tracked, u.WithKernels, kindsOf(u), slices.AppendSeq([]device.Shared{}, u.Shared())}
+func newUsageRow(u device.Usage) UsageRow {
+	return UsageRow{u.Tracked, u.WithKernels, kindsOf(u), slices.AppendSeq([]device.Shared{}, u.Shared())}
 }
 
 // kindsOf returns the bytes of each kind that holds some in L1.
@@ -179,73 +188,62 @@ func kindsOf(u device.Usage) map[fit.Kind]uint64 {
 	return kinds
 }
 
-type answerWho struct {
-	Answer     string           `json:"answer"`
-	Device     device.ID        `json:"device"`
-	Core       string           `json:"core"`
-	Address    uint64           `json:"address"`
-	Resident   []answerResident `json:"resident"`
-	Registered []answerResident `json:"registered"`
-}
-
-// An answerResident is something in L1: a buffer of a program, or another one.
-type answerResident struct {
-	fit.IDRow
-	Op string `json:"op,omitempty"`
+// A WhoAnswer has everything that holds a byte of a core: after the last dispatches, and of all registered programs.
+type WhoAnswer struct {
+	Answer     string      `json:"answer"`
+	Device     device.ID   `json:"device"`
+	Core       l1.Core     `json:"core"`
+	Address    uint64      `json:"address"`
+	Resident   []fit.IDRow `json:"resident"`
+	Registered []fit.IDRow `json:"registered"`
 }
 
 // clip returns a name as answers have it.
 func clip(name string) string { return shown.Clip(name, shown.MaxOutput) }
 
-func newAnswerResident(r fit.Resident, programs map[program.ID]*definition) answerResident {
-	a := answerResident{IDRow: fit.NewIDRow(r)}
-	if r.Program == nil {
-		a.Name = clip(a.Name)
-		return a
+// idRow returns the row of something in L1, with the names that the session knows.
+func (s *Session) idRow(r fit.Resident) fit.IDRow {
+	row := fit.NewIDRow(r)
+	if r.Program != nil {
+		id, def := idShown(r.Program.ID(), s.programs)
+		row.Program = &id
+		if def != nil {
+			row.Name, row.Op = cmp.Or(row.Name, def.name), clip(def.op)
+		}
 	}
-	id, def := idShown(r.Program.ID(), programs)
-	a.Program = &id
-	if def != nil {
-		a.Name, a.Op = cmp.Or(a.Name, def.name), clip(def.op)
-	}
-	a.Name = clip(a.Name)
-	return a
+	row.Name = clip(row.Name)
+	return row
 }
 
-func newAnswerWho(d device.Device, e *event.Event, programs map[program.ID]*definition) answerWho {
-	holding := func(basis device.Basis) []answerResident {
-		out := []answerResident{}
-		for r := range groupOn(d, e.Query.Core.V, basis).Residents() {
-			if r.Range.Has(e.Query.Address.V) {
-				out = append(out, newAnswerResident(r, programs))
+func (s *Session) newWhoAnswer(d device.Device, core l1.Core, address uint64) WhoAnswer {
+	holding := func(basis device.Basis) []fit.IDRow {
+		out := []fit.IDRow{}
+		for r := range groupOn(d, core, basis).Residents() {
+			if r.Range.Has(address) {
+				out = append(out, s.idRow(r))
 			}
 		}
 		return out
 	}
-	return answerWho{"who", d.ID(), e.Query.Core.V.String(), e.Query.Address.V, holding(device.BasisResident), holding(device.BasisRegistered)}
+	return WhoAnswer{"who", d.ID(), core, address, holding(device.BasisResident), holding(device.BasisRegistered)}
 }
-
-func (s *Session) verdictRow(v fit.Verdict) answerVerdict {
-	return fit.NewAnswerRow(v, func(r fit.Resident) answerResident { return newAnswerResident(r, s.programs) })
-}
-
-// An answerVerdict is a verdict in an answer.
-type answerVerdict = fit.AnswerRow[answerResident]
 
 // idOf gives a device in an answer the id that it has in the fleet.
 func idOf(id device.ID) *uint64 { n := uint64(id); return &n }
 
-type answerHeadroom struct {
+// A HeadroomAnswer has the bytes above a program, or above all that is registered, on each set of cores.
+type HeadroomAnswer struct {
 	Answer  string        `json:"answer"`
-	Program *program.ID   `json:"program"`
+	Program *program.ID   `json:"program"` // nil: the query names none
 	Name    string        `json:"name,omitempty"`
 	Groups  []HeadroomRow `json:"groups"`
-	MayGrow *uint64       `json:"may_grow_bytes,omitempty"`
+	MayGrow *uint64       `json:"may_grow_bytes,omitempty"` // of the CB that the query names; nil if the program does not fit
 }
 
-type answerCheck struct {
+// A CheckAnswer says whether a program fits.
+type CheckAnswer struct {
 	Answer  string     `json:"answer"`
 	Program program.ID `json:"program"`
 	Name    string     `json:"name,omitempty"`
-	answerVerdict
+	fit.AnswerRow
 }

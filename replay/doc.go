@@ -2,9 +2,9 @@
 //
 // # Model
 //
-// A [Session] is a device.Fleet that follows events. It answers queries in the stream
-// (Stream, Answer); a refusal of the fleet is a [RefusedError], counted as a
-// [RefusalCount]. A [Shared] is one that several logs [Feed] at once.
+// A [Session] is a device.Fleet that follows events. [Session.Query] answers a query with a value, a
+// [StreamAnswer]; Answer and Stream write the same as lines. A refusal of the fleet is a [RefusedError],
+// counted as a [RefusalCount]. A [Shared] is one that several logs [Feed] at once.
 //
 // [Run] feeds a Session with all events of a source and makes a [Result] as far as its
 // [Options] ask for it. The fleet has everything that it keeps for itself. The rest is in a row for

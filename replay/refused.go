@@ -42,10 +42,10 @@ func isType[E error](err error) bool {
 
 // A RefusalCount says how often something was odd, and where first.
 type RefusalCount struct {
-	Code   event.Code
-	Count  int64
-	Line   int64  // of the first one
-	Detail string // of the first one
+	Code   event.Code `json:"code"`
+	Count  int64      `json:"count"`
+	Line   int64      `json:"first_line"`
+	Detail string     `json:"detail"` // of the first one
 }
 
 // refusals are counts of odd things.

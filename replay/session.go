@@ -105,7 +105,7 @@ func stream(events iter.Seq2[*event.Event, error], w io.Writer, step func(*event
 // step applies an event, and returns the complaint about it and its answer.
 func (s *Session) step(e *event.Event) (answers [2][]byte, refused error) {
 	if refused = s.Apply(e); refused != nil || e.Anomaly != 0 {
-		answers[0] = s.complaint(e, refused)
+		answers[0] = line(e, s.Anomaly(e, refused))
 	}
 	if e.Kind == event.KindQuery {
 		answers[1] = s.Answer(e)
