@@ -182,3 +182,18 @@ func ExampleResult_Report() {
 	fmt.Println(doc.Checks.Answer, doc.L1[0].Peak.Bytes, "bytes,", doc.L1[0].BuffersPeak, "buffer")
 	// Output: does_not_fit 1204224 bytes, 1 buffer
 }
+
+// The present figures of the devices of a fleet, as "cbl1 watch" shows them.
+func ExampleNewLiveDevice() {
+	fleet := device.NewFleet()
+	mesh, _ := fleet.AddMesh(0, 1, 2, l1.N150())
+	p, _ := program.Place(7, "matmul", l1.N150(), program.CB{Cores: l1.N150().Grid(), Size: 4096})
+	_, err := fleet.Register(p, mesh.Set())
+	for d := range fleet.Devices() {
+		row := replay.NewLiveDevice(d)
+		fmt.Println(row.Device, row.Board, *row.Registered, *row.Core, *row.Headroom, err)
+	}
+	// Output:
+	// 0 n150 262144 4096 1391328 <nil>
+	// 1 n150 262144 4096 1391328 <nil>
+}

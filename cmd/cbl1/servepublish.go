@@ -12,6 +12,7 @@ import (
 
 	"github.com/cbl1/cbl1/internal/live/serve"
 	"github.com/cbl1/cbl1/internal/live/shm"
+	"github.com/cbl1/cbl1/internal/live/watch"
 	"github.com/cbl1/cbl1/internal/live/wire"
 )
 
@@ -108,7 +109,7 @@ func (in *publishing) attach(chip publishedChip, declared []wire.Device) (*publi
 // put brings a region up to date, and reports whether it is still there.
 func (p *published) put(server *serve.Server, errw io.Writer) bool {
 	row, _ := server.Row(p.fleet, uint64(p.device)) // zero until somebody tells of it
-	now := row.Usage(p.version)
+	now := watch.UsageOf(&row, p.version)
 	if now == p.last {
 		return true
 	}

@@ -147,7 +147,7 @@ func TestKnownHolds(t *testing.T) {
 // The line of a device, with and without each of its parts. A device whose line stays is not printed again.
 func TestWatchLines(t *testing.T) {
 	n := func(v uint64) *uint64 { return &v }
-	now := watch.Snapshot{Time: 1_500_000_000, Behind: 3, Devices: []watch.Device{
+	now := watch.Snapshot{Time: 1_500_000_000, Behind: 3, Devices: []replay.LiveDevice{
 		{Device: 1}, {Device: 1, Fleet: "a\x1b"}, {Device: 2, Core: n(3), L1: 4, DRAM: 5, Incomplete: true},
 		{Device: 3, Registered: n(7), Cores: 2, Usable: 8, Bound: true}, {Device: 4, Core: n(1), Usable: 3, Dispatched: n(9)},
 	}}

@@ -161,7 +161,7 @@ func changes(w io.Writer, now *watch.Snapshot, last map[watch.Place]string) erro
 		if d.Incomplete {
 			line += "; incomplete"
 		}
-		if at := d.Place(); last[at] != line {
+		if at := watch.PlaceOf(d); last[at] != line {
 			last[at] = line
 			fmt.Fprintf(&out, "%s %s\n", time.Unix(0, now.Time).UTC().Format(time.RFC3339), line)
 		}

@@ -53,7 +53,7 @@ func (in *watching) source(args []string) (looker, error) {
 // snapshot begins one of now.
 func snapshot(from watch.Source) watch.Snapshot {
 	return watch.Snapshot{
-		Schema: watch.Schema, Source: from, Time: time.Now().UnixNano(), Devices: []watch.Device{}, Processes: []watch.Process{}, Odd: []watch.Odd{},
+		Schema: watch.Schema, Source: from, Time: time.Now().UnixNano(), Devices: []replay.LiveDevice{}, Processes: []watch.Process{}, Odd: []watch.Odd{},
 	}
 }
 
@@ -319,7 +319,7 @@ func (r *regions) look(watch.Place, bool) (watch.Snapshot, error) {
 		return now, err
 	}
 	ids := map[uint64]bool{}
-	var rows []watch.Device
+	var rows []replay.LiveDevice
 	var chips []uint64
 	var processes [][]watch.Process
 	for _, one := range found {

@@ -205,7 +205,7 @@ func TestUsage(t *testing.T) {
 		require.True(t, ok)
 		require.Equal(t, s.Snapshot().Devices[0], row)
 		for _, version := range []uint32{shm.Version3, shm.Version4} {
-			require.Equal(t, shm.Usage{L1Small: 5, CB: 64 * 262144}, row.Usage(version))
+			require.Equal(t, shm.Usage{L1Small: 5, CB: 64 * 262144}, watch.UsageOf(&row, version))
 		}
 		for _, id := range []uint64{9, math.MaxInt32, 1 << 32, math.MaxUint64} {
 			row, ok = s.Row("", id)

@@ -10,6 +10,7 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/live/watch"
 	"github.com/cbl1/cbl1/internal/live/wire"
+	"github.com/cbl1/cbl1/replay"
 )
 
 // maxRows is how many devices have a row in a Snapshot before there is none for devices of fleets.
@@ -32,7 +33,7 @@ func (s *Server) told() (watch.Snapshot, []*fleet) {
 	defer s.mu.Unlock()
 	counts := s.count()
 	out := watch.Snapshot{
-		Schema: watch.Schema, Source: watch.SourceRecords, Time: s.c.Now().UnixNano(), Devices: []watch.Device{}, Processes: s.rows(), Odd: []watch.Odd{}, Leaked: s.counts.Leaked,
+		Schema: watch.Schema, Source: watch.SourceRecords, Time: s.c.Now().UnixNano(), Devices: []replay.LiveDevice{}, Processes: s.rows(), Odd: []watch.Odd{}, Leaked: s.counts.Leaked,
 		Leaks: slices.Clone(s.latest.leaks), Refused: slices.Clone(s.latest.refused), Server: &counts.Server,
 	}
 	for _, id := range s.devices() {
@@ -49,7 +50,7 @@ func (s *Server) told() (watch.Snapshot, []*fleet) {
 
 // Row returns the row of one device, as Snapshot does: of the named fleet or, with the name "", of
 // the records of processes. ok is false if the device is unknown there.
-func (s *Server) Row(fleet string, id uint64) (row watch.Device, ok bool) {
+func (s *Server) Row(fleet string, id uint64) (row replay.LiveDevice, ok bool) {
 	if fleet != "" {
 		f := s.named(fleet)
 		if f == nil {
@@ -74,25 +75,24 @@ func (s *Server) Row(fleet string, id uint64) (row watch.Device, ok bool) {
 	return row, ok
 }
 
-// row returns the ledger's figures of a device, with the session's bytes of cores, as a bound.
-// Records show neither dispatches nor the bytes of a buffer on a core. One core stands for all of
-// an undeclared device.
-func (s *Server) row(id int32) watch.Device {
-	followed := watch.Device{Core: new(uint64), Peak: &watch.Peak{}} // nothing has lived there
+// row returns the session's row of a device with the ledger's figures in it. Bytes of cores are a bound. Records show
+// neither dispatches nor the bytes of a buffer on a core. One core stands for all of an undeclared device.
+func (s *Server) row(id int32) replay.LiveDevice {
+	row := replay.LiveDevice{Device: uint64(id), Core: new(uint64), Peak: &replay.LivePeak{}} // nothing has lived there
 	if d, err := s.live.Fleet().Device(device.ID(id)); err == nil {
-		followed = watch.Of(d)
+		row = replay.NewLiveDevice(d)
 	}
 	t := s.ledger.Totals(id)
-	d := watch.Device{
-		Device: uint64(id), Bound: true, Incomplete: s.incomplete(id), Core: followed.Core, Peak: &watch.Peak{Core: followed.Peak.Core}, Headroom: followed.Headroom, Programs: &t.CBs, Sum: &t.CB,
-	}
-	d.SetBuffers(t.BufferTotals)
+	row.Bound, row.Incomplete, row.Programs, row.Sum = true, s.incomplete(id), &t.CBs, &t.CB
+	row.SetBuffers(t.BufferTotals)
+	row.Dispatched, row.Tracked, row.TrackedCore = nil, nil, nil
+	row.Peak = &replay.LivePeak{Registered: row.Peak.Registered, Core: row.Peak.Core}
 	if known, declared := s.known[id]; declared {
-		d.Peak.Registered = followed.Peak.Registered
-		d.Board, d.Cores, d.Usable, d.Registered, d.Logical = followed.Board, followed.Cores, followed.Usable, followed.Registered, followed.Logical
-		d.SetDRAM(known.DRAM)
+		watch.SetDRAM(&row, known.DRAM)
+	} else {
+		row.Board, row.Cores, row.Usable, row.Registered, row.Logical, row.Peak.Registered = "", 0, 0, nil, nil, nil
 	}
-	return d
+	return row
 }
 
 // rows are the processes that have something.

@@ -2,6 +2,7 @@ package watch
 
 import (
 	"cmp"
+	"github.com/cbl1/cbl1/replay"
 	"maps"
 	"slices"
 	"time"
@@ -30,8 +31,8 @@ type Place struct {
 	Device uint64
 }
 
-// Place returns where the device stands.
-func (d *Device) Place() Place { return Place{d.Fleet, d.Device} }
+// PlaceOf returns the place of a device.
+func PlaceOf(d *replay.LiveDevice) Place { return Place{d.Fleet, d.Device} }
 
 // A sample is the fullness of a device at a time, in shares of its usable bytes.
 type sample struct {
@@ -69,7 +70,7 @@ func (m *Model) Take(s Snapshot) {
 	for i := range s.Devices {
 		m.order = append(m.order, i)
 		d := &s.Devices[i]
-		at := d.Place()
+		at := PlaceOf(d)
 		there[at] = true
 		m.sample(d)
 		switch {
@@ -85,7 +86,7 @@ func (m *Model) Take(s Snapshot) {
 		return cmp.Compare(share(&s.Devices[b]), share(&s.Devices[a]))
 	})
 	if !m.chosen && len(m.order) > 0 {
-		m.at = s.Devices[m.order[0]].Place()
+		m.at = PlaceOf(&s.Devices[m.order[0]])
 	}
 }
 
@@ -93,7 +94,7 @@ func (m *Model) Take(s Snapshot) {
 func (m *Model) Fail(why string) { m.failure = why }
 
 // share returns the fullness of a device; 0 if it is unknown.
-func share(d *Device) float64 {
+func share(d *replay.LiveDevice) float64 {
 	bytes, of, _ := d.Fullness()
 	if of == 0 {
 		return 0
@@ -101,8 +102,8 @@ func share(d *Device) float64 {
 	return float64(bytes) / float64(of)
 }
 
-func (m *Model) sample(d *Device) {
-	all := m.samples[d.Place()]
+func (m *Model) sample(d *replay.LiveDevice) {
+	all := m.samples[PlaceOf(d)]
 	if all == nil && len(m.samples) == maxKept {
 		return
 	}
@@ -117,7 +118,7 @@ func (m *Model) sample(d *Device) {
 	if len(all) == maxSamples {
 		all = append(all[:0], all[1:]...)
 	}
-	m.samples[d.Place()] = append(all, x)
+	m.samples[PlaceOf(d)] = append(all, x)
 }
 
 // Selected returns the selected device, and whether its Detail is shown.
@@ -139,7 +140,7 @@ func (m *Model) Move(by int) {
 		return
 	}
 	i := max(0, m.place()+by)
-	m.at, m.chosen, m.first = m.now.Devices[m.order[min(i, len(m.order)-1)]].Place(), true, 0
+	m.at, m.chosen, m.first = PlaceOf(&m.now.Devices[m.order[min(i, len(m.order)-1)]]), true, 0
 }
 
 // Scroll goes on in a picture that is longer than the screen, by so many screens.
@@ -147,11 +148,11 @@ func (m *Model) Scroll(by int) { m.first = max(0, m.first+by*m.page) }
 
 // place returns the index of the selected device.
 func (m *Model) place() int {
-	return max(0, slices.IndexFunc(m.order, func(i int) bool { return m.now.Devices[i].Place() == m.at }))
+	return max(0, slices.IndexFunc(m.order, func(i int) bool { return PlaceOf(&m.now.Devices[i]) == m.at }))
 }
 
 // looked returns the row of the selected device, nil if there is none.
-func (m *Model) looked() *Device {
+func (m *Model) looked() *replay.LiveDevice {
 	if len(m.order) == 0 {
 		return nil
 	}

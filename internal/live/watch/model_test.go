@@ -15,6 +15,7 @@ import (
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
+	"github.com/cbl1/cbl1/replay"
 )
 
 func text(lines []watch.Line) string {
@@ -29,7 +30,7 @@ func text(lines []watch.Line) string {
 func at(second int64, held ...uint64) watch.Snapshot {
 	s := watch.Snapshot{Schema: watch.Schema, Source: watch.SourceLog, Time: second * int64(time.Second)}
 	for i := range held {
-		s.Devices = append(s.Devices, watch.Device{Device: uint64(i), Board: "n150", Cores: 10, Usable: 1000, Core: &held[i], Peak: &watch.Peak{Core: held[i]}})
+		s.Devices = append(s.Devices, replay.LiveDevice{Device: uint64(i), Board: "n150", Cores: 10, Usable: 1000, Core: &held[i], Peak: &replay.LivePeak{Core: held[i]}})
 	}
 	return s
 }
@@ -87,7 +88,7 @@ func TestBreakdown(t *testing.T) {
 		d := &s.Devices[0]
 		d.L1, d.L1Small, d.DRAM, d.Trace, d.Kernels = 1000, 50, c.dram, c.trace, &kernels
 		if c.size > 0 {
-			d.SetDRAM(c.size)
+			watch.SetDRAM(d, c.size)
 		}
 		var m watch.Model
 		m.Take(s)
@@ -156,7 +157,7 @@ func TestModelScrolls(t *testing.T) {
 	require.NoError(t, err)
 	m := watch.Model{ASCII: true}
 	m.Show(watch.ViewMap)
-	m.Take(watch.Snapshot{Devices: watch.Fleet(&fleet), Detail: watch.DetailOf(d)})
+	m.Take(watch.Snapshot{Devices: rowsOf(&fleet), Detail: watch.DetailOf(d)})
 	all := m.Lines(80, 0)[1:]
 	require.Greater(t, len(all), 9)
 	require.Equal(t, all, m.Lines(80, len(all)+1)[1:], "there is room for all of it")
@@ -175,26 +176,6 @@ func TestModelScrolls(t *testing.T) {
 	m.Scroll(1)
 	m.Show(watch.ViewMap)
 	require.Equal(t, all[:4], m.Lines(80, 6)[1:5], "a key begins at the top")
-}
-
-func TestFullness(t *testing.T) {
-	n := func(n uint64) *uint64 { return &n }
-	for _, c := range []struct {
-		d         watch.Device
-		bytes, of uint64
-		what      string
-	}{
-		{watch.Device{}, 0, 0, ""},
-		{watch.Device{Usable: 10, Core: n(3), TrackedCore: n(2)}, 3, 10, "registered CBs on the fullest core"},
-		{watch.Device{Usable: 10, Core: n(3), TrackedCore: n(4)}, 4, 10, "tracked on the fullest core"},
-		{watch.Device{Usable: 10, Cores: 2, Registered: n(15)}, 15, 20, "registered CBs"},
-		{watch.Device{Dispatched: n(15)}, 15, 0, "resident CBs"},
-	} {
-		bytes, of, what := c.d.Fullness()
-		require.Equal(t, c.bytes, bytes)
-		require.Equal(t, c.of, of)
-		require.Equal(t, c.what, what)
-	}
 }
 
 // The map shows the device's cores, as drawn elsewhere.
@@ -226,7 +207,7 @@ func TestDetail(t *testing.T) {
 
 	m := watch.Model{ASCII: true}
 	m.Show(watch.ViewMap)
-	m.Take(watch.Snapshot{Devices: watch.Fleet(&fleet), Detail: got})
+	m.Take(watch.Snapshot{Devices: rowsOf(&fleet), Detail: got})
 	picture := text(m.Lines(80, 0))
 	require.Contains(t, picture, "device 0, registered")
 	require.Contains(t, picture, "core 2-0\n")
@@ -427,7 +408,7 @@ func TestLinesFit(t *testing.T) {
 		for second := range rapid.Int64Range(1, 4).Draw(t, "looks") {
 			s := watch.Snapshot{Source: watch.Source(word.Draw(t, "source")), Time: second, Behind: int64(number.Draw(t, "behind") >> 1), Leaked: second}
 			for range rapid.IntRange(0, 12).Draw(t, "devices") {
-				s.Devices = append(s.Devices, watch.Device{
+				s.Devices = append(s.Devices, replay.LiveDevice{
 					Device: number.Draw(t, "id"), Board: word.Draw(t, "board"), Cores: rapid.IntRange(0, 200).Draw(t, "cores"), Usable: number.Draw(t, "usable"),
 					Core: some("core"), Registered: some("registered"), Dispatched: some("dispatched"), Tracked: some("tracked"), TrackedCore: some("fullest"),
 					Sum: some("sum"), Logical: some("logical"), Kernels: some("kernels"), Headroom: some("headroom"), L1: number.Draw(t, "l1"), Incomplete: second == 1,

@@ -89,12 +89,12 @@ func (n *Notes) DRAM(id device.ID) uint64 {
 }
 
 // Row returns the row of a device of the fleet.
-func (n *Notes) Row(d device.Device) Device {
-	row := Of(d)
+func (n *Notes) Row(d device.Device) replay.LiveDevice {
+	row := replay.NewLiveDevice(d)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	row.Bound, row.Incomplete = n.bound, n.unseen || n.hidden[d.ID()]
-	row.SetDRAM(n.dram[d.ID()])
+	SetDRAM(&row, n.dram[d.ID()])
 	return row
 }
 

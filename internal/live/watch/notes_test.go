@@ -249,7 +249,7 @@ func TestRowsLeft(t *testing.T) {
 		n.Add(&s, "", fleet, most)
 		require.Equal(t, want, [2]int{len(s.Devices), s.Left})
 	}
-	s := watch.Snapshot{Devices: make([]watch.Device, 5), Left: 1}
+	s := watch.Snapshot{Devices: make([]replay.LiveDevice, 5), Left: 1}
 	n.Add(&s, "", fleet, 4)
 	require.Equal(t, 4, s.Left)
 }
@@ -332,46 +332,4 @@ func TestGroupsAreCut(t *testing.T) {
 	require.Len(t, got.Groups, 1_000)
 	require.Equal(t, 2, got.Left)
 	require.Equal(t, "1-5", got.Core)
-}
-
-// What a device has at the moment is shown: resident CBs, or registered ones where none was dispatched.
-func TestCBs(t *testing.T) {
-	r, d := new(uint64(1)), new(uint64(2))
-	for _, c := range []struct {
-		device watch.Device
-		want   *uint64
-	}{
-		{watch.Device{}, nil},
-		{watch.Device{Registered: r}, r},
-		{watch.Device{Dispatched: d}, d},
-		{watch.Device{Registered: r, Dispatched: d}, r},
-		{watch.Device{Registered: r, Dispatched: d, Peak: &watch.Peak{}}, r},
-		{watch.Device{Registered: r, Dispatched: d, Peak: &watch.Peak{Dispatched: new(uint64(0))}}, r},
-		{watch.Device{Registered: r, Dispatched: d, Peak: &watch.Peak{Dispatched: new(uint64(1))}}, d},
-	} {
-		require.Equal(t, c.want, c.device.CBs())
-	}
-}
-
-// Fullness follows the larger figure of the fullest core, and CBs count if both are equal.
-func TestFullnessOfEquals(t *testing.T) {
-	for _, c := range []struct {
-		core, tracked uint64
-		want          string
-	}{
-		{3, 3, "tracked on the fullest core"}, {4, 3, "registered CBs on the fullest core"}, {0, 0, "registered CBs on the fullest core"}, {0, 1, "tracked on the fullest core"},
-	} {
-		_, _, what := (&watch.Device{Core: &c.core, TrackedCore: &c.tracked}).Fullness()
-		require.Equal(t, c.want, what)
-	}
-	bytes, _, what := (&watch.Device{TrackedCore: new(uint64(5))}).Fullness()
-	require.Equal(t, "5 tracked on the fullest core", fmt.Sprint(bytes, " ", what))
-}
-
-// The L1 of all cores is a number, or not known.
-func TestPhysical(t *testing.T) {
-	require.EqualValues(t, 20, (&watch.Device{Cores: 2, Usable: 10}).Physical())
-	require.Zero(t, (&watch.Device{Cores: -1, Usable: 10}).Physical())
-	require.Equal(t, uint64(1<<63), (&watch.Device{Cores: 2, Usable: 1 << 62}).Physical())
-	require.Zero(t, (&watch.Device{Cores: 2, Usable: 1 << 63}).Physical())
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cbl1/cbl1/internal/live/watch"
 	"github.com/cbl1/cbl1/internal/testkit"
+	"github.com/cbl1/cbl1/replay"
 )
 
 // A snapshot has the fields that the schema names and no others, with all that may be known and
@@ -36,7 +37,7 @@ func TestSnapshotSchema(t *testing.T) {
 	require.Equal(t, fields, names, "names of fields")
 	for _, source := range []watch.Source{watch.SourceRecords, watch.SourceLog, watch.SourceRegions} {
 		full.Source = source
-		none := watch.Snapshot{Schema: watch.Schema, Source: source, Devices: []watch.Device{{}}, Processes: []watch.Process{{}}, Odd: []watch.Odd{{}}}
+		none := watch.Snapshot{Schema: watch.Schema, Source: source, Devices: []replay.LiveDevice{{}}, Processes: []watch.Process{{}}, Odd: []watch.Odd{{}}}
 		for _, s := range []watch.Snapshot{full, none} {
 			text, err := json.Marshal(s)
 			require.NoError(t, err)

@@ -10,6 +10,7 @@ import (
 	"github.com/cbl1/cbl1/internal/pictures/draw"
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/replay"
 )
 
 // A Look is the style of a line.
@@ -164,10 +165,10 @@ func (m *Model) none() string {
 }
 
 // row is one device: its share as a bar.
-func (m *Model) row(d *Device) Line {
+func (m *Model) row(d *replay.LiveDevice) Line {
 	bytes, of, what := d.Fullness()
 	mark, percent, bar := "  ", "     ?", strings.Repeat(" ", barCells)
-	if d.Place() == m.at {
+	if PlaceOf(d) == m.at {
 		mark = "> "
 	}
 	look := Plain
@@ -181,7 +182,7 @@ func (m *Model) row(d *Device) Line {
 	if d.Incomplete {
 		flags, look = flags+" INCOMPLETE", Bad
 	}
-	if m.above[d.Place()] != 0 {
+	if m.above[PlaceOf(d)] != 0 {
 		flags += " accounting"
 	}
 	if what == "" {
@@ -229,12 +230,12 @@ func (m *Model) breakdown() []Line {
 	case d.Usable > 0:
 		base = fmt.Sprintf("%s bytes of usable L1 on a core, how many is not known", exact(d.Usable))
 	}
-	var peak Peak
+	var peak replay.LivePeak
 	var core *uint64 // the peak of the fullest core
 	if d.Peak != nil {
 		peak, core = *d.Peak, &d.Peak.Core
 	}
-	out := []Line{{Look: Head, Text: d.title() + ": " + base}}
+	out := []Line{{Look: Head, Text: title(d) + ": " + base}}
 	add := func(name string, now, most *uint64, whole uint64) {
 		share, high := "", ""
 		if now == nil {
@@ -272,7 +273,7 @@ func (m *Model) breakdown() []Line {
 	if _, _, bar := d.Fullness(); bar != "" {
 		out = append(out, Line{Text: "  the bar: " + bar + ", of its usable L1"})
 	}
-	if from := m.above[d.Place()]; from != 0 {
+	if from := m.above[PlaceOf(d)]; from != 0 {
 		text := fmt.Sprintf("  accounting for %v: %s, beyond its L1, counts twice", m.since(from), d.Accounting())
 		out = append(out, Line{Text: text, Look: Warn})
 	}
@@ -280,7 +281,7 @@ func (m *Model) breakdown() []Line {
 }
 
 // title names a device.
-func (d *Device) title() string {
+func title(d *replay.LiveDevice) string {
 	if d.Fleet != "" {
 		return fmt.Sprintf("device %d of %s, %s", d.Device, d.Fleet, d.Board)
 	}
@@ -347,7 +348,7 @@ func (m *Model) chart(columns, room int) []Line {
 	if d == nil {
 		return nil
 	}
-	all := m.samples[d.Place()]
+	all := m.samples[PlaceOf(d)]
 	const axis = 6
 	wide, high := max(1, columns-axis), 4
 	for _, steps := range []int{5, 10, 20} {
@@ -373,7 +374,7 @@ func (m *Model) chart(columns, room int) []Line {
 	if d.Core != nil {
 		of = "registered CBs, " + other + " what more is tracked, of the fullest core"
 	}
-	out := []Line{{Look: Head, Text: fmt.Sprintf("%s: %s %s", d.title(), full, of)}}
+	out := []Line{{Look: Head, Text: fmt.Sprintf("%s: %s %s", title(d), full, of)}}
 	for y := high; y > 0; y-- {
 		at := (float64(y) - 0.5) / float64(high)
 		var line strings.Builder

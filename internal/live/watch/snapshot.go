@@ -3,15 +3,13 @@ package watch
 import (
 	"cmp"
 	"encoding/json"
-	"math/bits"
 	"slices"
 
-	"github.com/cbl1/cbl1/device"
-	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/asciijson"
 	"github.com/cbl1/cbl1/internal/live/shm"
 	"github.com/cbl1/cbl1/internal/live/wire"
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/replay"
 )
 
 // Schema names the format of a Snapshot in JSON.
@@ -29,19 +27,19 @@ const (
 
 // A Snapshot holds the figures of a moment.
 type Snapshot struct {
-	Schema    string    `json:"schema"`
-	Source    Source    `json:"source"`
-	Time      int64     `json:"t"` // nanoseconds since 1970
-	Devices   []Device  `json:"devices"`
-	Left      int       `json:"devices_left"` // of fleets with names, which have no row: there are too many
-	Processes []Process `json:"processes"`
-	Odd       []Odd     `json:"odd"`
-	Leaked    int64     `json:"leaked"`            // what processes had when they died
-	Leaks     []Leak    `json:"leaks,omitempty"`   // the last of them
-	Behind    int64     `json:"behind_bytes"`      // of a log, which are written and not read yet
-	Refused   []string  `json:"refused,omitempty"` // the last refusals, as text
-	Detail    *Detail   `json:"detail,omitempty"`  // of one device, if it was asked for
-	Server    *Server   `json:"server,omitempty"`  // that says all this, if there is one
+	Schema    string              `json:"schema"`
+	Source    Source              `json:"source"`
+	Time      int64               `json:"t"` // nanoseconds since 1970
+	Devices   []replay.LiveDevice `json:"devices"`
+	Left      int                 `json:"devices_left"` // of fleets with names, which have no row: there are too many
+	Processes []Process           `json:"processes"`
+	Odd       []Odd               `json:"odd"`
+	Leaked    int64               `json:"leaked"`            // what processes had when they died
+	Leaks     []Leak              `json:"leaks,omitempty"`   // the last of them
+	Behind    int64               `json:"behind_bytes"`      // of a log, which are written and not read yet
+	Refused   []string            `json:"refused,omitempty"` // the last refusals, as text
+	Detail    *Detail             `json:"detail,omitempty"`  // of one device, if it was asked for
+	Server    *Server             `json:"server,omitempty"`  // that says all this, if there is one
 }
 
 // A Server counts the intake and the losses of an allocation server since it began.
@@ -61,45 +59,6 @@ func (s *Snapshot) AppendJSON(b []byte) ([]byte, error) {
 		return b, err
 	}
 	return append(append(b, asciijson.Escape(text)...), '\n'), nil
-}
-
-// Peak has high-water marks since the source began.
-type Peak struct {
-	Registered  *uint64 `json:"registered_union_bytes"`
-	Core        uint64  `json:"registered_core_peak_bytes"`
-	Dispatched  *uint64 `json:"dispatched_bytes"`
-	Tracked     *uint64 `json:"tracked_bytes"`
-	TrackedCore *uint64 `json:"tracked_core_peak_bytes"`
-}
-
-// A Device holds the figures of one device.
-type Device struct {
-	Fleet      string `json:"fleet,omitempty"` // whose event logs tell of the device, if it has a name
-	Device     uint64 `json:"device"`
-	Board      string `json:"board,omitempty"`
-	Cores      int    `json:"cores"`        // 0: not known
-	Usable     uint64 `json:"usable_bytes"` // of the L1 of a core; 0: not known
-	Bound      bool   `json:"bound"`        // CBs count as if each were on every core
-	Incomplete bool   `json:"incomplete"`   // a client that may have more there was lost, or something is hidden
-
-	Registered  *uint64 `json:"registered_union_bytes"`
-	Core        *uint64 `json:"registered_core_peak_bytes"` // of the fullest core
-	Dispatched  *uint64 `json:"dispatched_bytes"`
-	Tracked     *uint64 `json:"tracked_bytes"`
-	TrackedCore *uint64 `json:"tracked_core_peak_bytes"` // of the fullest core
-	Headroom    *uint64 `json:"headroom_bytes"`          // where there is least of it
-	Logical     *uint64 `json:"cb_logical_bytes"`        // sum of sizes times cores
-	Sum         *uint64 `json:"cb_sum_bytes"`            // sum of sizes, as the protocol counts
-	Peak        *Peak   `json:"peak"`
-	Programs    *int    `json:"programs"`
-
-	L1      uint64  `json:"l1_buffer_bytes"`
-	L1Small uint64  `json:"l1_small_buffer_bytes"`
-	DRAM    uint64  `json:"dram_buffer_bytes"`
-	Trace   uint64  `json:"trace_buffer_bytes"`
-	Kernels *uint64 `json:"kernel_bytes"`
-
-	DRAMSize *uint64 `json:"dram_size_bytes"` // of all DRAM of the device
 }
 
 // A Process holds the figures of one process, on all devices, or on one where that is known. Bytes
@@ -132,92 +91,6 @@ type Odd struct {
 	Count int64  `json:"count"`
 }
 
-// Fullness returns the share of usable L1 in use: on the fullest core or, if cores are unknown, by
-// the CBs of all cores. what names the figure; of is 0 if the size of L1 is unknown.
-func (d *Device) Fullness() (bytes, of uint64, what string) {
-	switch {
-	case d.TrackedCore != nil && (d.Core == nil || *d.TrackedCore >= *d.Core) && *d.TrackedCore > 0:
-		return *d.TrackedCore, d.Usable, "tracked on the fullest core"
-	case d.Core != nil:
-		return *d.Core, d.Usable, "registered CBs on the fullest core"
-	case d.Registered != nil:
-		return *d.Registered, d.Physical(), "registered CBs"
-	case d.Dispatched != nil:
-		return *d.Dispatched, d.Physical(), "resident CBs"
-	}
-	return 0, 0, ""
-}
-
-// CBs returns the bytes of CBs: the resident ones, or the registered ones where nothing was
-// dispatched; nil if both are unknown.
-func (d *Device) CBs() *uint64 {
-	if d.Dispatched != nil && (d.Registered == nil || d.Peak != nil && d.Peak.Dispatched != nil && *d.Peak.Dispatched > 0) {
-		return d.Dispatched
-	}
-	return d.Registered
-}
-
-// Physical returns the bytes of L1 of all cores; 0 where that is not known, or no number.
-func (d *Device) Physical() uint64 {
-	high, low := bits.Mul64(d.Usable, uint64(max(d.Cores, 0)))
-	if high > 0 {
-		return 0
-	}
-	return low
-}
-
-// Accounting names a figure larger than the L1 of the device, which must count bytes more than
-// once: a sum of sizes or, if cores are unknown, the published bytes of processes. It is "" if
-// there is none. The union of registered ranges counts no byte twice: if it exceeds the L1, a
-// program does not fit.
-func (d *Device) Accounting() string {
-	type figure struct {
-		name  string
-		bytes *uint64
-	}
-	figures := []figure{{"the sum of sizes x cores", d.Logical}, {"the protocol's sum", d.Sum}}
-	if d.Core == nil {
-		figures = append(figures, figure{"what is registered", d.Registered}, figure{"what is resident", d.Dispatched})
-	}
-	for _, f := range figures {
-		if f.bytes != nil && d.Physical() > 0 && *f.bytes > d.Physical() {
-			return f.name
-		}
-	}
-	return ""
-}
-
-// Fleet returns the rows of a fleet.
-func Fleet(f *device.Fleet) []Device {
-	rows := []Device{}
-	for d := range f.Devices() {
-		rows = append(rows, Of(d))
-	}
-	return rows
-}
-
-// Of returns the row of a device of a fleet.
-func Of(d device.Device) Device {
-	s, t := d.Spec(), d.Totals()
-	row := Device{
-		Device: uint64(d.ID()), Board: s.Name, Cores: s.NumCores(), Usable: s.UsableBytes(),
-		Registered: &t.Registered, Core: &t.Core, Dispatched: &t.Resident, Tracked: &t.Tracked, TrackedCore: &t.TrackedCore, Logical: &t.Logical,
-		Peak:     &Peak{&t.Peak.Registered, t.Peak.Core, &t.Peak.Resident, &t.Peak.Tracked, &t.Peak.TrackedCore},
-		Programs: &t.Programs,
-	}
-	row.SetBuffers(t.Buffers)
-	row.SetDRAM(0)
-	if free, ok := d.Glance().LeastHeadroom(); ok && row.Usable > 0 {
-		row.Headroom = &free
-	}
-	return row
-}
-
-// SetBuffers sets the figures of buffers and kernels.
-func (d *Device) SetBuffers(t fit.BufferTotals) {
-	d.L1, d.L1Small, d.DRAM, d.Trace, d.Kernels = t.L1, t.L1Small, t.DRAM, t.Trace, &t.Kernels
-}
-
 // ProcessOn returns the row of a process on a device where it has these figures.
 func ProcessOn(device uint64, pid int32, t wire.Totals) Process {
 	return Process{
@@ -233,16 +106,16 @@ func SortProcesses(rows []Process) {
 }
 
 // SetDRAM sets the size of the device's DRAM; 0 stands for its board's.
-func (d *Device) SetDRAM(bytes uint64) {
+func SetDRAM(d *replay.LiveDevice, bytes uint64) {
 	d.DRAMSize = nil
 	if bytes = wire.DRAMOf(d.Board, bytes).Bytes; bytes > 0 {
 		d.DRAMSize = &bytes
 	}
 }
 
-// Usage returns the figures for a region of shared memory: the inverse of Region. CB bytes are the
-// registered ones or, in version 4, the resident ones if dispatches are known.
-func (d *Device) Usage(version uint32) shm.Usage {
+// UsageOf returns the figures of a device for a region of shared memory: the inverse of Region. CB
+// bytes are the registered ones or, in version 4, the resident ones if dispatches are known.
+func UsageOf(d *replay.LiveDevice, version uint32) shm.Usage {
 	u := shm.Usage{DRAM: d.DRAM, L1: d.L1, L1Small: d.L1Small, Trace: d.Trace}
 	cbs := d.Registered
 	if version == shm.Version4 && d.Dispatched != nil {
@@ -257,12 +130,12 @@ func (d *Device) Usage(version uint32) shm.Usage {
 // Region returns the row of a device from a region of shared memory, and a row for each of its
 // processes. alive reports which of them live. s gives the L1 of the device; it is the zero Spec if
 // that is unknown.
-func Region(im *shm.Image, s l1.Spec, alive func(pid int32) bool) (Device, []Process) {
+func Region(im *shm.Image, s l1.Spec, alive func(pid int32) bool) (replay.LiveDevice, []Process) {
 	u := im.Total(alive)
-	row := Device{
+	row := replay.LiveDevice{
 		Device: uint64(im.Device), Board: s.Name, Cores: s.NumCores(), Usable: s.UsableBytes(), L1: u.L1, L1Small: u.L1Small, DRAM: u.DRAM, Trace: u.Trace,
 	}
-	row.SetDRAM(0)
+	SetDRAM(&row, 0)
 	if im.Version == shm.Version4 {
 		row.Dispatched = &u.CB
 	} else {

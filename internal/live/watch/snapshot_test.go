@@ -16,6 +16,7 @@ import (
 	"github.com/cbl1/cbl1/internal/testkit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
+	"github.com/cbl1/cbl1/replay"
 )
 
 // Rows of a fleet have the figures of its devices.
@@ -35,38 +36,17 @@ func TestFleet(t *testing.T) {
 		b := fit.Buffer{ID: fit.BufferID(i), Kind: kind, Size: uint64(77 + i), Unsized: kind.InL1()}
 		require.NoError(t, fleet.Allocate(b, fleet.Set()))
 	}
-	rows := watch.Fleet(&fleet)
+	rows := rowsOf(&fleet)
 	require.Len(t, rows, 1)
 	d := rows[0]
 	base := l1.N150().CBBase
 	n := func(n uint64) *uint64 { return &n }
 	two := 2
-	require.Equal(t, watch.Device{
+	require.Equal(t, replay.LiveDevice{
 		Device: 3, Board: "n150", Cores: 64, Usable: l1.N150().Usable().Len(), Registered: n(4 * 4096), Core: n(4096), Dispatched: n(4 * 4096), Tracked: n(4 * 4096),
 		TrackedCore: n(4096), Headroom: n(l1.N150().Usable().End - base - 4096), Logical: n(4*4096 + 1024), Programs: &two, DRAM: 77, L1: 78, L1Small: 79, Trace: 80, Kernels: n(81), DRAMSize: n(12 << 30),
-		Peak: &watch.Peak{Registered: n(4 * 4096), Core: 4096, Dispatched: n(4 * 4096), Tracked: n(4 * 4096), TrackedCore: n(4096)},
+		Peak: &replay.LivePeak{Registered: n(4 * 4096), Core: 4096, Dispatched: n(4 * 4096), Tracked: n(4 * 4096), TrackedCore: n(4096)},
 	}, d)
-}
-
-// Figures that count bytes more than once are named: sums, and figures without cores. A union
-// larger than L1 does not fit.
-func TestAccounting(t *testing.T) {
-	n := func(n uint64) *uint64 { return &n }
-	for _, c := range []struct {
-		d    watch.Device
-		want string
-	}{
-		{watch.Device{Core: n(9), Logical: n(20), Sum: n(20), Registered: n(21), Dispatched: n(21)}, ""},
-		{watch.Device{Core: n(9), Logical: n(21)}, "the sum of sizes x cores"},
-		{watch.Device{Core: n(9), Sum: n(21)}, "the protocol's sum"},
-		{watch.Device{Registered: n(20), Dispatched: n(20)}, ""},
-		{watch.Device{Registered: n(21)}, "what is registered"},
-		{watch.Device{Dispatched: n(21)}, "what is resident"},
-	} {
-		require.Empty(t, c.d.Accounting(), "nobody knows how much there is")
-		c.d.Cores, c.d.Usable = 2, 10
-		require.Equal(t, c.want, c.d.Accounting())
-	}
 }
 
 // Version 3 publishes registered bytes, version 4 resident ones.
@@ -79,7 +59,7 @@ func TestRegion(t *testing.T) {
 	alive := func(pid int32) bool { return pid == 70 }
 	d, processes := watch.Region(&im, l1.Spec{}, alive)
 	five, two := uint64(5), uint64(2)
-	require.Equal(t, watch.Device{Device: 2, Registered: &five, DRAM: 1, L1: 2, L1Small: 3, Trace: 4}, d)
+	require.Equal(t, replay.LiveDevice{Device: 2, Registered: &five, DRAM: 1, L1: 2, L1Small: 3, Trace: 4}, d)
 	require.Equal(t, []watch.Process{
 		{PID: 70, Name: "python3", Device: &two, CB: 5, DRAM: 1, L1: 2, L1Small: 3, Trace: 4}, {PID: 71, Device: &two, Dead: true, CB: 1},
 		{PID: 1, Device: &two, Dead: true, CB: 1},
@@ -96,7 +76,7 @@ func TestRegion(t *testing.T) {
 func TestAppendMetrics(t *testing.T) {
 	five := uint64(5)
 	s := watch.Snapshot{
-		Devices:   []watch.Device{{Device: 1, Board: "a\"b\\c\nd\xff"}, {Device: 2, Registered: &five}},
+		Devices:   []replay.LiveDevice{{Device: 1, Board: "a\"b\\c\nd\xff"}, {Device: 2, Registered: &five}},
 		Processes: []watch.Process{{PID: 7, Name: `x"`, CB: 3}}, Odd: []watch.Odd{{Code: "size", Count: 2}}, Leaked: 4,
 	}
 	text := string(s.AppendMetrics([]byte("before\n"), true))
@@ -172,18 +152,18 @@ func TestAllMetrics(t *testing.T) {
 
 // A region has the figures of the row of a device, each version its own kind of CB bytes.
 func TestUsage(t *testing.T) {
-	all := watch.Device{DRAM: 1, L1: 2, L1Small: 3, Trace: 4}
+	all := replay.LiveDevice{DRAM: 1, L1: 2, L1Small: 3, Trace: 4}
 	registered, both := all, all
 	registered.Registered = new(uint64(5))
 	both.Registered, both.Dispatched = new(uint64(5)), new(uint64(6))
 	for _, c := range []struct {
-		device   watch.Device
+		device   replay.LiveDevice
 		version  uint32
 		wantsCBs uint64
 	}{
 		{all, shm.Version3, 0}, {all, shm.Version4, 0}, {registered, shm.Version3, 5}, {registered, shm.Version4, 5}, {both, shm.Version3, 5}, {both, shm.Version4, 6},
 	} {
-		require.Equal(t, shm.Usage{DRAM: 1, L1: 2, L1Small: 3, Trace: 4, CB: c.wantsCBs}, c.device.Usage(c.version))
+		require.Equal(t, shm.Usage{DRAM: 1, L1: 2, L1Small: 3, Trace: 4, CB: c.wantsCBs}, watch.UsageOf(&c.device, c.version))
 	}
 }
 
@@ -193,11 +173,21 @@ func TestRowOfUnknown(t *testing.T) {
 	var fleet device.Fleet
 	d, err := fleet.AddDevice(0, l1.Spec{Cols: 1, Rows: 1})
 	require.NoError(t, err)
-	row := watch.Of(d)
+	row := replay.NewLiveDevice(d)
 	require.Nil(t, row.Headroom)
 	require.Nil(t, row.DRAMSize)
-	row.SetDRAM(5)
+	watch.SetDRAM(&row, 5)
 	require.EqualValues(t, 5, *row.DRAMSize)
-	row.SetDRAM(0)
+	watch.SetDRAM(&row, 0)
 	require.Nil(t, row.DRAMSize)
+}
+
+// rowsOf returns the rows of a fleet, with the DRAM of their boards.
+func rowsOf(f *device.Fleet) (rows []replay.LiveDevice) {
+	for d := range f.Devices() {
+		row := replay.NewLiveDevice(d)
+		watch.SetDRAM(&row, 0)
+		rows = append(rows, row)
+	}
+	return rows
 }

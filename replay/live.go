@@ -1,0 +1,125 @@
+package replay
+
+import (
+	"math/bits"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
+)
+
+// A LiveDevice has the present figures of one device, as "cbl1 watch" and "cbl1 serve" show them. Figures are bytes,
+// and sums over the cores unless they say otherwise. A figure that the source does not know is nil.
+type LiveDevice struct {
+	Fleet      string `json:"fleet,omitempty"` // the named fleet of the device, if there is one
+	Device     uint64 `json:"device"`
+	Board      string `json:"board,omitempty"`
+	Cores      int    `json:"cores"`        // 0: not known
+	Usable     uint64 `json:"usable_bytes"` // of the L1 of a core; 0: not known
+	Bound      bool   `json:"bound"`        // CBs count as if each were on every core
+	Incomplete bool   `json:"incomplete"`   // a client that may have more there was lost, or something is hidden
+
+	Registered  *uint64   `json:"registered_union_bytes"`     // CBs of registered programs, each byte once
+	Core        *uint64   `json:"registered_core_peak_bytes"` // Registered on the fullest core
+	Dispatched  *uint64   `json:"dispatched_bytes"`           // CBs that the last dispatches left
+	Tracked     *uint64   `json:"tracked_bytes"`              // everything in L1 but kernels, each byte once
+	TrackedCore *uint64   `json:"tracked_core_peak_bytes"`    // Tracked on the fullest core
+	Headroom    *uint64   `json:"headroom_bytes"`             // where there is least of it
+	Logical     *uint64   `json:"cb_logical_bytes"`           // sum of sizes times cores
+	Sum         *uint64   `json:"cb_sum_bytes"`               // sum of sizes, as the allocation protocol counts
+	Peak        *LivePeak `json:"peak"`
+	Programs    *int      `json:"programs"`
+
+	L1      uint64  `json:"l1_buffer_bytes"`
+	L1Small uint64  `json:"l1_small_buffer_bytes"`
+	DRAM    uint64  `json:"dram_buffer_bytes"`
+	Trace   uint64  `json:"trace_buffer_bytes"`
+	Kernels *uint64 `json:"kernel_bytes"`
+
+	DRAMSize *uint64 `json:"dram_size_bytes"` // of all DRAM of the device
+}
+
+// A LivePeak has high-water marks of a LiveDevice since its source began.
+type LivePeak struct {
+	Registered  *uint64 `json:"registered_union_bytes"`
+	Core        uint64  `json:"registered_core_peak_bytes"`
+	Dispatched  *uint64 `json:"dispatched_bytes"`
+	Tracked     *uint64 `json:"tracked_bytes"`
+	TrackedCore *uint64 `json:"tracked_core_peak_bytes"`
+}
+
+// NewLiveDevice returns the present figures of a device. A device.Spec has no size of DRAM: DRAMSize is nil.
+func NewLiveDevice(d device.Device) LiveDevice {
+	s, t := d.Spec(), d.Totals()
+	p := t.Peak
+	row := LiveDevice{
+		Device: uint64(d.ID()), Board: s.Name, Cores: s.NumCores(), Usable: s.UsableBytes(),
+		Registered: &t.Registered, Core: &t.Core, Dispatched: &t.Resident, Tracked: &t.Tracked, TrackedCore: &t.TrackedCore,
+		Logical: &t.Logical, Programs: &t.Programs,
+		Peak: &LivePeak{&p.Registered, p.Core, &p.Resident, &p.Tracked, &p.TrackedCore},
+	}
+	row.SetBuffers(t.Buffers)
+	if free, ok := d.Glance().LeastHeadroom(); ok && row.Usable > 0 {
+		row.Headroom = &free
+	}
+	return row
+}
+
+// SetBuffers sets the figures of buffers and kernels.
+func (d *LiveDevice) SetBuffers(t fit.BufferTotals) {
+	d.L1, d.L1Small, d.DRAM, d.Trace, d.Kernels = t.L1, t.L1Small, t.DRAM, t.Trace, &t.Kernels
+}
+
+// Fullness returns the share of usable L1 in use: on the fullest core or, if cores are unknown, by
+// the CBs of all cores. what names the figure; of is 0 if the size of L1 is unknown.
+func (d *LiveDevice) Fullness() (bytes, of uint64, what string) {
+	switch {
+	case d.TrackedCore != nil && (d.Core == nil || *d.TrackedCore >= *d.Core) && *d.TrackedCore > 0:
+		return *d.TrackedCore, d.Usable, "tracked on the fullest core"
+	case d.Core != nil:
+		return *d.Core, d.Usable, "registered CBs on the fullest core"
+	case d.Registered != nil:
+		return *d.Registered, d.Physical(), "registered CBs"
+	case d.Dispatched != nil:
+		return *d.Dispatched, d.Physical(), "resident CBs"
+	}
+	return 0, 0, ""
+}
+
+// CBs returns the bytes of CBs: the resident ones, or the registered ones where nothing was
+// dispatched; nil if both are unknown.
+func (d *LiveDevice) CBs() *uint64 {
+	if d.Dispatched != nil && (d.Registered == nil || d.Peak != nil && d.Peak.Dispatched != nil && *d.Peak.Dispatched > 0) {
+		return d.Dispatched
+	}
+	return d.Registered
+}
+
+// Physical returns the bytes of L1 of all cores; 0 where that is not known, or no number.
+func (d *LiveDevice) Physical() uint64 {
+	high, low := bits.Mul64(d.Usable, uint64(max(d.Cores, 0)))
+	if high > 0 {
+		return 0
+	}
+	return low
+}
+
+// Accounting names a figure larger than the L1 of the device, which must count bytes more than
+// once: a sum of sizes or, if cores are unknown, the published bytes of processes. It is "" if
+// there is none. The union of registered ranges counts no byte twice: if it exceeds the L1, a
+// program does not fit.
+func (d *LiveDevice) Accounting() string {
+	type figure struct {
+		name  string
+		bytes *uint64
+	}
+	figures := []figure{{"the sum of sizes x cores", d.Logical}, {"the protocol's sum", d.Sum}}
+	if d.Core == nil {
+		figures = append(figures, figure{"what is registered", d.Registered}, figure{"what is resident", d.Dispatched})
+	}
+	for _, f := range figures {
+		if f.bytes != nil && d.Physical() > 0 && *f.bytes > d.Physical() {
+			return f.name
+		}
+	}
+	return ""
+}
