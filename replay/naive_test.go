@@ -371,11 +371,7 @@ func (n *naive) register(m gen.Move) error {
 	}
 	// Of what is refused for nothing else a verdict is said.
 	if m.Op == gen.Enqueue && len(m.Devices) > 0 && (unfit(err) || only(err, model.ErrGrid)) {
-		before := len(n.launched)
-		n.launch(ran, m.Devices)
-		now := n.launched[before:]
-		n.doubted = !slices.ContainsFunc(now, naiveLaunch.failed) &&
-			slices.ContainsFunc(now, func(l naiveLaunch) bool { return len(l.verdict.Doubts) > 0 })
+		n.launchAll([]*program.Program{ran}, m.Devices)
 	}
 	return err
 }
@@ -414,6 +410,17 @@ func (n *naive) count(p *program.Program, added []uint64) {
 // failed reports whether a launch is known not to fit.
 func (l naiveLaunch) failed() bool { return len(l.verdict.Refusals) > 0 || len(l.verdict.Clashes) > 0 }
 
+// launchAll judges programs on devices. They are doubted if none of them is known not to fit.
+func (n *naive) launchAll(programs []*program.Program, on []uint64) {
+	before := len(n.launched)
+	for _, p := range programs {
+		n.launch(p, on)
+	}
+	now := n.launched[before:]
+	n.doubted = !slices.ContainsFunc(now, naiveLaunch.failed) &&
+		slices.ContainsFunc(now, func(l naiveLaunch) bool { return len(l.verdict.Doubts) > 0 })
+}
+
 // launch judges a program on devices, each for itself.
 func (n *naive) launch(p *program.Program, on []uint64) {
 	for _, id := range slices.Compact(slices.Sorted(slices.Values(on))) {
@@ -447,9 +454,7 @@ func (n *naive) replay(id uint64) error {
 	}
 	err := n.fleet.Replay(id)
 	if unfit(err) {
-		for _, p := range recorded {
-			n.launch(p, on)
-		}
+		n.launchAll(recorded, on)
 	}
 	return err
 }
@@ -485,7 +490,7 @@ func (n *naive) refuse(m gen.Move, err error) {
 	if errors.Is(err, model.ErrSpec) && len(specs) > 1 {
 		n.seen[string(m.Op)+" refused on several specs"]++
 	}
-	if !unfit(err) || m.Op == gen.Enqueue && err != nil && n.doubted {
+	if !unfit(err) || (m.Op == gen.Enqueue || m.Op == gen.Replay) && err != nil && n.doubted {
 		n.refused++
 	}
 }
