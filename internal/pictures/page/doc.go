@@ -3,11 +3,11 @@
 //
 // # Model
 //
-// [Write] takes Results of replay and a Document of diff. Texts of the page come from package
-// report. Pictures and lists come from report's overview, packed into a data block:
+// [Write] takes Results of replay and a Document of replay/diff. Package render writes the texts of the page, and has
+// the pictures and lists as one overview, packed into a data block:
 //
-//	Result, Diff ──> render.Overview ──> pack ──> data block ──> page.js ──> DOM
-//	            └──> report.Check, Text, DiffText ──────────────> text of the page
+//	Result, diff.Document ──> render.Overview ──> pack ──> data block ──> page.js ──> DOM
+//	                     └──> render.Check, Report, Diff ───────────────> text of the page
 //
 // # Invariants
 //
