@@ -110,7 +110,7 @@ func (l *buffers) earlier(next *node) *node {
 	if old == nil || next.Type == typeBufferAllocate && slices.Contains(next.Connections, old.Counter) {
 		return nil
 	}
-	if next.Unreadable != nil && len(next.Connections) == 0 {
+	if next.Unreadable != nil && len(next.Connections) == 0 && (next.Type == typeBufferAllocate || next.Type == "") {
 		return nil // it may be the allocation
 	}
 	return old

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/replay"
 )
 
@@ -59,4 +60,26 @@ func TestBorderOfALateDevice(t *testing.T) {
 	}
 	r := replayFile(t, `{"devices":[`+row("0", "1461248")+`,`+row("2", "1457152")+`],"graph":`+s.text(t)+`}`, Options{})
 	require.Equal(t, event.Some(uint64(1572864-4096-64)), r.Live.List[0].Address)
+}
+
+// A buffer from before the capture has the size of the free that ends it, where the node that stands for it tells only a
+// size of all banks.
+func TestFreeTellsTheSize(t *testing.T) {
+	for size, failed := range map[int]int64{
+		900_000: 1, // it ends at 1,011,616, above the buffer at 1,000,000
+		800_000: 0,
+	} {
+		var s script
+		s.free(0)
+		s.cb(0, "{[0-0 - 0-0]}", 111616, size)
+		node := s.add("buffer", params{"device_id": 0, "type": "L1", "buffer_type": 1, "size": 128})
+		s.free(0)
+		s.add("buffer_deallocate", params{
+			"device_id": 0, "type": "L1", "buffer_type": 1, "address": 1_000_000, "size": 128, "max_size_per_bank": 64,
+		}, node)
+		r := s.replay(t, Options{})
+		require.Equal(t, failed, r.Checks.Failed)
+		require.Zero(t, codes(r)[replay.CodeBufferUnsized])
+		require.EqualValues(t, 64, l1Row(t, r, 0).Peak.Kinds[fit.KindL1])
+	}
 }

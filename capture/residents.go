@@ -102,16 +102,24 @@ func (p *past) firstLife(id device.ID, address, origin uint64) uint64 {
 }
 
 // fromFrees adds buffers that are freed with an address and are not among the residents. They lay there
-// since the place was free of others.
+// since the place was free of others. A resident without a size gets the size of its free.
 func (p *past) fromFrees(out []resident) []resident {
-	told := map[placeAt][]device.ID{}
-	for _, r := range out {
-		told[placeAt{r.address, r.until}] = append(told[placeAt{r.address, r.until}], r.named)
+	told := map[placeAt][]int{} // in out
+	for i, r := range out {
+		told[placeAt{r.address, r.until}] = append(told[placeAt{r.address, r.until}], i)
 	}
 	for _, address := range slices.Sorted(maps.Keys(p.frees)) {
 		for _, f := range p.frees[address].sorted() {
-			is := func(id device.ID) bool { return p.members.share(id, f.named) }
-			if f.after < f.at && !f.doubt && !slices.ContainsFunc(told[placeAt{address, f.at}], is) {
+			if f.doubt {
+				continue
+			}
+			known := false
+			for _, i := range told[placeAt{address, f.at}] {
+				if p.members.share(out[i].named, f.named) {
+					out[i].perCore, known = cmp.Or(out[i].perCore, f.perCore), true
+				}
+			}
+			if f.after < f.at && !known {
 				out = append(out, resident{
 					named: f.named, kind: f.kind, address: address, perCore: f.perCore, since: p.since(f), until: f.at,
 				})

@@ -107,3 +107,25 @@ func TestUnreadableMembers(t *testing.T) {
 		require.Equal(t, want, []int{int(got.Checks.Failed), int(got.Checks.Runs), int(notes[replay.CodeUnsettled])}, c.name)
 	}
 }
+
+// TestUnreadableAfterABuffer: a node that cannot be read follows a buffer node. If it may be the allocation of the buffer, the
+// buffer may be one of the capture. Any other node leaves it one from before the capture, and its place is unknown.
+func TestUnreadableAfterABuffer(t *testing.T) {
+	for next, earlier := range map[string]int{
+		`"buffer","params":7`:          1,
+		`"tensor","params":7`:          1,
+		`"buffer_allocate","params":7`: 0,
+		`7`:                            0,
+	} {
+		data := []byte(`[{"counter":0,"node_type":"circular_buffer_allocate","params":{"address":111616,"size":64,"core_range_set":"{[0-0 - 0-0]}","device_id":0}},
+			{"counter":1,"node_type":"buffer","params":{"type":"L1","device_id":0}},{"counter":2,"node_type":` + next + `},{"counter":3,"node_type":"capture_end"}]`)
+		m, err := oracle.L1(data, oracle.Options{})
+		require.NoError(t, err)
+		require.EqualValues(t, earlier, m.Hidden["earlier"], next)
+		path := filepath.Join(t.TempDir(), "capture.json")
+		require.NoError(t, os.WriteFile(path, data, 0o600))
+		got, err := resultOf(Input{Path: path}, Options{})
+		require.NoError(t, err)
+		require.EqualValues(t, earlier, got.Earlier.L1, next)
+	}
+}

@@ -294,10 +294,17 @@ func (p *past) readTensors(nodes []node) {
 }
 
 // readFrees makes residents of unknown buffers that are freed with an address, from the start to
-// the free.
+// the free. Residents without a size get the size of their free.
 func (p *past) readFrees() {
-	known := func(f life) bool {
-		return slices.ContainsFunc(p.earlier, func(a alloc) bool { return a.start == f.addr && a.until == f.from && p.same(a.owner, f.owner) })
+	known := func(f life) (is bool) {
+		for i := range p.earlier {
+			if a := &p.earlier[i]; a.start == f.addr && a.until == f.from && p.same(a.owner, f.owner) {
+				if is = true; !a.sized {
+					a.perCore, a.sized, a.end = f.perCore, f.sized, a.start+f.perCore
+				}
+			}
+		}
+		return is
 	}
 	for _, f := range p.frees {
 		switch {
