@@ -238,7 +238,7 @@ func (p *player) prepare(nodes []node, head header) error {
 		}
 	}
 	for _, n := range nodes {
-		if n.kind == "buffer_allocate" && !n.hidden || isPlaced(n.kind) && (!n.hidden || n.where() != none) {
+		if n.kind == "buffer_allocate" && !n.hidden && n.bufferKind() != "" || isPlaced(n.kind) && (!n.hidden || n.where() != none) {
 			name, err := n.device()
 			if err != nil {
 				return err
