@@ -1,9 +1,11 @@
 package diff
 
 import (
-	"slices"
+	"fmt"
+	"strings"
 
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/fold"
 	"github.com/cbl1/cbl1/replay"
 )
 
@@ -38,107 +40,93 @@ func pairDevices(p Pair[*Run], capture int, rank event.Opt[uint64]) (out []devic
 // foldDevices puts pairs of devices together that differ alike, in the order of their first ones. Only chips are
 // folded: ids of meshes mean different sets of chips.
 func foldDevices(all []devicePair) (out [][]devicePair) {
-	at, known := map[likeness][]int{}, equalRows{} // by what is soon compared
-	for _, p := range all {
-		key := likenessOf(p)
-		i := slices.IndexFunc(at[key], func(i int) bool {
-			first := out[i][0]
-			return foldable(p) && alike(known, first.Old, p.Old) && alike(known, first.New, p.New)
-		})
-		if i >= 0 {
-			out[at[key][i]] = append(out[at[key][i]], p)
-			continue
+	at, numbers := map[any]int{}, numbering{map[list]int{}, map[string]int{}}
+	for i, p := range all {
+		key := any(i)
+		if (p.Old == nil || p.Old.kind == replay.KindChip) && (p.New == nil || p.New.kind == replay.KindChip) {
+			key = Pair[likeness]{numbers.likeness(p.Old), numbers.likeness(p.New)}
 		}
-		at[key] = append(at[key], len(out))
-		out = append(out, []devicePair{p})
+		same := fold.At(at, &out, key)
+		*same = append(*same, p)
 	}
 	return out
 }
 
-func foldable(p devicePair) bool {
-	return (p.Old == nil || p.Old.kind == replay.KindChip) && (p.New == nil || p.New.kind == replay.KindChip)
-}
-
-// A likeness is the part of a pair of devices that is cheap to compare.
+// A likeness is everything that is compared of a device. It has no ids and no counters of nodes.
 type likeness struct {
-	figures  Pair[[numFigures]uint64]
-	grid     Pair[Grid]
-	programs Pair[int]
-	there    Pair[bool]
-	chip     bool
+	there                                      bool
+	figures                                    [numFigures]uint64
+	grid                                       Grid
+	peak                                       Peak
+	programs, buffers, groups, laid, residents int // numbers of lists
 }
 
-func likenessOf(p devicePair) (k likeness) {
-	k.chip = foldable(p)
-	if d := p.Old; d != nil {
-		k.figures.Old, k.grid.Old, k.programs.Old, k.there.Old = d.figures, d.grid, d.programs.Len(), true
+func (n numbering) likeness(d *deviceRow) (k likeness) {
+	if d == nil {
+		return k
 	}
-	if d := p.New; d != nil {
-		k.figures.New, k.grid.New, k.programs.New, k.there.New = d.figures, d.grid, d.programs.Len(), true
+	k = likeness{there: true, figures: d.figures, grid: d.grid, groups: numberOf(n, d.groups, groupText), laid: numberOf(n, d.laid, groupText)}
+	k.buffers = numberOf(n, d.buffers, func(all []replay.ProgramBuffer) string { return fmt.Sprint(numberOf(n, all, bufferText)) })
+	k.programs = n.number(list{d.programs, d.programs.Len()}, func(add func(string)) {
+		for _, p := range d.programs.All() {
+			add(fmt.Sprintf("%#v", p.WithoutNodes()))
+		}
+	})
+	if p := d.peak; p != nil {
+		k.peak = Peak{Bytes: p.Bytes, Core: p.Core, Op: p.Op}
+		k.residents = numberOf(n, p.residents, func(r resident) string { return fmt.Sprintf("%#v", r) })
 	}
 	return k
 }
 
-// alike reports whether the same is to be said of two devices, apart from their ids and
-// the counters of nodes. What differs in a likeness is not asked again.
-func alike(known equalRows, a, b *deviceRow) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	sameBuffers := func(a, b []replay.ProgramBuffer) bool { return sameRows(known, a, b, sameBuffer) }
-	return samePrograms(a.programs, b.programs) && sameRows(known, a.buffers, b.buffers, sameBuffers) &&
-		sameRows(known, a.groups, b.groups, sameGroup) && sameRows(known, a.laid, b.laid, sameGroup) &&
-		alikePeaks(known, a.peak, b.peak)
+func bufferText(b replay.ProgramBuffer) string {
+	return fmt.Sprint(b.Kind, b.Number, b.Global, b.Size, b.Range, b.Cores)
 }
 
-// samePrograms reports whether programs are equal but for their nodes.
-func samePrograms(a, b *replay.Programs) bool {
-	if a == b || a.Len() != b.Len() {
-		return a == b
-	}
-	for i, p := range a.All() {
-		if p.WithoutNodes() != b.At(i).WithoutNodes() {
-			return false
-		}
-	}
-	return true
+func groupText(g replay.CoreGroup) string {
+	return fmt.Sprint(g.Registered, g.AlivePeak, g.Programs, g.Cores, g.Regions)
 }
 
-// equalRows remembers whether two lists are equal, by their first rows and their length.
-type equalRows map[rowsPair]bool
-
-type rowsPair struct {
-	a, b any // pointers
-	n    int
+// A numbering gives equal lists equal numbers, and 0 to empty ones. Devices often share a list: its text is written
+// once.
+type numbering struct {
+	known map[list]int
+	texts map[string]int
 }
 
-// sameRows reports whether two lists are equal. Devices often share their lists: two of them are compared once.
-func sameRows[T any](known equalRows, a, b []T, same func(a, b T) bool) bool {
-	if len(a) != len(b) || len(a) == 0 || &a[0] == &b[0] {
-		return len(a) == len(b)
+// A list is the place of its first row, and its length.
+type list struct {
+	first any // a pointer
+	n     int
+}
+
+func (n numbering) number(of list, rows func(add func(string))) int {
+	if of.n == 0 {
+		return 0
 	}
-	pair := rowsPair{&a[0], &b[0], len(a)}
-	is, ok := known[pair]
+	number, ok := n.known[of]
 	if !ok {
-		is = slices.EqualFunc(a, b, same)
-		known[pair] = is
+		var text strings.Builder
+		rows(func(row string) { text.WriteString(row + "\n") })
+		if number, ok = n.texts[text.String()]; !ok {
+			number = len(n.texts) + 1
+			n.texts[text.String()] = number
+		}
+		n.known[of] = number
 	}
-	return is
+	return number
 }
 
-func sameBuffer(a, b replay.ProgramBuffer) bool {
-	return a.Kind == b.Kind && a.Number == b.Number && a.Global == b.Global && a.Size == b.Size && a.Range == b.Range && a.Cores.Equal(b.Cores)
-}
-
-func sameGroup(a, b replay.CoreGroup) bool {
-	return a.Registered == b.Registered && a.AlivePeak == b.AlivePeak && a.Programs == b.Programs && a.Cores.Equal(b.Cores) && slices.Equal(a.Regions, b.Regions)
-}
-
-func alikePeaks(known equalRows, a, b *peakRow) bool {
-	if a == nil || b == nil {
-		return a == b
+// numberOf returns the number of a list whose rows have these texts.
+func numberOf[T any](n numbering, all []T, text func(T) string) int {
+	if len(all) == 0 {
+		return 0
 	}
-	return samePeak(&a.Peak, &b.Peak) && sameRows(known, a.residents, b.residents, func(a, b resident) bool { return a == b })
+	return n.number(list{&all[0], len(all)}, func(add func(string)) {
+		for _, row := range all {
+			add(text(row))
+		}
+	})
 }
 
 // Equal reports whether the device is the same on both sides. Ids and counters of nodes do not matter.

@@ -14,7 +14,7 @@ import (
 
 // fold folds devices with equal rows, ids and nodes left out. A capture whose programs ran on no device that it
 // names has rows of L1 alone.
-func (o *overview) fold() []fold[replay.Device] {
+func (o *overview) fold() []deviceFold[replay.Device] {
 	devices := o.r.Devices
 	if len(devices) == 0 {
 		for _, on := range o.r.L1 {

@@ -11,7 +11,7 @@ import (
 )
 
 // writeAnswer writes the first line: the verdict, the file and the number that decides.
-func writeAnswer(page *page, r *replay.Result, j replay.Judgement, folds []fold[replay.Device]) {
+func writeAnswer(page *page, r *replay.Result, j replay.Judgement, folds []deviceFold[replay.Device]) {
 	verdict := answerWords(j.Answer)
 	if r.Count(replay.CodeBeyondL1) > 0 {
 		verdict = "does not fit"
@@ -29,7 +29,7 @@ func head(word string, r *replay.Result) string {
 }
 
 // decisive says how much of a core's L1 was held at most, or registered where nothing is known to have run.
-func decisive(r *replay.Result, folds []fold[replay.Device]) string {
+func decisive(r *replay.Result, folds []deviceFold[replay.Device]) string {
 	row, d := fullestL1(r), r.FullestDevice()
 	var text string
 	var id event.Opt[uint64]

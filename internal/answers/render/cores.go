@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cbl1/cbl1/internal/fold"
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
@@ -22,7 +23,7 @@ func foldCores(groups []replay.CoreGroup) []coreRow {
 	var rows []coreRow
 	at := map[string]int{}
 	for _, g := range groups {
-		row := folding(at, &rows, fmt.Sprint(g.Registered, g.AlivePeak, g.Regions))
+		row := fold.At(at, &rows, fmt.Sprint(g.Registered, g.AlivePeak, g.Regions))
 		if row.Cores.IsEmpty() {
 			row.fewest = g.Programs
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/fold"
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/replay"
 )
@@ -20,16 +21,16 @@ func namedDevice(d *replay.Device) named { return named{d.ID, d.Kind, d.Chips} }
 
 func namedL1(d *replay.DeviceL1) named { return named{d.ID, d.Kind, d.Chips} }
 
-// A fold is devices with equal rows.
-type fold[T any] struct {
+// A deviceFold stands for devices with equal rows.
+type deviceFold[T any] struct {
 	names
 	first *T // the row of the first device
 }
 
 // foldDevices folds the rows of devices that have equal keys, in order of the first ones. Only chips are folded: ids of
 // meshes mean different sets of chips.
-func foldDevices[T any](rows []T, name func(*T) named, key func(*T) string) []fold[T] {
-	var out []fold[T]
+func foldDevices[T any](rows []T, name func(*T) named, key func(*T) string) []deviceFold[T] {
+	var out []deviceFold[T]
 	at := map[string]int{}
 	for i := range rows {
 		row := &rows[i]
@@ -37,7 +38,7 @@ func foldDevices[T any](rows []T, name func(*T) named, key func(*T) string) []fo
 		if device.kind == replay.KindChip && len(rows) > 1 {
 			k = "chip " + key(row)
 		}
-		f := folding(at, &out, k)
+		f := fold.At(at, &out, k)
 		if f.names = append(f.names, device); f.first == nil {
 			f.first = row
 		}

@@ -115,7 +115,7 @@ func momentOf(r *replay.Result, d *replay.DeviceL1, at event.Opt[uint64]) string
 }
 
 // A laidFold is devices on which the same cores hold the same, each at its moment.
-type laidFold = fold[replay.DeviceL1]
+type laidFold = deviceFold[replay.DeviceL1]
 
 func foldLaid(r *replay.Result, at event.Opt[uint64]) []laidFold {
 	same := newSights()

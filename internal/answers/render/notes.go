@@ -41,7 +41,7 @@ func remarks(r *replay.Result, j replay.Judgement) []note {
 }
 
 // details are the counts behind the figures, and the figures of buffers and executions.
-func details(r *replay.Result, folds []fold[replay.Device]) []note {
+func details(r *replay.Result, folds []deviceFold[replay.Device]) []note {
 	out := []note{{"read", fmt.Sprintf("%s, addresses of circular buffers: %s", length(r), r.Addresses)}}
 	if d := r.FullestDevice(); d != nil {
 		f := d.Fullest
@@ -82,7 +82,7 @@ func details(r *replay.Result, folds []fold[replay.Device]) []note {
 }
 
 // counted names the buffers that the table counts and leaves out.
-func counted(folds []fold[replay.Device]) string {
+func counted(folds []deviceFold[replay.Device]) string {
 	var local, global int64
 	var loose uint64
 	for _, f := range folds {

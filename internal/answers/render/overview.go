@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/fold"
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/replay"
 	"github.com/cbl1/cbl1/replay/diff"
@@ -109,7 +110,7 @@ type overview struct {
 	all   [][]replay.ProgramBuffer      // what programs place, each list once, from number 1
 	same  *sights                       // of what lay on devices
 
-	folds []fold[replay.Device]
+	folds []deviceFold[replay.Device]
 	rows  []pageProgram // of all devices, the largest on a core first; Placed is a number in all
 }
 
@@ -164,7 +165,7 @@ func cut[T any, N int | int64](list []T, most int, more N) ([]T, N) {
 
 // device returns the row of some devices, without what happened over time. Their peaks may name so
 // many more residents in all.
-func (o *overview) device(f fold[replay.Device], laid *laidTable, residents *int) pageDevice {
+func (o *overview) device(f deviceFold[replay.Device], laid *laidTable, residents *int) pageDevice {
 	row := pageDevice{
 		Label: f.where(), Chip: o.r.SpecOf(f.first.ID).Sizes(), Groups: []int{}, Timeline: []replay.Sample{}, Moments: []pageMoment{},
 	}
@@ -208,7 +209,7 @@ func (o *overview) programs() (rows []pageProgram) {
 	at := map[key]int{}
 	for i, f := range o.folds {
 		for _, one := range foldRows(o.placedPrograms(f.first), placedProgram.withoutNodes) {
-			row := folding(at, &rows, key{one.first.withoutNodes(), one.count})
+			row := fold.At(at, &rows, key{one.first.withoutNodes(), one.count})
 			if len(row.On) == 0 {
 				row.ProgramDetail, row.Times = one.first.ProgramDetail, one.count
 				row.Placed = event.Opt[int]{V: one.first.placed, OK: one.first.placed > 0}
@@ -227,7 +228,7 @@ func (o *overview) placed(from []pageProgram) (rows []pageProgram, lists [][]rep
 	for i := range rows {
 		n := &rows[i].Placed
 		if n.OK {
-			list := folding(at, &lists, n.V)
+			list := fold.At(at, &lists, n.V)
 			*list, n.V = o.all[n.V-1], at[n.V]
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cbl1/cbl1/internal/fold"
 	"github.com/cbl1/cbl1/replay"
 )
 
@@ -20,23 +21,13 @@ type folded[T any] struct {
 func foldRows[T any, K comparable](rows iter.Seq[T], key func(T) K) (out []folded[T]) {
 	at := map[K]int{}
 	for row := range rows {
-		one := folding(at, &out, key(row))
+		one := fold.At(at, &out, key(row))
 		if one.count == 0 {
 			one.first = row
 		}
 		one.count++
 	}
 	return out
-}
-
-// folding returns the row of a key: a zero one at the end of the rows if there is none.
-func folding[T any, K comparable](at map[K]int, rows *[]T, key K) *T {
-	i, ok := at[key]
-	if !ok {
-		i = len(*rows)
-		at[key], *rows = i, append(*rows, *new(T))
-	}
-	return &(*rows)[i]
 }
 
 // writePrograms writes a table of programs per device, equal devices folded.

@@ -66,7 +66,7 @@ func Report(r *replay.Result, opt Options) Document {
 const maxRows = 6
 
 // writeDevices writes the table of devices. peaks are the most bytes of one core of each device.
-func writeDevices(page *page, folds []fold[replay.Device], peaks map[event.Opt[uint64]]string) {
+func writeDevices(page *page, folds []deviceFold[replay.Device], peaks map[event.Opt[uint64]]string) {
 	t := headed("<device", "registered", "alive peak", "L1 peak", "registered", "alive peak", "logical", "programs")
 	t.spans = []span{{"fullest core", 1, 3}, {"all cores", 4, 6}}
 	shown := fullestFolds(folds)
@@ -83,15 +83,15 @@ func writeDevices(page *page, folds []fold[replay.Device], peaks map[event.Opt[u
 
 // fullestFolds returns the folds with the fullest cores, as many as are shown, in
 // the order of the devices.
-func fullestFolds(folds []fold[replay.Device]) []fold[replay.Device] {
+func fullestFolds(folds []deviceFold[replay.Device]) []deviceFold[replay.Device] {
 	if len(folds) <= maxRows {
 		return folds
 	}
 	fullest := slices.Clone(folds)
-	slices.SortStableFunc(fullest, func(a, b fold[replay.Device]) int {
+	slices.SortStableFunc(fullest, func(a, b deviceFold[replay.Device]) int {
 		return -cmp.Compare(a.first.RegisteredCorePeak, b.first.RegisteredCorePeak)
 	})
-	return slices.DeleteFunc(slices.Clone(folds), func(f fold[replay.Device]) bool {
-		return !slices.ContainsFunc(fullest[:maxRows], func(one fold[replay.Device]) bool { return one.first == f.first })
+	return slices.DeleteFunc(slices.Clone(folds), func(f deviceFold[replay.Device]) bool {
+		return !slices.ContainsFunc(fullest[:maxRows], func(one deviceFold[replay.Device]) bool { return one.first == f.first })
 	})
 }

@@ -33,7 +33,7 @@ func Who(r *replay.Result, q replay.WhoDocument) Document {
 
 // foldHeld folds devices that hold the same. In a capture each device of a mesh has its own nodes; text shows the nodes of
 // the first device.
-func foldHeld(r *replay.Result, held []replay.Held) []fold[[]replay.Held] {
+func foldHeld(r *replay.Result, held []replay.Held) []deviceFold[[]replay.Held] {
 	var devices [][]replay.Held // the rows of a device follow each other
 	for i, h := range held {
 		if i == 0 || held[i-1].Device != h.Device {
@@ -87,7 +87,7 @@ func heldTable(r *replay.Result, h replay.Held) table {
 }
 
 // whoAnswer says in one line what holds the byte.
-func whoAnswer(r *replay.Result, q replay.WhoDocument, folds []fold[[]replay.Held]) string {
+func whoAnswer(r *replay.Result, q replay.WhoDocument, folds []deviceFold[[]replay.Held]) string {
 	where := fmt.Sprintf("byte %s (%#x)", grouped(q.Address), q.Address)
 	if q.Core.OK {
 		where += fmt.Sprintf(" on core %s", q.Core.V)

@@ -1,0 +1,18 @@
+package fold_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/internal/fold"
+)
+
+func TestAt(t *testing.T) {
+	var counts []int
+	at := map[string]int{}
+	for _, word := range []string{"b", "a", "b", "c", "b"} {
+		*fold.At(at, &counts, word)++
+	}
+	require.Equal(t, []int{3, 1, 1}, counts, "in the order of the first ones")
+}
