@@ -1,8 +1,6 @@
 package replay
 
 import (
-	"math/bits"
-
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/fit"
 )
@@ -67,59 +65,4 @@ func NewLiveDevice(d device.Device) LiveDevice {
 // SetBuffers sets the figures of buffers and kernels.
 func (d *LiveDevice) SetBuffers(t fit.BufferTotals) {
 	d.L1, d.L1Small, d.DRAM, d.Trace, d.Kernels = t.L1, t.L1Small, t.DRAM, t.Trace, &t.Kernels
-}
-
-// Fullness returns the share of usable L1 in use: on the fullest core or, if cores are unknown, by
-// the CBs of all cores. what names the figure; of is 0 if the size of L1 is unknown.
-func (d *LiveDevice) Fullness() (bytes, of uint64, what string) {
-	switch {
-	case d.TrackedCore != nil && (d.Core == nil || *d.TrackedCore >= *d.Core) && *d.TrackedCore > 0:
-		return *d.TrackedCore, d.Usable, "tracked on the fullest core"
-	case d.Core != nil:
-		return *d.Core, d.Usable, "registered CBs on the fullest core"
-	case d.Registered != nil:
-		return *d.Registered, d.Physical(), "registered CBs"
-	case d.Dispatched != nil:
-		return *d.Dispatched, d.Physical(), "resident CBs"
-	}
-	return 0, 0, ""
-}
-
-// CBs returns the bytes of CBs: the resident ones, or the registered ones where nothing was
-// dispatched; nil if both are unknown.
-func (d *LiveDevice) CBs() *uint64 {
-	if d.Dispatched != nil && (d.Registered == nil || d.Peak != nil && d.Peak.Dispatched != nil && *d.Peak.Dispatched > 0) {
-		return d.Dispatched
-	}
-	return d.Registered
-}
-
-// Physical returns the bytes of L1 of all cores; 0 where that is not known, or no number.
-func (d *LiveDevice) Physical() uint64 {
-	high, low := bits.Mul64(d.Usable, uint64(max(d.Cores, 0)))
-	if high > 0 {
-		return 0
-	}
-	return low
-}
-
-// Accounting names a figure larger than the L1 of the device, which must count bytes more than
-// once: a sum of sizes or, if cores are unknown, the published bytes of processes. It is "" if
-// there is none. The union of registered ranges counts no byte twice: if it exceeds the L1, a
-// program does not fit.
-func (d *LiveDevice) Accounting() string {
-	type figure struct {
-		name  string
-		bytes *uint64
-	}
-	figures := []figure{{"the sum of sizes x cores", d.Logical}, {"the protocol's sum", d.Sum}}
-	if d.Core == nil {
-		figures = append(figures, figure{"what is registered", d.Registered}, figure{"what is resident", d.Dispatched})
-	}
-	for _, f := range figures {
-		if f.bytes != nil && d.Physical() > 0 && *f.bytes > d.Physical() {
-			return f.name
-		}
-	}
-	return ""
 }

@@ -140,7 +140,7 @@ func changes(w io.Writer, now *watch.Snapshot, last map[watch.Place]string) erro
 	var out strings.Builder
 	for i := range now.Devices {
 		d := &now.Devices[i]
-		bytes, of, what := d.Fullness()
+		bytes, of, what := watch.Fullness(d)
 		line := fmt.Sprintf("device %d: %d bytes", d.Device, bytes)
 		if d.Fleet != "" {
 			line = fmt.Sprintf("device %d of %s: %d bytes", d.Device, safe.Visible(d.Fleet), bytes)
@@ -151,7 +151,7 @@ func changes(w io.Writer, now *watch.Snapshot, last map[watch.Place]string) erro
 		if what != "" {
 			line += ", " + what
 		}
-		if cbs := d.CBs(); cbs != nil {
+		if cbs := watch.CBs(d); cbs != nil {
 			line += fmt.Sprintf("; CBs %d", *cbs)
 		}
 		line += fmt.Sprintf(", L1 buffers %d, DRAM %d", d.L1, d.DRAM)

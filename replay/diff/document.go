@@ -264,6 +264,12 @@ type CB struct {
 	New    *CBRow   `json:"new"` // nil if it is gone
 }
 
+// Change returns the bytes by which the buffer grew; it is negative if the buffer shrank. A missing buffer has 0
+// bytes.
+func (c CB) Change() int64 {
+	return grown(c.Old, c.New, func(r *CBRow) uint64 { return r.Bytes })
+}
+
 // A CBRow is the place and size of a buffer of a program.
 type CBRow struct {
 	Number int               `json:"cb"` // position among the program's buffers of its kind, from 0

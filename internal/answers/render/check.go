@@ -165,7 +165,7 @@ func growText(all []replay.Growth) string {
 	same := true
 	for _, g := range all {
 		same = same && g.Bytes == all[0].Bytes && g.Kind == all[0].Kind
-		parts = append(parts, fmt.Sprintf("%s by %s", what(replay.L1Resident{ResidentRow: fit.ResidentRow{Kind: g.Kind}, CB: event.Some(uint64(g.CB)), Program: &replay.ProgramRun{}}), grouped(g.Bytes)+" bytes"))
+		parts = append(parts, fmt.Sprintf("%s by %s", what(g.Kind, event.Some(g.CB)), grouped(g.Bytes)+" bytes"))
 	}
 	switch {
 	case len(all) == 0:

@@ -204,7 +204,7 @@ func peakOf(op replay.Name) *replay.L1Peak {
 		Kinds:  map[fit.Kind]uint64{fit.KindCB: 1_048_576, fit.KindL1: 400_000},
 		Shared: []device.Shared{{Kinds: []fit.Kind{fit.KindCB, fit.KindL1}, Bytes: 195_200}},
 		Residents: []replay.L1Resident{
-			{ResidentRow: fit.NewResidentRow(fit.KindCB, l1.Range{Start: 111_616, End: 1_160_192}), Program: &replay.ProgramRun{At: 20, Op: op}},
+			{ResidentRow: fit.NewResidentRow(fit.KindCB, l1.Range{Start: 111_616, End: 1_160_192}), CB: known(0), Program: &replay.ProgramRun{At: 20, Op: op}},
 			{ResidentRow: fit.NewResidentRow(fit.KindL1, l1.Range{Start: 964_992, End: 1_164_992}), Buffer: &newer},
 			{ResidentRow: fit.NewResidentRow(fit.KindL1, l1.Range{Start: 1_372_864, End: 1_572_864}), Buffer: &older},
 		},

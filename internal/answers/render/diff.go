@@ -216,7 +216,7 @@ func momentText(d *diff.Document, device event.Opt[uint64], op replay.Name, at u
 func growthText(g *diff.Growth) string {
 	text := fmt.Sprintf("%v bytes, %s allowed", change(g.Bytes), allowedText(g))
 	if p := g.Grower; p != nil {
-		text += fmt.Sprintf("; on that core %s %s by %s", partName(*p), p.State, grouped(uint64(p.Change())))
+		text += fmt.Sprintf("; on that core %s %s by %s", what(p.Kind, p.CB), p.State, grouped(uint64(p.Change())))
 		if p.Op != "" {
 			text += ", of " + opName(p.Op, 60)
 		}

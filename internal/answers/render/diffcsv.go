@@ -1,8 +1,6 @@
 package render
 
 import (
-	"iter"
-
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
@@ -46,7 +44,7 @@ type csvSide struct {
 // diffCSV has the rows of diffRows.
 func diffCSV(d *diff.Document) csvTable {
 	return csvTable{[]column{{"", csvDiff{}}}, func(yield func([]column) bool) {
-		for row := range diffRows(d) {
+		for _, row := range diffRows(d) {
 			if !yield([]column{{"", row}}) {
 				return
 			}
@@ -56,50 +54,35 @@ func diffCSV(d *diff.Document) csvTable {
 
 // diffRows returns the rows of the verdict, then one for each thing that differs, capture by capture and device
 // by device.
-func diffRows(d *diff.Document) iter.Seq[csvDiff] {
+func diffRows(d *diff.Document) (rows []csvDiff) {
 	old, now := d.Sides.Old, d.Sides.New
 	both := csvDiff{
 		OldAnswer: old.Answer, NewAnswer: now.Answer, OldUntold: old.Untold, NewUntold: now.Untold, OldAccept: old.Accepted, NewAccept: now.Accepted,
 	}
-	return func(yield func(csvDiff) bool) {
-		for _, f := range []diff.Figure{
-			{Name: "runs_failed", Old: uint64(old.Failed), New: uint64(now.Failed)}, {Name: "tracked_core_peak_bytes", Old: peakBytes(old), New: peakBytes(now)},
-		} {
-			row := both.figure("verdict", f)
-			if f.Old == f.New {
-				row.State = diff.Same
-			}
-			if !yield(row) {
-				return
-			}
+	for _, f := range []diff.Figure{
+		{Name: "runs_failed", Old: uint64(old.Failed), New: uint64(now.Failed)}, {Name: "tracked_core_peak_bytes", Old: peakBytes(old), New: peakBytes(now)},
+	} {
+		row := both.figure("verdict", f)
+		if f.Old == f.New {
+			row.State = diff.Same
 		}
-		for _, c := range d.Captures {
-			row := both
-			row.Rank, row.OldFile, row.NewFile = c.Rank, nameOf(c.Old), nameOf(c.New)
-			for _, f := range c.ChipFigures() {
-				if f.Old != f.New && !yield(row.figure("chip", f)) {
-					return
-				}
-			}
-			for _, p := range c.Left {
-				if !yield(row.part("left", p)) {
-					return
-				}
-			}
-		}
-		for _, one := range d.Devices {
-			id := one.IDs[0]
-			c := d.Captures[id.Capture]
-			row := both
-			row.Rank, row.OldFile, row.NewFile = id.Rank, nameOf(c.Old), nameOf(c.New)
-			row.Devices, row.OldDevice, row.NewDevice = len(one.IDs), id.Old, id.New
-			for r := range row.ofDevice(one) {
-				if !yield(r) {
-					return
-				}
-			}
-		}
+		rows = append(rows, row)
 	}
+	for _, c := range d.Captures {
+		row := both
+		row.Rank, row.OldFile, row.NewFile = c.Rank, nameOf(c.Old), nameOf(c.New)
+		rows = append(rows, row.figures("chip", c.ChipFigures())...)
+		rows = append(rows, row.parts("left", c.Left)...)
+	}
+	for _, one := range d.Devices {
+		id := one.IDs[0]
+		c := d.Captures[id.Capture]
+		row := both
+		row.Rank, row.OldFile, row.NewFile = id.Rank, nameOf(c.Old), nameOf(c.New)
+		row.Devices, row.OldDevice, row.NewDevice = len(one.IDs), id.Old, id.New
+		rows = append(rows, row.ofDevice(one)...)
+	}
+	return rows
 }
 
 func nameOf(f *diff.File) *string {
@@ -110,39 +93,31 @@ func nameOf(f *diff.File) *string {
 }
 
 // ofDevice returns the rows about a device, which begin as this one does.
-func (row csvDiff) ofDevice(d diff.Device) iter.Seq[csvDiff] {
-	return func(yield func(csvDiff) bool) {
-		for _, f := range d.Figures {
-			if f.Old != f.New && !yield(row.figure("figure", f)) {
-				return
-			}
-		}
-		for _, p := range d.AtPeak {
-			if !yield(row.part("at_peak", p)) {
-				return
-			}
-		}
-		for _, g := range d.Laid {
-			if !yield(row.cores("peak_group", "tracked_bytes", g.Cores, g.Tracked, "")) {
-				return
-			}
-		}
-		for _, g := range d.Groups {
-			if !yield(row.cores("group", "registered_bytes", g.Cores, g.Registered, g.State)) {
-				return
-			}
-		}
-		for _, p := range d.Changes {
-			if !yield(row.program(p)) {
-				return
-			}
-			for _, cb := range p.CBs {
-				if !yield(row.buffer(p, cb)) {
-					return
-				}
-			}
+func (row csvDiff) ofDevice(d diff.Device) []csvDiff {
+	rows := append(row.figures("figure", d.Figures), row.parts("at_peak", d.AtPeak)...)
+	for _, g := range d.Laid {
+		rows = append(rows, row.cores("peak_group", "tracked_bytes", g.Cores, g.Tracked, ""))
+	}
+	for _, g := range d.Groups {
+		rows = append(rows, row.cores("group", "registered_bytes", g.Cores, g.Registered, g.State))
+	}
+	for _, p := range d.Changes {
+		rows = append(rows, row.program(p))
+		for _, cb := range p.CBs {
+			rows = append(rows, row.buffer(p, cb))
 		}
 	}
+	return rows
+}
+
+// figures returns the rows of the figures that differ.
+func (row csvDiff) figures(about string, all []diff.Figure) (rows []csvDiff) {
+	for _, f := range all {
+		if f.Old != f.New {
+			rows = append(rows, row.figure(about, f))
+		}
+	}
+	return rows
 }
 
 func (row csvDiff) figure(about string, f diff.Figure) csvDiff {
@@ -154,16 +129,20 @@ func (row csvDiff) figure(about string, f diff.Figure) csvDiff {
 	return row
 }
 
-func (row csvDiff) part(about string, p diff.Part) csvDiff {
-	row.About, row.State, row.Name, row.Op, row.CB, row.Times = about, p.State, p.Kind.Name(), p.Op, p.CB, p.Times
-	if p.Old != nil {
-		row.Old.Start, row.Old.Value = p.Old.Start, &p.Old.Bytes
+func (row csvDiff) parts(about string, all []diff.Part) (rows []csvDiff) {
+	for _, p := range all {
+		row.About, row.State, row.Name, row.Op, row.CB, row.Times = about, p.State, p.Kind.Name(), p.Op, p.CB, p.Times
+		row.Old, row.New, row.Change = sideOf(p.Old), sideOf(p.New), p.Change()
+		rows = append(rows, row)
 	}
-	if p.New != nil {
-		row.New.Start, row.New.Value = p.New.Start, &p.New.Bytes
+	return rows
+}
+
+func sideOf(e *diff.Extent) csvSide {
+	if e == nil {
+		return csvSide{}
 	}
-	row.Change = p.Change()
-	return row
+	return csvSide{Start: e.Start, Value: &e.Bytes}
 }
 
 // cores is a row about a set of cores that hold more, fewer or other bytes each. Its state goes by these bytes
@@ -189,14 +168,12 @@ func (row csvDiff) program(p diff.Program) csvDiff {
 }
 
 func (row csvDiff) buffer(p diff.Program, cb diff.CB) csvDiff {
-	row.About, row.State, row.Name, row.Op, row.Times = "buffer", cb.State, cb.Kind.Name(), p.Op, p.Times
+	row.About, row.State, row.Name, row.Op, row.Times, row.Change = "buffer", cb.State, cb.Kind.Name(), p.Op, p.Times, cb.Change()
 	if old := cb.Old; old != nil {
 		row.CB, row.Old.Cores, row.Old.Start, row.Old.Value = event.Some(old.Number), &old.Cores, old.Start, &old.Bytes
-		row.Change = -int64(old.Bytes)
 	}
 	if now := cb.New; now != nil {
 		row.CB, row.New.Cores, row.New.Start, row.New.Value = event.Some(now.Number), &now.Cores, now.Start, &now.Bytes
-		row.Change += int64(now.Bytes)
 	}
 	return row
 }

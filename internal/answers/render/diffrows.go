@@ -1,11 +1,11 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"github.com/cbl1/cbl1/event"
-	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/replay"
 	"github.com/cbl1/cbl1/replay/diff"
@@ -96,6 +96,7 @@ func known[T any](of *T, figure func(T) uint64) event.Opt[uint64] {
 func heldOf(p diff.Peak) uint64       { return p.Bytes }
 func freeOf(t diff.Tightest) uint64   { return t.Free }
 func bytesOf(e diff.Extent) uint64    { return e.Bytes }
+func sizeOf(r diff.CBRow) uint64      { return r.Bytes }
 func coreOf(p diff.ProgramRow) uint64 { return p.Core }
 
 func answerWords(a replay.Answer) string { return strings.ReplaceAll(string(a), "_", " ") }
@@ -233,19 +234,8 @@ func writeParts(page *page, title string, parts []diff.Part) {
 	}
 }
 
-// partName names a part: "CB 3", "L1 buffer".
-func partName(p diff.Part) string {
-	switch {
-	case !p.CB.OK:
-		return p.Kind.String()
-	case p.Kind == fit.KindCB:
-		return fmt.Sprintf("CB %d", p.CB.V)
-	}
-	return fmt.Sprintf("%v %d", p.Kind, p.CB.V)
-}
-
 func partText(p diff.Part) string {
-	text := partName(p)
+	text := what(p.Kind, p.CB)
 	if p.Times > 1 {
 		text = fmt.Sprintf("%s x %s", grouped(p.Times), text)
 	}
@@ -367,19 +357,12 @@ func movedBy(p diff.Program) (by int64, ok bool) {
 
 // addBuffer adds the row of a buffer that differs.
 func addBuffer(t *table, cb diff.CB) {
-	var old, new diff.CBRow
-	one := diff.Part{Kind: cb.Kind}
-	if cb.Old != nil {
-		old, one.Old, one.CB = *cb.Old, &diff.Extent{Bytes: cb.Old.Bytes}, event.Some(cb.Old.Number)
-	}
-	if cb.New != nil {
-		new, one.New, one.CB = *cb.New, &diff.Extent{Bytes: cb.New.Bytes}, event.Some(cb.New.Number)
-	}
-	text := "  " + partName(one)
+	old, new := cb.Old, cb.New
+	text := what(cb.Kind, event.Some(cmp.Or(new, old).Number))
 	if cb.Global {
-		text = "  global " + partName(one)
+		text = "global " + text
 	}
-	if cb.Old != nil && cb.New != nil {
+	if old != nil && new != nil {
 		if old.Number != new.Number {
 			text += fmt.Sprintf(", was %d", old.Number)
 		}
@@ -390,5 +373,5 @@ func addBuffer(t *table, cb diff.CB) {
 			text += ", on other cores"
 		}
 	}
-	t.add(change(one.Change()), cb.State, known(one.Old, bytesOf), known(one.New, bytesOf), text)
+	t.add(change(cb.Change()), cb.State, known(old, sizeOf), known(new, sizeOf), "  "+text)
 }

@@ -47,15 +47,15 @@ func runText(r *replay.Result, run replay.ProgramRun, n int) string {
 	return text
 }
 
-// what names something in L1: "CB 3", "L1 buffer".
-func what(r replay.L1Resident) string {
+// what names something in L1 by its kind and, if it has one, its number: "CB 3", "L1 buffer".
+func what[N int | uint64](kind fit.Kind, number event.Opt[N]) string {
 	switch {
-	case r.Program == nil:
-		return r.Kind.String()
-	case r.Kind == fit.KindCB:
-		return fmt.Sprintf("CB %d", r.CB.V)
+	case !number.OK:
+		return kind.String()
+	case kind == fit.KindCB:
+		return fmt.Sprintf("CB %d", number.V)
 	}
-	return fmt.Sprintf("%v %d", r.Kind, r.CB.V)
+	return fmt.Sprintf("%v %d", kind, number.V)
 }
 
 // owner returns the operation that something in L1 belongs to: equal for residents

@@ -121,7 +121,7 @@ func writeResidents(page *page, title string, r *replay.Result, rows []replay.L1
 	t.most = 50
 	shown := rows[:min(len(rows), maxResidents)]
 	for _, x := range shown {
-		cells := []any{x.Bytes, x.Start, x.End, what(x)}
+		cells := []any{x.Bytes, x.Start, x.End, what(x.Kind, x.CB)}
 		if limit > 0 {
 			cells = slices.Insert(cells, 0, any(map[bool]string{true: "->"}[x.Start == limit]))
 		}

@@ -77,7 +77,7 @@ func heldTable(r *replay.Result, h replay.Held) table {
 	t.most = 42
 	add := func(basis string, rows []replay.L1Resident) {
 		for _, x := range first(&t, rows, maxResidents, 0) {
-			t.named(func(n int) string { return ownerText(r, x, n) }, basis, x.Bytes, x.Start, x.End, what(x))
+			t.named(func(n int) string { return ownerText(r, x, n) }, basis, x.Bytes, x.Start, x.End, what(x.Kind, x.CB))
 			basis = ""
 		}
 	}
@@ -120,13 +120,13 @@ func whoAnswer(r *replay.Result, q replay.WhoDocument, folds []deviceFold[[]repl
 	case cores == 0:
 		return where + ": nothing is there, but programs of the cache use it"
 	case different > 1 && cores == 1:
-		return fmt.Sprintf("%s: %s of %s and %d more", where, what(one), ownerText(r, one, 40), different-1)
+		return fmt.Sprintf("%s: %s of %s and %d more", where, what(one.Kind, one.CB), ownerText(r, one, 40), different-1)
 	case different > 1:
 		return fmt.Sprintf("%s: held on %s", where, shown.Plural(cores, "core"))
 	case one.Program != nil || one.Buffer != nil:
-		return fmt.Sprintf("%s: %s of %s", where, what(one), ownerText(r, one, 40))
+		return fmt.Sprintf("%s: %s of %s", where, what(one.Kind, one.CB), ownerText(r, one, 40))
 	}
-	return fmt.Sprintf("%s: %s", where, what(one))
+	return fmt.Sprintf("%s: %s", where, what(one.Kind, one.CB))
 }
 
 // called returns the same, whose operation is the function that was called.

@@ -24,8 +24,8 @@
 // # Invariants
 //
 // A figure that a source lacks is nil in a row, null in JSON and absent from metrics; it is never
-// 0. All figures are bytes. Device.Accounting names a sum that is more than the device has L1: it
-// counts bytes more than once.
+// 0. All figures are bytes. A sum larger than the L1 of its device counts bytes more
+// than once: the screen names it.
 //
 // # Cost
 //

@@ -74,7 +74,7 @@ func (m *Model) Take(s Snapshot) {
 		there[at] = true
 		m.sample(d)
 		switch {
-		case d.Accounting() == "":
+		case accounting(d) == "":
 			delete(m.above, at)
 		case m.above[at] == 0:
 			m.above[at] = s.Time
@@ -95,7 +95,7 @@ func (m *Model) Fail(why string) { m.failure = why }
 
 // share returns the fullness of a device; 0 if it is unknown.
 func share(d *replay.LiveDevice) float64 {
-	bytes, of, _ := d.Fullness()
+	bytes, of, _ := Fullness(d)
 	if of == 0 {
 		return 0
 	}

@@ -166,7 +166,7 @@ func (m *Model) none() string {
 
 // row is one device: its share as a bar.
 func (m *Model) row(d *replay.LiveDevice) Line {
-	bytes, of, what := d.Fullness()
+	bytes, of, what := Fullness(d)
 	mark, percent, bar := "  ", "     ?", strings.Repeat(" ", barCells)
 	if PlaceOf(d) == m.at {
 		mark = "> "
@@ -225,8 +225,8 @@ func (m *Model) breakdown() []Line {
 	}
 	base := "the size of its L1 is not known"
 	switch {
-	case d.Physical() > 0:
-		base = fmt.Sprintf("%d cores, %s bytes of usable L1", d.Cores, exact(d.Physical()))
+	case physical(d) > 0:
+		base = fmt.Sprintf("%d cores, %s bytes of usable L1", d.Cores, exact(physical(d)))
 	case d.Usable > 0:
 		base = fmt.Sprintf("%s bytes of usable L1 on a core, how many is not known", exact(d.Usable))
 	}
@@ -250,14 +250,14 @@ func (m *Model) breakdown() []Line {
 		out = append(out, Line{Text: fmt.Sprintf("    %-24s %14s %6s %13s", name, exact(*now), share, high)})
 	}
 	out = append(out, Line{Text: fmt.Sprintf("  %-26s %14s %6s %13s", "bytes on all cores", "now", "share", "peak")})
-	add("CBs, registered", d.Registered, peak.Registered, d.Physical())
-	add("CBs, resident", d.Dispatched, peak.Dispatched, d.Physical())
-	add("L1 buffers", &d.L1, nil, d.Physical())
-	add("L1_SMALL buffers", &d.L1Small, nil, d.Physical())
-	add("kernels", d.Kernels, nil, d.Physical())
-	add("tracked: all but kernels", d.Tracked, peak.Tracked, d.Physical())
-	add("CB sizes times cores", d.Logical, nil, d.Physical())
-	add("CB sizes in messages", d.Sum, nil, d.Physical())
+	add("CBs, registered", d.Registered, peak.Registered, physical(d))
+	add("CBs, resident", d.Dispatched, peak.Dispatched, physical(d))
+	add("L1 buffers", &d.L1, nil, physical(d))
+	add("L1_SMALL buffers", &d.L1Small, nil, physical(d))
+	add("kernels", d.Kernels, nil, physical(d))
+	add("tracked: all but kernels", d.Tracked, peak.Tracked, physical(d))
+	add("CB sizes times cores", d.Logical, nil, physical(d))
+	add("CB sizes in messages", d.Sum, nil, physical(d))
 	if d.Core != nil || d.TrackedCore != nil {
 		out = append(out, Line{Text: "  bytes on the fullest core"})
 		add("CBs, registered", d.Core, core, d.Usable)
@@ -270,11 +270,11 @@ func (m *Model) breakdown() []Line {
 	out = append(out, Line{Text: strings.TrimSuffix("  bytes in DRAM, of "+exact(size), ", of 0")})
 	add("buffers", &d.DRAM, nil, size)
 	add("traces", &d.Trace, nil, size)
-	if _, _, bar := d.Fullness(); bar != "" {
+	if _, _, bar := Fullness(d); bar != "" {
 		out = append(out, Line{Text: "  the bar: " + bar + ", of its usable L1"})
 	}
 	if from := m.above[PlaceOf(d)]; from != 0 {
-		text := fmt.Sprintf("  accounting for %v: %s, beyond its L1, counts twice", m.since(from), d.Accounting())
+		text := fmt.Sprintf("  accounting for %v: %s, beyond its L1, counts twice", m.since(from), accounting(d))
 		out = append(out, Line{Text: text, Look: Warn})
 	}
 	return out
@@ -369,7 +369,7 @@ func (m *Model) chart(columns, room int) []Line {
 	if m.ASCII {
 		full, other = "#", ":"
 	}
-	_, _, of := d.Fullness()
+	_, _, of := Fullness(d)
 	of = cmp.Or(of, "registered CBs") + " of all cores"
 	if d.Core != nil {
 		of = "registered CBs, " + other + " what more is tracked, of the fullest core"

@@ -1,4 +1,4 @@
-package replay_test
+package watch
 
 import (
 	"fmt"
@@ -22,7 +22,7 @@ func TestFullness(t *testing.T) {
 		{replay.LiveDevice{Usable: 10, Cores: 2, Registered: n(15)}, 15, 20, "registered CBs"},
 		{replay.LiveDevice{Dispatched: n(15)}, 15, 0, "resident CBs"},
 	} {
-		bytes, of, what := c.d.Fullness()
+		bytes, of, what := Fullness(&c.d)
 		require.Equal(t, c.bytes, bytes)
 		require.Equal(t, c.of, of)
 		require.Equal(t, c.what, what)
@@ -37,10 +37,10 @@ func TestFullnessOfEquals(t *testing.T) {
 	}{
 		{3, 3, "tracked on the fullest core"}, {4, 3, "registered CBs on the fullest core"}, {0, 0, "registered CBs on the fullest core"}, {0, 1, "tracked on the fullest core"},
 	} {
-		_, _, what := (&replay.LiveDevice{Core: &c.core, TrackedCore: &c.tracked}).Fullness()
+		_, _, what := Fullness(&replay.LiveDevice{Core: &c.core, TrackedCore: &c.tracked})
 		require.Equal(t, c.want, what)
 	}
-	bytes, _, what := (&replay.LiveDevice{TrackedCore: new(uint64(5))}).Fullness()
+	bytes, _, what := Fullness(&replay.LiveDevice{TrackedCore: new(uint64(5))})
 	require.Equal(t, "5 tracked on the fullest core", fmt.Sprint(bytes, " ", what))
 }
 
@@ -59,16 +59,16 @@ func TestCBs(t *testing.T) {
 		{replay.LiveDevice{Registered: r, Dispatched: d, Peak: &replay.LivePeak{Dispatched: new(uint64(0))}}, r},
 		{replay.LiveDevice{Registered: r, Dispatched: d, Peak: &replay.LivePeak{Dispatched: new(uint64(1))}}, d},
 	} {
-		require.Equal(t, c.want, c.device.CBs())
+		require.Equal(t, c.want, CBs(&c.device))
 	}
 }
 
 // The L1 of all cores is a number, or not known.
 func TestPhysical(t *testing.T) {
-	require.EqualValues(t, 20, (&replay.LiveDevice{Cores: 2, Usable: 10}).Physical())
-	require.Zero(t, (&replay.LiveDevice{Cores: -1, Usable: 10}).Physical())
-	require.Equal(t, uint64(1<<63), (&replay.LiveDevice{Cores: 2, Usable: 1 << 62}).Physical())
-	require.Zero(t, (&replay.LiveDevice{Cores: 2, Usable: 1 << 63}).Physical())
+	require.EqualValues(t, 20, physical(&replay.LiveDevice{Cores: 2, Usable: 10}))
+	require.Zero(t, physical(&replay.LiveDevice{Cores: -1, Usable: 10}))
+	require.Equal(t, uint64(1<<63), physical(&replay.LiveDevice{Cores: 2, Usable: 1 << 62}))
+	require.Zero(t, physical(&replay.LiveDevice{Cores: 2, Usable: 1 << 63}))
 }
 
 // Figures that count bytes more than once are named: sums, and figures without cores. A union
@@ -86,8 +86,8 @@ func TestAccounting(t *testing.T) {
 		{replay.LiveDevice{Registered: n(21)}, "what is registered"},
 		{replay.LiveDevice{Dispatched: n(21)}, "what is resident"},
 	} {
-		require.Empty(t, c.d.Accounting(), "nobody knows how much there is")
+		require.Empty(t, accounting(&c.d), "nobody knows how much there is")
 		c.d.Cores, c.d.Usable = 2, 10
-		require.Equal(t, c.want, c.d.Accounting())
+		require.Equal(t, c.want, accounting(&c.d))
 	}
 }
