@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	reference "github.com/cbl1/cbl1/fuzz/model"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 	"github.com/stretchr/testify/require"
@@ -352,7 +353,9 @@ func placementAgrees(t *rapid.T) {
 	p, err := b.Build(spec)
 	require.NoError(t, err)
 
+	shared := reference.PlaceLike(p)
 	for i, placed := range p.CBs() {
+		require.Equal(t, placed.Address, shared[i], "CB %d", i)
 		addr, known := of(placed.Kind).address[i]
 		require.Equal(t, known, placed.Known, "CB %d", i)
 		if known {

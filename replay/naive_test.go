@@ -265,7 +265,7 @@ func (n *naive) place(id program.ID, on []uint64) (*program.Program, error) {
 	n.placed[id][spec] = p
 	want := model.PlaceLike(p)
 	for i, cb := range p.CBs() {
-		if cb.Kind == program.CircularBuffer && !cb.Global {
+		if !cb.Global {
 			require.Equal(n.t, want[i], cb.Address)
 		}
 	}

@@ -28,8 +28,7 @@
 // # Limits
 //
 // Time and memory follow the number of bytes: meant for toy devices, such as a grid
-// of 4x3 cores with 64 to 256 bytes of L1. Alias groups of dataflow buffers are
-// painted, but Place knows nothing of them.
+// of 4x3 cores with 64 to 256 bytes of L1.
 //
 // # Concurrency
 //

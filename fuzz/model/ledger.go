@@ -7,9 +7,9 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// Place returns the address that tt-metal gives to each circular buffer of a program,
-// in creation order. Buffers with a given address keep it; global ones without get 0.
-// CBs of other kinds are ignored, their address is 0.
+// Place returns the address that tt-metal gives to each CB of a program, in creation order. Circular
+// buffers have a bookkeeping of their own. Dataflow buffers and scratchpads share one, in which scratchpads
+// come last. CBs with a given address keep it; global ones without get 0.
 func Place(spec l1.Spec, cbs []program.CB) []uint64 { return placeBy(spec, nil, recut, cbs) }
 
 // PlaceAsWritten is Place for programs whose core ranges stay as they are.
@@ -27,22 +27,59 @@ func PlaceLike(p *program.Program) []uint64 {
 	return placeBy(p.Spec(), bases, cut, cbs)
 }
 
-func placeBy(spec l1.Spec, bases []program.Base, cut cut, cbs []program.CB) []uint64 {
-	out := make([]uint64, len(cbs))
-	entries := entriesOf(cut, cbs, program.CircularBuffer)
-	for i, cb := range cbs {
-		switch {
-		case cb.Kind != program.CircularBuffer:
-		case cb.Fixed:
-			out[i] = cb.Address
-		case !cb.Global:
-			out[i] = addressFor(spec, lowOn(spec, bases, cb.Cores), cut(cb.Cores), entries)
-		}
-		if cb.Kind == program.CircularBuffer && !cb.Global {
-			mark(cut(cb.Cores), l1.Range{Start: out[i], End: out[i] + cb.Size}, entries)
+// EntriesAsWritten returns the entries of tt-metal's bookkeeping that are charged with placed CBs: those of
+// circular buffers, then the others, each in the order in which core ranges are named.
+func EntriesAsWritten(cbs []program.CB) (out []program.Entry) {
+	for _, kinds := range ledgers {
+		for _, e := range charged(written, cbs, kinds) {
+			if len(e.bytes.has) > 0 {
+				out = append(out, program.Entry{Cores: e.cores, End: e.end})
+			}
 		}
 	}
 	return out
+}
+
+// ledgers are the kinds that share a bookkeeping, in the order in which they are placed.
+var ledgers = [][]program.Kind{{program.CircularBuffer}, {program.DataflowBuffer, program.Scratchpad}}
+
+func placeBy(spec l1.Spec, bases []program.Base, cut cut, cbs []program.CB) []uint64 {
+	out := make([]uint64, len(cbs))
+	for _, kinds := range ledgers {
+		entries := entriesOf(cut, cbs, kinds)
+		for _, kind := range kinds {
+			for i, cb := range cbs {
+				if cb.Kind != kind {
+					continue
+				}
+				first, on := aliases(cbs, i)
+				switch {
+				case cb.Fixed:
+					out[i] = cb.Address
+				case cb.Global:
+				case first < i:
+					out[i] = out[first]
+				default:
+					out[i] = addressFor(spec, lowOn(spec, bases, on), cut, on, entries, kind == program.Scratchpad)
+				}
+				if !cb.Global && first == i {
+					mark(rangesOf(cut, on), l1.Range{Start: out[i], End: out[i] + cb.Size}, entries)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// aliases returns the first CB that shares the address of one, and the cores of all that do.
+func aliases(cbs []program.CB, i int) (first int, on []l1.CoreRangeSet) {
+	first = i
+	for k, other := range cbs {
+		if k == i || cbs[i].Alias != 0 && other.Alias == cbs[i].Alias {
+			first, on = min(first, k), append(on, other.Cores)
+		}
+	}
+	return first, on
 }
 
 // An entry is the bookkeeping of one core range.
@@ -59,9 +96,17 @@ type cut func(l1.CoreRangeSet) []l1.CoreRange
 // written leaves a set as it is.
 func written(set l1.CoreRangeSet) []l1.CoreRange { return slices.Collect(set.All()) }
 
-// entriesOf returns one entry for each distinct core range that CBs of a kind name,
+// rangesOf returns the rectangles of some sets.
+func rangesOf(cut cut, sets []l1.CoreRangeSet) (out []l1.CoreRange) {
+	for _, set := range sets {
+		out = append(out, cut(set)...)
+	}
+	return out
+}
+
+// entriesOf returns one entry for each distinct core range that CBs of some kinds name,
 // local and global ones alike.
-func entriesOf(cut cut, cbs []program.CB, kinds ...program.Kind) []*entry {
+func entriesOf(cut cut, cbs []program.CB, kinds []program.Kind) []*entry {
 	var out []*entry
 	for _, cb := range cbs {
 		if !slices.Contains(kinds, cb.Kind) {
@@ -76,27 +121,42 @@ func entriesOf(cut cut, cbs []program.CB, kinds ...program.Kind) []*entry {
 	return out
 }
 
+// charged returns the entries of some kinds, charged with their local CBs, which have addresses, kind by kind.
+func charged(cut cut, cbs []program.CB, kinds []program.Kind) []*entry {
+	entries := entriesOf(cut, cbs, kinds)
+	for _, kind := range kinds {
+		for _, cb := range cbs {
+			if cb.Kind == kind && !cb.Global {
+				mark(cut(cb.Cores), l1.Range{Start: cb.Address, End: cb.Address + cb.Size}, entries)
+			}
+		}
+	}
+	return entries
+}
+
 // lowOn returns the highest base of some cores: among the device's base and the bases of sets with
 // one of the cores.
-func lowOn(spec l1.Spec, bases []program.Base, cores l1.CoreRangeSet) uint64 {
+func lowOn(spec l1.Spec, bases []program.Base, on []l1.CoreRangeSet) uint64 {
 	low := spec.CBBase
-	for c := range covered(cores) {
-		for _, base := range bases {
-			if covered(base.Cores)[c] && base.Address > low {
-				low = base.Address
+	for _, cores := range on {
+		for c := range covered(cores) {
+			for _, base := range bases {
+				if covered(base.Cores)[c] && base.Address > low {
+					low = base.Address
+				}
 			}
 		}
 	}
 	return low
 }
 
-// addressFor: the highest end of the entries with exactly the ranges of a CB, or the lowest
-// address of its cores, rounded up.
-func addressFor(spec l1.Spec, low uint64, ranges []l1.CoreRange, entries []*entry) uint64 {
+// addressFor returns the highest end of the entries with exactly the ranges of a CB, or the lowest address
+// of its cores, rounded up. A scratchpad is above all entries that share a core with it.
+func addressFor(spec l1.Spec, low uint64, cut cut, on []l1.CoreRangeSet, entries []*entry, scratchpad bool) uint64 {
 	addr := low
-	for _, r := range ranges {
+	for _, r := range rangesOf(cut, on) {
 		for _, e := range entries {
-			if e.cores == r && e.marked && e.end > addr {
+			if e.marked && e.end > addr && (e.cores == r || scratchpad && shareCore(e.cores, r)) {
 				addr = e.end
 			}
 		}

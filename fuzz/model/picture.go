@@ -39,8 +39,7 @@ func paint(p *program.Program) *picture {
 	if p.AsWritten() {
 		cut = written
 	}
-	circular := marked(p, cut, entriesOf(cut, cbs, program.CircularBuffer), program.CircularBuffer)
-	dataflow := marked(p, cut, entriesOf(cut, cbs, program.DataflowBuffer, program.Scratchpad), program.DataflowBuffer, program.Scratchpad)
+	circular, dataflow := charged(cut, cbs, ledgers[0]), charged(cut, cbs, ledgers[1])
 	pic.circularEntries, pic.dataflowEntries = circular, dataflow
 	for _, placed := range p.CBs() {
 		if pic.kinds[placed.Kind] == nil {
@@ -62,18 +61,6 @@ func paint(p *program.Program) *picture {
 		}
 	}
 	return pic
-}
-
-// marked charges the local CBs of some kinds, kind by kind, to the entries.
-func marked(p *program.Program, cut cut, entries []*entry, kinds ...program.Kind) []*entry {
-	for _, kind := range kinds {
-		for _, placed := range p.CBs() {
-			if placed.Kind == kind && !placed.Global {
-				mark(cut(placed.Cores), placed.Range, entries)
-			}
-		}
-	}
-	return entries
 }
 
 // spread gives every core the bytes of every entry that it lies in.
