@@ -99,18 +99,21 @@ func (p *places) note(n *node) {
 // residents that are there by then come.
 func (p *places) attend(next uint64) {
 	for b, ok := p.memory.departing(next); ok; b, ok = p.memory.departing(next) {
-		p.cross(b.buffer, next)
+		p.cross(b.buffer, b.until, next)
 		p.memory.depart(b)
 	}
 	for b, ok := p.memory.arriving(next); ok; b, ok = p.memory.arriving(next) {
-		p.cross(b.buffer, next)
+		p.cross(b.buffer, b.said.at, next)
 		p.memory.arrive(b)
 	}
 }
 
-// cross completes what came before a buffer comes or goes.
-func (p *places) cross(b *buffer, at uint64) {
-	p.settle()
+// cross completes everything that came before a buffer comes or goes at a node. A buffer that waits for its tensor
+// is later if it was allocated there: it may lie in the place of the buffer that goes.
+func (p *places) cross(b *buffer, when, at uint64) {
+	if w := p.memory.live.waiting; w == nil || w.said.at < when {
+		p.settle()
+	}
 	p.complete(at, p.programs.open.of(b.place.on...))
 }
 
@@ -209,6 +212,11 @@ func (p *places) hit(s *step) {
 		p.settle()
 	}
 	for _, starts := range rounds {
+		for _, one := range starts {
+			if isOpen(one.unit) {
+				p.programs.completeBefore(one.unit, s.at)
+			}
+		}
 		p.programs.start(starts, s.at)
 	}
 	known := len(rounds) > 0

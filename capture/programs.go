@@ -179,6 +179,18 @@ func (p *programs) completeParts(all [][]*run, i int, at uint64) {
 	p.tellFreed(ended, at)
 }
 
+// completeBefore tells the programs of a workload that ended before the open run of a unit.
+func (p *programs) completeBefore(u *unit, at uint64) {
+	before := u.run.before
+	if u.run.before = nil; len(before) == 0 {
+		return
+	}
+	for i := range before {
+		p.completeParts([][]*run{before}, i, at)
+	}
+	p.tellFreed([]device.ID{u.id}, at)
+}
+
 // tellFreed yields that the runs end that are alive on some units.
 func (p *programs) tellFreed(ended []device.ID, at uint64) {
 	if len(ended) > 0 {
@@ -356,13 +368,7 @@ func (p *programs) hideProgram(at uint64, u *unit) {
 		p.hidden.hide(hiddenRun{operation: r.key, on: u.id})
 		p.open.remove(r)
 		r.cbs = r.cbs[:r.told]
-		if before := r.before; len(before) > 0 {
-			r.before = nil
-			for i := range before {
-				p.completeParts([][]*run{before}, i, at)
-			}
-			p.tellFreed([]device.ID{u.id}, at)
-		}
+		p.completeBefore(u, at)
 		if r.told == 0 && p.heralds.alive.has(u) {
 			p.heralds.end(u, at)
 		}

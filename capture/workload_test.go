@@ -179,6 +179,29 @@ func TestHitBesideAnotherProgram(t *testing.T) {
 	}
 }
 
+// TestHitWithinAWorkload: two frees announce two programs. The second one is open when a free of another device shows that f
+// runs its first program again, which writes the cores of the program before.
+func TestHitWithinAWorkload(t *testing.T) {
+	s := &script{}
+	s.add("function_start", params{"name": "f"})
+	s.globalCB(1, "{[1-0 - 1-0]}", 111616, 64)
+	s.free(1)
+	s.free(1)
+	s.globalCB(1, "{}", 111616, 64)
+	s.cb(1, "{[1-0 - 1-0]}", 111616, 64)
+	s.globalCB(1, "{}", 111616, 64)
+	s.free(0)
+	want, err := oracle.L1([]byte(s.text(t)), oracle.Options{})
+	require.NoError(t, err)
+	file, pipe := bothWays(t, s)
+	for _, got := range []*replay.Result{file, pipe} {
+		require.Equal(t, [2]int{4, 1}, [2]int{want.Runs, want.Inferred})
+		require.Equal(t, [2]int64{4, 1}, [2]int64{got.Checks.Runs, got.Checks.Inferred})
+		require.Equal(t, [2]uint64{64, 0}, [2]uint64{want.Devices["1"].TotalPeak, want.Devices["1"].Total})
+		require.Equal(t, [2]uint64{64, 0}, [2]uint64{got.L1[0].TotalPeak, got.L1[0].TotalFinal})
+	}
+}
+
 // An exception comes after what was enqueued was told: a second reading takes it back.
 func TestAbortedLate(t *testing.T) {
 	s := &script{}
