@@ -4,12 +4,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/cbl1/cbl1/l1"
 )
 
 type core struct{ x, y int }
+
+func (c core) l1() l1.Core { return l1.Core{X: uint8(c.x), Y: uint8(c.y)} }
 
 // rect is a core range; both corners belong to it.
 type rect struct{ from, to core }
@@ -26,10 +29,6 @@ func (r rect) cores() []core {
 		}
 	}
 	return cs
-}
-
-func (r rect) intersects(o rect) bool {
-	return slices.ContainsFunc(r.cores(), o.contains)
 }
 
 const maxCoordinate = 255

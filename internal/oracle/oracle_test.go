@@ -3,6 +3,7 @@ package oracle
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,8 +14,8 @@ import (
 func TestMixedScratchpads(t *testing.T) {
 	first, second := circularFrom(t, 0, "0-0 - 0-0 64"), circularFrom(t, 1, "0-0 - 0-0 128")
 	second.addr = 111616
-	entries := newEntries([]*buffer{first, second})
-	require.True(t, placeScratchpads([]*buffer{first, second}, entries, Layout{Base: 111616, Align: 64}))
+	first.kind, second.kind = scratchpad, scratchpad
+	place([]*buffer{first, second}, Layout{Base: 111616, Align: 64})
 	require.Equal(t, uint64(111616+128), first.addr)
 }
 
@@ -59,14 +60,16 @@ func TestScratchpadPlacement(t *testing.T) {
 		circularFrom(t, 4, "0-0 - 0-0 512"), // above what the wide one left on core 0-0
 		circularFrom(t, 5, "9-9 - 9-9 512"), // nobody is there
 	}
-	layout := Layout{Base: 103712, Align: 32}
-	entries := newEntries(dataflow, pads)
-	require.True(t, place(dataflow, entries, layout))
-	require.True(t, placeScratchpads(pads, entries, layout))
+	for _, b := range dataflow {
+		b.kind = dataflowBuffer
+	}
+	for _, b := range pads {
+		b.kind = scratchpad
+	}
+	place(slices.Concat(pads, dataflow), Layout{Base: 103712, Align: 32})
 	for i, offset := range []uint64{1024, 4096, 4608, 0} {
 		require.Equal(t, 103712+offset, pads[i].addr, "scratchpad %d", i)
 	}
-	require.False(t, placeScratchpads(pads, newEntries(pads), layout), "they have addresses now")
 }
 
 func TestParseCores(t *testing.T) {

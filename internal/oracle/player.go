@@ -501,24 +501,12 @@ func (p *player) ownFree() *opened {
 }
 
 // placedCopy gives the buffers of a run their addresses.
-func placedCopy(run []*buffer, l Layout) []*buffer {
-	var out, circulars, dataflow, pads []*buffer
+func placedCopy(run []*buffer, l Layout) (out []*buffer) {
 	for _, b := range run {
 		b := *b
 		out = append(out, &b)
-		switch b.kind {
-		case circular:
-			circulars = append(circulars, out[len(out)-1])
-		case dataflowBuffer:
-			dataflow = append(dataflow, out[len(out)-1])
-		default:
-			pads = append(pads, out[len(out)-1])
-		}
 	}
-	place(circulars, newEntries(circulars), l)
-	shared := newEntries(dataflow, pads)
-	place(dataflow, shared, l)
-	placeScratchpads(pads, shared, l)
+	place(out, l)
 	return out
 }
 

@@ -19,9 +19,8 @@ func (p *player) barRun(c *chip, run program) {
 			c.barriers = append(c.barriers, barrier{b.cores, span{0, b.addr + b.size}})
 		}
 	}
-	circulars, others := run.kinds()
-	for _, e := range append(regions(circulars), regions(others)...) {
-		c.barriers = append(c.barriers, barrier{bytes: span{0, e.end()}})
+	for _, e := range regions(run.buffers) {
+		c.barriers = append(c.barriers, barrier{bytes: span{0, e.End}})
 	}
 }
 

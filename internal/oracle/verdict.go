@@ -152,32 +152,19 @@ func (p *player) judge(c *chip, run program) Verdict {
 // refusals makes tt-metal's checks of the regions. A doubt is the code of the first one that passes perhaps.
 func (p *player) refusals(c *chip, group []*buffer, named map[Held]bool) (out []Refusal, doubt string) {
 	for _, e := range regions(group) {
-		if e.end() > p.spec.size {
-			out = append(out, Refusal{"grow", e.rect.String(), e.end(), p.spec.size})
+		if e.End > p.spec.size {
+			out = append(out, Refusal{"grow", e.Cores.String(), e.End, p.spec.size})
 			continue // tt-metal stops here
 		}
 		lowest, perhaps := p.lowest(c, e, group[0].kind != circular)
-		if lowest != nil && lowest.start < e.end() {
-			out = append(out, Refusal{"clash", e.rect.String(), e.end(), lowest.start})
+		if lowest != nil && lowest.start < e.End {
+			out = append(out, Refusal{"clash", e.Cores.String(), e.End, lowest.start})
 			named[Held{lowest.start, lowest.owner}] = true
 		} else if doubt == "" {
 			doubt = perhaps
 		}
 	}
 	return out, doubt
-}
-
-// regions are the entries of a program's buffers of one kind that are marked.
-func regions(group []*buffer) []*entry {
-	entries := newEntries(group)
-	marked := slices.Clone(group) // as when they were placed: scratchpads come last
-	slices.SortStableFunc(marked, func(a, b *buffer) int { return int(a.kind) - int(b.kind) })
-	for _, b := range marked {
-		if b.local && b.size > 0 {
-			markAll(entries, b)
-		}
-	}
-	return slices.DeleteFunc(entries, func(e *entry) bool { return len(e.regions) == 0 })
 }
 
 // kinds divides the buffers of a program as tt-metal's checks do: circular ones, and the others.
@@ -196,24 +183,25 @@ func (r program) kinds() (circulars, others []*buffer) {
 // another one may be compared. One in lockstep counts on all cores of its device, in HYBRID mode
 // too. One that was allocated per core counts on its cores; dataflow buffers have no HYBRID mode,
 // and meet it on any. One in range lockstep counts on its cores, and perhaps on others.
-func (p *player) lowest(c *chip, e *entry, anywhere bool) (lowest *alloc, perhaps string) {
+func (p *player) lowest(c *chip, e entry, anywhere bool) (lowest *alloc, perhaps string) {
+	inside := func(x core) bool { return e.Cores.Has(x.l1()) }
 	for _, a := range p.live {
 		if a.kind != "L1" || !p.reaches(a.owner, c.name) {
 			continue
 		}
 		for _, x := range a.veiled(c) {
-			if perhaps == "" && (anywhere || e.rect.contains(x)) {
+			if perhaps == "" && (anywhere || inside(x)) {
 				perhaps = "per-core-hidden"
 			}
 		}
-		here := slices.ContainsFunc(a.cores(c), e.rect.contains)
+		here := slices.ContainsFunc(a.cores(c), inside)
 		switch {
 		case !a.tests():
 			continue
 		case a.mode == "per core" && !here && !(anywhere && len(a.cores(c)) > 0):
 			continue
 		case a.mode == "range" && !here:
-			if a.start < e.end() {
+			if a.start < e.End {
 				perhaps = "range-lockstep"
 			}
 			continue
