@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/cbl1/cbl1/device"
-
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/jsonobject"
 	"github.com/cbl1/cbl1/l1"

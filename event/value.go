@@ -3,9 +3,8 @@ package event
 import (
 	"encoding/json"
 	"strconv"
+	"strings"
 )
-
-import "strings"
 
 // An Opt is a value that may be absent. Absent is not 0.
 type Opt[T any] struct {

@@ -62,7 +62,7 @@ func dispatchedText(r *replay.Result, row *replay.DeviceL1) string {
 	text := fmt.Sprintf("%s on %s left CBs of at most %s bytes, %s on the fullest core; %s at the end",
 		shown.Plural(d.Executions, "execution"), deviceName(r, row.ID), grouped(d.Peak), grouped(d.CorePeak), grouped(d.Final))
 	if d.Unknown > 0 {
-		text += fmt.Sprintf("; %s of nobody knows what", grouped(d.Unknown))
+		text += fmt.Sprintf("; %s of unknown programs", grouped(d.Unknown))
 	}
 	return text
 }
