@@ -87,13 +87,13 @@ func TestFreeTellsTheSize(t *testing.T) {
 // A sharded buffer takes the place of one from before the capture, and waits for its tensor. The first one is gone by then.
 func TestBufferInThePlaceOfAnEarlierOne(t *testing.T) {
 	var s script
-	s.free(0)
-	s.cb(0, "{[0-0 - 0-0]}", 111616, 64)
-	s.add("tensor", params{"device_id": 0, "address": 1_000_000, "buffer_type": 1, "type": "L1"})
-	s.sharded(0, 1_000_000, 4096, `[{"start":{"x":0,"y":0},"end":{"x":0,"y":1}}]`)
+	s.free(2)
+	s.cb(2, "{[0-0 - 0-0]}", 111616, 64)
+	s.add("tensor", params{"device_id": 2, "address": 1_000_000, "buffer_type": 1, "type": "L1"})
+	s.sharded(2, 1_000_000, 4096, `[{"start":{"x":0,"y":0},"end":{"x":0,"y":1}}]`)
 	r := s.replay(t, Options{})
 	require.Zero(t, codes(r)[replay.CodeMeshLate])
-	d := l1Row(t, r, 0)
+	d := l1Row(t, r, 2)
 	require.Zero(t, d.Assumed)
 	require.EqualValues(t, 2*4096+64, d.TotalPeak, "it lies on two cores")
 }

@@ -17,10 +17,6 @@ func (c core) l1() l1.Core { return l1.Core{X: uint8(c.x), Y: uint8(c.y)} }
 // rect is a core range; both corners belong to it.
 type rect struct{ from, to core }
 
-func (r rect) contains(c core) bool {
-	return r.from.x <= c.x && c.x <= r.to.x && r.from.y <= c.y && c.y <= r.to.y
-}
-
 func (r rect) cores() []core {
 	var cs []core
 	for y := r.from.y; y <= r.to.y; y++ {
