@@ -5,45 +5,20 @@ import (
 	"slices"
 	"testing"
 
-	reference "github.com/cbl1/cbl1/fuzz/model"
+	"github.com/cbl1/cbl1/fuzz/model"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
 
-// The model below is tt-metal's placement read aloud: a table of entries keyed by
-// the text of a rectangle, a loop over all of them for every question, and a set of
-// byte addresses for every core. It shares nothing with package program, and of l1
-// only what its input is made of.
-
+// A byteSet is a set of addresses.
 type byteSet map[uint64]bool
 
 func (s byteSet) add(start, size uint64) {
 	for b := start; b < start+size; b++ {
 		s[b] = true
 	}
-}
-
-// modelEntry is the bookkeeping of one rectangle.
-type modelEntry struct {
-	rect   l1.CoreRange
-	marked bool
-	end    uint64 // end of the last region
-	bytes  byteSet
-}
-
-type model struct {
-	spec    l1.Spec
-	bases   []program.Base
-	cut     func(program.CB) []l1.CoreRange // the rectangles that entries are keyed by
-	names   []string                        // of the entries, in order of creation
-	entries map[string]*modelEntry
-
-	address    map[int]uint64 // CB -> address, if it has one
-	outOfOrder map[int]bool
-	occupied   map[program.Kind]map[l1.Core]byteSet
-	logical    map[program.Kind]map[l1.Core]uint64
 }
 
 func rectCores(r l1.CoreRange) (out []l1.Core) {
@@ -60,196 +35,6 @@ func coresNamed(cb program.CB) map[l1.Core]bool {
 	for r := range cb.Cores.All() {
 		for _, c := range rectCores(r) {
 			out[c] = true
-		}
-	}
-	return out
-}
-
-// mergedRanges re-cuts a set of two or more rectangles: each row into runs, a run
-// onto the rectangle directly above it if both have the same columns, then sorted.
-func mergedRanges(cb program.CB) []l1.CoreRange {
-	if cb.Cores.Len() < 2 {
-		return slices.Collect(cb.Cores.All())
-	}
-	on := coresNamed(cb)
-	has := func(x, y int) bool {
-		return x >= 0 && x < 256 && on[l1.Core{X: uint8(x), Y: uint8(y)}]
-	}
-	var built []l1.CoreRange
-	for y := range 20 {
-		for x := range 20 {
-			if !has(x, y) || has(x-1, y) {
-				continue
-			}
-			end := x
-			for has(end+1, y) {
-				end++
-			}
-			fused := false
-			for i, r := range built {
-				if int(r.End.Y) == y-1 && int(r.Start.X) == x && int(r.End.X) == end {
-					built[i].End.Y = uint8(y)
-					fused = true
-				}
-			}
-			if !fused {
-				built = append(built, rect(x, y, end, y))
-			}
-		}
-	}
-	slices.SortFunc(built, func(a, b l1.CoreRange) int {
-		order := func(r l1.CoreRange) int {
-			return ((int(r.Start.X)*256+int(r.Start.Y))*256+int(r.End.X))*256 + int(r.End.Y)
-		}
-		return order(a) - order(b)
-	})
-	return built
-}
-
-func intersects(a, b l1.CoreRange) bool {
-	for _, c := range rectCores(a) {
-		if slices.Contains(rectCores(b), c) {
-			return true
-		}
-	}
-	return false
-}
-
-// writtenRanges leaves a set as it is.
-func writtenRanges(cb program.CB) []l1.CoreRange { return slices.Collect(cb.Cores.All()) }
-
-// modelOf places the CBs of one bookkeeping: circular buffers, or dataflow buffers
-// and then scratchpads. cut is mergedRanges or writtenRanges.
-func modelOf(
-	spec l1.Spec, bases []program.Base, cut func(program.CB) []l1.CoreRange, cbs []program.CB, kinds ...program.Kind,
-) *model {
-	m := &model{
-		spec: spec, bases: bases, cut: cut, entries: map[string]*modelEntry{}, address: map[int]uint64{}, outOfOrder: map[int]bool{},
-		occupied: map[program.Kind]map[l1.Core]byteSet{}, logical: map[program.Kind]map[l1.Core]uint64{},
-	}
-	// One entry for each range not seen before, of local and of global CBs.
-	for _, cb := range cbs {
-		if !slices.Contains(kinds, cb.Kind) {
-			continue
-		}
-		for _, r := range cut(cb) {
-			if m.entries[r.String()] == nil {
-				m.entries[r.String()] = &modelEntry{rect: r, bytes: byteSet{}}
-				m.names = append(m.names, r.String())
-			}
-		}
-	}
-	for _, kind := range kinds {
-		m.occupied[kind], m.logical[kind] = map[l1.Core]byteSet{}, map[l1.Core]uint64{}
-		for i, cb := range cbs {
-			if cb.Kind == kind {
-				m.place(i, cbs)
-			}
-		}
-	}
-	return m
-}
-
-func (m *model) place(i int, cbs []program.CB) {
-	cb := cbs[i]
-	if cb.Global {
-		if cb.Fixed {
-			m.address[i] = cb.Address
-		}
-		return
-	}
-	// An alias group is one buffer on the ranges of all its members, placed with the
-	// first of them.
-	ranges, addr := m.cut(cb), m.low(cb)
-	for k, other := range cbs {
-		if cb.Alias == 0 || other.Alias != cb.Alias {
-			continue
-		}
-		if at, placed := m.address[k]; placed {
-			m.address[i] = at
-			m.occupy(i, cbs)
-			return
-		}
-		ranges, addr = append(ranges, m.cut(other)...), max(addr, m.low(other))
-	}
-	exact := func(e *modelEntry) bool { return slices.Contains(ranges, e.rect) }
-	touched := func(e *modelEntry) bool {
-		return slices.ContainsFunc(ranges, func(r l1.CoreRange) bool { return intersects(r, e.rect) })
-	}
-
-	for _, name := range m.names {
-		e := m.entries[name]
-		if exact(e) || cb.Kind == program.Scratchpad && touched(e) {
-			addr = max(addr, e.end)
-		}
-	}
-	for m.spec.CBAlign > 1 && addr%m.spec.CBAlign != 0 {
-		addr++
-	}
-	if cb.Fixed {
-		addr = cb.Address
-	}
-	m.address[i] = addr
-	m.occupy(i, cbs)
-
-	for _, name := range m.names {
-		e := m.entries[name]
-		if !touched(e) {
-			continue
-		}
-		if !exact(e) && e.marked && addr < e.end {
-			continue // already marked higher
-		}
-		if e.marked && addr < e.end { // the rule has no answer: unite
-			m.outOfOrder[i] = true
-		}
-		e.marked = true
-		e.end = max(e.end, addr+cb.Size)
-		e.bytes.add(addr, cb.Size)
-	}
-}
-
-// low is the highest of all bases of all cores of a CB.
-func (m *model) low(cb program.CB) uint64 {
-	out := m.spec.CBBase
-	for c := range coresNamed(cb) {
-		for _, base := range m.bases {
-			if coresNamed(program.CB{Cores: base.Cores})[c] {
-				out = max(out, base.Address)
-			}
-		}
-	}
-	return out
-}
-
-func (m *model) occupy(i int, cbs []program.CB) {
-	cb := cbs[i]
-	for c := range coresNamed(cb) {
-		if m.occupied[cb.Kind][c] == nil {
-			m.occupied[cb.Kind][c] = byteSet{}
-		}
-		m.occupied[cb.Kind][c].add(m.address[i], cb.Size)
-		m.logical[cb.Kind][c] += cb.Size
-	}
-}
-
-func (m *model) reserved(c l1.Core) byteSet {
-	out := byteSet{}
-	for _, name := range m.names {
-		if e := m.entries[name]; slices.Contains(rectCores(e.rect), c) {
-			for b := range e.bytes {
-				out[b] = true
-			}
-		}
-	}
-	return out
-}
-
-// validated returns the entries with a region, in creation order.
-func (m *model) validated() (out []program.Entry) {
-	for _, name := range m.names {
-		if e := m.entries[name]; len(e.bytes) > 0 {
-			out = append(out, program.Entry{Cores: e.rect, End: e.end})
 		}
 	}
 	return out
@@ -333,30 +118,19 @@ func placementAgrees(t *rapid.T) {
 	given := rapid.Bool().Draw(t, "some addresses given")
 	cbs := rapid.SliceOfN(genCB(spec, kinds, given), 0, 8).Draw(t, "cbs")
 
-	b, cut := builder(cbs...), mergedRanges
+	b := builder(cbs...)
 	if rapid.Bool().Draw(t, "as written") {
-		b, cut = b.AsWritten(), writtenRanges
+		b = b.AsWritten()
 	}
-	bases := genBases(spec).Draw(t, "bases")
-	for _, base := range bases {
+	for _, base := range genBases(spec).Draw(t, "bases") {
 		b.Base(base.Cores, base.Address)
-	}
-
-	circular := modelOf(spec, bases, cut, cbs, program.CircularBuffer)
-	dataflow := modelOf(spec, bases, cut, cbs, program.DataflowBuffer, program.Scratchpad)
-	of := func(kind program.Kind) *model {
-		if kind == program.CircularBuffer {
-			return circular
-		}
-		return dataflow
 	}
 	p, err := b.Build(spec)
 	require.NoError(t, err)
 
-	shared := reference.PlaceLike(p)
-	for i, placed := range p.CBs() {
-		require.Equal(t, placed.Address, shared[i], "CB %d", i)
-		addr, known := of(placed.Kind).address[i]
+	for i, addr := range model.PlaceLike(p) {
+		placed := p.CB(i)
+		known := !placed.Global || placed.Fixed
 		require.Equal(t, known, placed.Known, "CB %d", i)
 		if known {
 			require.Equal(t, l1.Range{Start: addr, End: addr + placed.Size}, placed.Range, "CB %d", i)
@@ -364,6 +138,7 @@ func placementAgrees(t *rapid.T) {
 		}
 	}
 
+	picture := model.Paint(p)
 	for _, kind := range []program.Kind{program.CircularBuffer, program.DataflowBuffer, program.Scratchpad} {
 		occupied, reserved := p.Occupied(kind), p.Reserved(kind)
 		require.NoError(t, checkGroups(occupied), "occupied %v", kind)
@@ -377,21 +152,21 @@ func placementAgrees(t *rapid.T) {
 		for x := range 5 {
 			for y := range 5 {
 				c := l1.Core{X: uint8(x), Y: uint8(y)}
-				want := of(kind).occupied[kind][c]
-				require.Equal(t, len(want), countBytes(t, occupied, c, want), "%v occupied on %v", kind, c)
-				g, _ := occupied.On(c)
-				require.Equal(t, of(kind).logical[kind][c], g.Logical(), "%v logical on %v", kind, c)
-				wantReserved := of(kind).reserved(c)
-				require.Equal(t, len(wantReserved), countBytes(t, reserved, c, wantReserved), "%v reserved on %v", kind, c)
-				for b := range want {
-					require.True(t, wantReserved[b], "occupied byte %d of %v is not reserved", b, c)
+				on, _ := occupied.On(c)
+				require.Equal(t, picture.Occupied(kind, c), slices.Collect(on.Ranges()), "%v occupied on %v", kind, c)
+				require.Equal(t, picture.Logical(kind, c), on.Logical(), "%v logical on %v", kind, c)
+				within, _ := reserved.On(c)
+				require.Equal(t, picture.Reserved(kind, c), slices.Collect(within.Ranges()), "%v reserved on %v", kind, c)
+				for r := range on.Ranges() {
+					holds := func(o l1.Range) bool { return o.Start <= r.Start && r.End <= o.End }
+					require.True(t, slices.ContainsFunc(picture.Reserved(kind, c), holds), "%v of %v is not reserved", r, c)
 				}
-				bytes += uint64(len(want))
-				charged += uint64(len(wantReserved))
-				logical += of(kind).logical[kind][c]
+				bytes += lenOf(picture.Occupied(kind, c))
+				charged += lenOf(picture.Reserved(kind, c))
+				logical += picture.Logical(kind, c)
 			}
 		}
-		require.Equal(t, of(kind).validated(), slices.Collect(p.Entries(kind)), "entries of %ss", kind)
+		require.Equal(t, picture.Entries(kind), slices.Collect(p.Entries(kind)), "entries of %ss", kind)
 		require.Equal(t, bytes, occupied.Bytes())
 		require.Equal(t, logical, occupied.Logical())
 		require.Equal(t, charged, reserved.Bytes())
@@ -399,29 +174,21 @@ func placementAgrees(t *rapid.T) {
 	}
 
 	checkOverlapFindings(t, p)
-	outOfOrder := map[int]bool{}
+	var outOfOrder []int
 	for f := range p.Findings() {
 		if f.Code == program.OutOfOrder {
-			outOfOrder[f.CB] = true
+			outOfOrder = append(outOfOrder, f.CB)
 		}
 	}
-	for i, c := range cbs {
-		require.Equal(t, of(c.Kind).outOfOrder[i], outOfOrder[i], "out of order: CB %d", i)
-	}
+	require.ElementsMatch(t, picture.OutOfOrder(), outOfOrder, "out of order")
 	checkInvariants(t, p)
 }
 
-// countBytes counts the bytes that f has on c. All of them must be wanted.
-func countBytes(t require.TestingT, f program.Footprint, c l1.Core, want byteSet) int {
-	n := 0
-	g, _ := f.On(c)
-	for r := range g.Ranges() {
-		for b := r.Start; b < r.End; b++ {
-			require.True(t, want[b], "byte %d of %v", b, c)
-			n++
-		}
+func lenOf(ranges []l1.Range) (sum uint64) {
+	for _, r := range ranges {
+		sum += r.Len()
 	}
-	return n
+	return sum
 }
 
 // checkGroups says which promise about the groups of a footprint is broken.
@@ -595,14 +362,3 @@ func placementScales(t *rapid.T) {
 func TestPlacementScales(t *testing.T) { rapid.Check(t, placementScales) }
 
 func FuzzPlacementScales(f *testing.F) { f.Fuzz(rapid.MakeFuzz(placementScales)) }
-
-// The model itself, on the worked example that shows the most of it.
-func TestModelOnExampleC(t *testing.T) {
-	cbs := slices.Concat(times(3, cb("{[0-0 - 0-0]}", 2048)), times(5, cb("{[0-2 - 0-2]}", 2048)), []program.CB{cb("{[0-0 - 0-2]}", 2048)})
-	m := modelOf(l1.N150(), nil, mergedRanges, cbs, program.CircularBuffer)
-	require.EqualValues(t, 113_952, m.address[8])
-	for y, occupied := range []int{8192, 2048, 12_288} {
-		require.Len(t, m.occupied[program.CircularBuffer][l1.Core{Y: uint8(y)}], occupied)
-		require.Len(t, m.reserved(l1.Core{Y: uint8(y)}), 12_288)
-	}
-}

@@ -20,7 +20,7 @@ func (f *Fleet) Enqueue(p *program.Program, ids []uint64) (added []uint64, err e
 	}
 	r := f.programs[p.ID()]
 	if r == nil {
-		r = &registration{program: p, picture: paint(p), on: map[*device]bool{}}
+		r = &registration{program: p, picture: Paint(p), on: map[*device]bool{}}
 	}
 	var wrong []error
 	if !judge(r.program, devices).Fits() {

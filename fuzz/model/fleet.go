@@ -38,7 +38,7 @@ type mesh struct {
 
 type registration struct {
 	program *program.Program
-	picture *picture
+	picture *Picture
 	on      map[*device]bool // at least one
 	heir    *registration    // what replaced it
 }
@@ -135,7 +135,7 @@ func (f *Fleet) Register(p *program.Program, ids []uint64) (added []uint64, err 
 	if err != nil {
 		return nil, err
 	}
-	pic := paint(p)
+	pic := Paint(p)
 	for _, d := range fresh {
 		if f.programs[p.ID()] == nil {
 			f.programs[p.ID()] = &registration{program: p, picture: pic, on: map[*device]bool{}}
@@ -204,7 +204,7 @@ func outside(p *program.Program) bool {
 // counts reports whether p counts the same as the registered program.
 func (r *registration) counts(p *program.Program) bool {
 	// The size first: one that differs may be too large to be painted.
-	return logical(p) == logical(r.program) && r.picture.same(paint(p))
+	return logical(p) == logical(r.program) && r.picture.same(Paint(p))
 }
 
 // logical returns the sizes of the CBs of a program, summed over cores. Build has
@@ -281,7 +281,7 @@ func (f *Fleet) Replace(old program.ID, new *program.Program) (changed []uint64,
 	if len(wrong) > 0 {
 		return nil, errors.Join(wrong...)
 	}
-	pic := paint(new)
+	pic := Paint(new)
 	changed = f.Where(old)
 	delete(f.programs, old)
 	r.heir = &registration{program: new, picture: pic, on: r.on}

@@ -34,7 +34,7 @@ func (f *Fleet) Headroom(p *program.Program, ids []uint64) ([]Headroom, error) {
 		}
 	}
 	var out []Headroom
-	pic := paint(p)
+	pic := Paint(p)
 	for _, at := range alikes(devices, func(*device, *device) bool { return true }) {
 		for _, c := range sortedCores(pic.named) {
 			if own := pic.all(c); len(own.has) > 0 {

@@ -119,7 +119,7 @@ func (f *Fleet) Check(p *program.Program, ids []uint64) (Verdict, error) {
 }
 
 func judge(p *program.Program, devices []*device) (v Verdict) {
-	pic := paint(p)
+	pic := Paint(p)
 	for _, at := range alikes(devices, func(*device, *device) bool { return true }) {
 		refused, doubts := refusals(p, pic, at, devices, at.hybrid)
 		hybrid, _ := refusals(p, pic, at, devices, true)
@@ -141,7 +141,7 @@ func sortedCores(set map[l1.Core]bool) []l1.Core {
 
 // refusals reads tt-metal's checks aloud: of core ranges, then of the regions of its
 // bookkeeping in the order in which ranges were named. A region that passes may be in doubt.
-func refusals(p *program.Program, pic *picture, at *alike, all []*device, hybrid bool) (out []Refusal, doubts []Doubt) {
+func refusals(p *program.Program, pic *Picture, at *alike, all []*device, hybrid bool) (out []Refusal, doubts []Doubt) {
 	refuse := func(r Refusal) {
 		r.Device, r.Devices = at.id, at.n
 		out = append(out, r)
@@ -298,7 +298,7 @@ func hides(devices []*device, cores []l1.Core) bool {
 }
 
 // clashes visits every byte that a program has on a core.
-func clashes(p *program.Program, pic *picture, at *alike, core l1.Core) []Clash {
+func clashes(p *program.Program, pic *Picture, at *alike, core l1.Core) []Clash {
 	own := pic.all(core)
 	if len(own.has) == 0 {
 		return nil

@@ -31,10 +31,16 @@ func PlaceLike(p *program.Program) []uint64 {
 // circular buffers, then the others, each in the order in which core ranges are named.
 func EntriesAsWritten(cbs []program.CB) (out []program.Entry) {
 	for _, kinds := range ledgers {
-		for _, e := range charged(written, cbs, kinds) {
-			if len(e.bytes.has) > 0 {
-				out = append(out, program.Entry{Cores: e.cores, End: e.end})
-			}
+		entries, _ := charged(written, cbs, kinds)
+		out = append(out, withBytes(entries)...)
+	}
+	return out
+}
+
+func withBytes(entries []*entry) (out []program.Entry) {
+	for _, e := range entries {
+		if len(e.bytes.has) > 0 {
+			out = append(out, program.Entry{Cores: e.cores, End: e.end})
 		}
 	}
 	return out
@@ -121,17 +127,22 @@ func entriesOf(cut cut, cbs []program.CB, kinds []program.Kind) []*entry {
 	return out
 }
 
-// charged returns the entries of some kinds, charged with their local CBs, which have addresses, kind by kind.
-func charged(cut cut, cbs []program.CB, kinds []program.Kind) []*entry {
-	entries := entriesOf(cut, cbs, kinds)
+// charged returns the entries of some kinds, charged with their local CBs, which have addresses, kind by kind. An
+// alias group is charged with its first CB. outOfOrder are the CBs that start below an entry of their own ranges.
+func charged(cut cut, cbs []program.CB, kinds []program.Kind) (entries []*entry, outOfOrder []int) {
+	entries = entriesOf(cut, cbs, kinds)
 	for _, kind := range kinds {
-		for _, cb := range cbs {
-			if cb.Kind == kind && !cb.Global {
-				mark(cut(cb.Cores), l1.Range{Start: cb.Address, End: cb.Address + cb.Size}, entries)
+		for i, cb := range cbs {
+			first, on := aliases(cbs, i)
+			if cb.Kind != kind || cb.Global || first < i {
+				continue
+			}
+			if mark(rangesOf(cut, on), l1.Range{Start: cb.Address, End: cb.Address + cb.Size}, entries) {
+				outOfOrder = append(outOfOrder, i)
 			}
 		}
 	}
-	return entries
+	return entries, outOfOrder
 }
 
 // lowOn returns the highest base of some cores: among the device's base and the bases of sets with
@@ -168,18 +179,20 @@ func addressFor(spec l1.Spec, low uint64, cut cut, on []l1.CoreRangeSet, entries
 }
 
 // mark charges a local CB on some ranges to every entry that shares a core with it, except entries
-// of other ranges that are marked higher already.
-func mark(ranges []l1.CoreRange, at l1.Range, entries []*entry) {
+// of other ranges that are marked higher already. It reports whether one of its own is.
+func mark(ranges []l1.CoreRange, at l1.Range, entries []*entry) (below bool) {
 	for _, e := range entries {
 		exact := slices.Contains(ranges, e.cores)
 		touched := slices.ContainsFunc(ranges, func(r l1.CoreRange) bool { return shareCore(r, e.cores) })
-		if !touched || !exact && e.marked && at.Start < e.end {
+		higher := e.marked && at.Start < e.end
+		if !touched || !exact && higher {
 			continue
 		}
-		e.marked = true
+		below, e.marked = below || higher, true
 		e.end = max(e.end, at.End) // below the end only for addresses given from outside
 		e.bytes.paint(at)
 	}
+	return below
 }
 
 func shareCore(a, b l1.CoreRange) bool {

@@ -8,15 +8,41 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// A picture holds the bytes of one program, painted core by core.
-type picture struct {
+// A Picture holds the bytes of one program at the addresses of its CBs, painted core by core.
+type Picture struct {
 	spec  l1.Spec
 	empty bool             // no CB at all
 	named map[l1.Core]bool // by any CB
 	kinds map[program.Kind]*paper
 
 	circularEntries, dataflowEntries []*entry // in the order in which ranges were named
+	outOfOrder                       []int
 }
+
+// Occupied returns the bytes of the local CBs of a kind on a core.
+func (p *Picture) Occupied(kind program.Kind, core l1.Core) []l1.Range {
+	return p.kind(kind).occupied[core].regions()
+}
+
+// Reserved returns the bytes that tt-metal's bookkeeping has on a core, for CBs of a kind and those that share it.
+func (p *Picture) Reserved(kind program.Kind, core l1.Core) []l1.Range {
+	return p.kind(kind).reserved[core].regions()
+}
+
+// Logical returns the sum of the sizes of the local CBs of a kind on a core.
+func (p *Picture) Logical(kind program.Kind, core l1.Core) uint64 { return p.kind(kind).logical[core] }
+
+// Entries returns the entries of tt-metal's bookkeeping for a kind that have bytes, in the order in which core
+// ranges are named.
+func (p *Picture) Entries(kind program.Kind) []program.Entry {
+	if kind == program.CircularBuffer {
+		return withBytes(p.circularEntries)
+	}
+	return withBytes(p.dataflowEntries)
+}
+
+// OutOfOrder returns the CBs whose given address is below the end of an entry of one of their core ranges.
+func (p *Picture) OutOfOrder() []int { return p.outOfOrder }
 
 // A paper has the bytes of one kind of CBs. Cores without any are not in the maps.
 type paper struct {
@@ -25,9 +51,9 @@ type paper struct {
 	logical  map[l1.Core]uint64
 }
 
-// paint paints the CBs of a program.
-func paint(p *program.Program) *picture {
-	pic := &picture{spec: p.Spec(), empty: p.Len() == 0, named: map[l1.Core]bool{}, kinds: map[program.Kind]*paper{}}
+// Paint paints the CBs of a program.
+func Paint(p *program.Program) *Picture {
+	pic := &Picture{spec: p.Spec(), empty: p.Len() == 0, named: map[l1.Core]bool{}, kinds: map[program.Kind]*paper{}}
 	var cbs []program.CB
 	for _, placed := range p.CBs() {
 		cbs = append(cbs, placed.CB)
@@ -39,7 +65,8 @@ func paint(p *program.Program) *picture {
 	if p.AsWritten() {
 		cut = written
 	}
-	circular, dataflow := charged(cut, cbs, ledgers[0]), charged(cut, cbs, ledgers[1])
+	circular := pic.charge(cut, cbs, ledgers[0])
+	dataflow := pic.charge(cut, cbs, ledgers[1])
 	pic.circularEntries, pic.dataflowEntries = circular, dataflow
 	for _, placed := range p.CBs() {
 		if pic.kinds[placed.Kind] == nil {
@@ -63,6 +90,13 @@ func paint(p *program.Program) *picture {
 	return pic
 }
 
+// charge returns the entries of some kinds, charged with their local CBs.
+func (p *Picture) charge(cut cut, cbs []program.CB, kinds []program.Kind) []*entry {
+	entries, outOfOrder := charged(cut, cbs, kinds)
+	p.outOfOrder = append(p.outOfOrder, outOfOrder...)
+	return entries
+}
+
 // spread gives every core the bytes of every entry that it lies in.
 func spread(entries []*entry) map[l1.Core]byteSet {
 	out := map[l1.Core]byteSet{}
@@ -80,7 +114,7 @@ func spread(entries []*entry) map[l1.Core]byteSet {
 }
 
 // same reports whether two pictures count the same.
-func (p *picture) same(o *picture) bool {
+func (p *Picture) same(o *Picture) bool {
 	for _, kind := range []program.Kind{program.CircularBuffer, program.DataflowBuffer, program.Scratchpad} {
 		if !p.kind(kind).same(o.kind(kind)) {
 			return false
@@ -96,7 +130,7 @@ func (p *paper) same(o *paper) bool {
 }
 
 // kind returns the bytes of one kind, which may be none.
-func (p *picture) kind(kind program.Kind) *paper {
+func (p *Picture) kind(kind program.Kind) *paper {
 	if paper := p.kinds[kind]; paper != nil {
 		return paper
 	}
@@ -104,7 +138,7 @@ func (p *picture) kind(kind program.Kind) *paper {
 }
 
 // all returns the bytes of all kinds on a core.
-func (p *picture) all(core l1.Core) (out byteSet) {
+func (p *Picture) all(core l1.Core) (out byteSet) {
 	for _, paper := range p.kinds {
 		out.unite(paper.occupied[core])
 	}
@@ -112,4 +146,4 @@ func (p *picture) all(core l1.Core) (out byteSet) {
 }
 
 // circular returns the bytes that count in the totals.
-func (p *picture) circular() *paper { return p.kind(program.CircularBuffer) }
+func (p *Picture) circular() *paper { return p.kind(program.CircularBuffer) }

@@ -129,10 +129,10 @@ func (f *Fleet) Floor(p *program.Program, id uint64, core l1.Core) uint64 {
 	if d == nil {
 		return 0
 	}
-	return d.floor(paint(p), core)
+	return d.floor(Paint(p), core)
 }
 
-func (d *device) floor(pic *picture, core l1.Core) (low uint64) {
+func (d *device) floor(pic *Picture, core l1.Core) (low uint64) {
 	if own := pic.all(core); len(own.has) > 0 {
 		low = own.end()
 	}
