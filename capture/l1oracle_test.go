@@ -124,19 +124,19 @@ func TestL1FixturesMatchOracle(t *testing.T) {
 	}
 }
 
-func requireMemory(t require.TestingT, want *oracle.Memory, got *replay.Result) {
+func requireMemory(t require.TestingT, want *oracle.L1Results, got *replay.Result) {
 	requireLives(t, want, got)
 	requireRoom(t, want, got)
 }
 
 // requireLives compares all but the room for more.
-func requireLives(t require.TestingT, want *oracle.Memory, got *replay.Result) {
+func requireLives(t require.TestingT, want *oracle.L1Results, got *replay.Result) {
 	require.Len(t, got.L1, len(want.Devices), "devices")
 	for _, d := range got.L1 {
 		name := nameOf(&d)
 		w := want.Devices[name]
 		require.NotNil(t, w, name)
-		have := &oracle.MemoryDevice{
+		have := &oracle.L1Device{
 			TotalPeak: d.TotalPeak, Total: d.TotalFinal, Addresses: string(d.Addresses),
 			Small: got.SpecOf(d.ID).L1Small,
 			L1:    [2]uint64{d.L1Peak, d.L1Final}, L1Small: [2]uint64{d.SmallPeak, d.SmallFinal},
@@ -203,7 +203,7 @@ func requireGroups(t require.TestingT, cores []string, p *replay.L1Peak) {
 
 // requireRoom compares the room for one more buffer: on all cores of each device, and on the
 // first core of each group alone.
-func requireRoom(t require.TestingT, want *oracle.Memory, got *replay.Result) {
+func requireRoom(t require.TestingT, want *oracle.L1Results, got *replay.Result) {
 	require.Len(t, got.Rooms.Devices, len(want.Devices))
 	for _, d := range got.Rooms.Devices {
 		name := "none"

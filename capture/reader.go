@@ -135,7 +135,7 @@ func (r *Reader) told(events iter.Seq2[*event.Event, error], what string) error 
 }
 
 // text reads the whole input.
-func (r *Reader) text(plain *packed.Input) error {
+func (r *Reader) text(plain *packed.Stream) error {
 	start, rest, err := packed.Peek(plain)
 	if event.IsLog(start) {
 		return r.eventLog(rest, plain.Format != "")

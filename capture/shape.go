@@ -166,7 +166,7 @@ func newHash() func(text []byte) uint64 {
 }
 
 // hole notes where the node at hand has a number, and reports whether it begins as the numbers in holes do.
-func (r *shapes) hole(raw []byte, at jsonobject.Place, most uint64, to *uint64) bool {
+func (r *shapes) hole(raw []byte, at jsonobject.Span, most uint64, to *uint64) bool {
 	if raw[at.Start] == '"' {
 		at.Start, at.End = at.Start+1, at.End-1
 	}

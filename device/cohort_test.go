@@ -15,7 +15,7 @@ import (
 // cohorts returns the number of cohorts. Each device is found in one, and states count their
 // cohorts.
 func cohorts(t require.TestingT, f *Fleet) (n int) {
-	states, heaps := map[*state]int{}, map[*heap.State]int{}
+	states, heaps := map[*state]int{}, map[*heap.BufferSet]int{}
 	for slot, c := range f.slots {
 		if c == nil {
 			continue

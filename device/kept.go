@@ -68,7 +68,7 @@ type glimpse struct{ Device }
 
 // Glance answers the queries that packages of this module make after every event. Its
 // type is internal and may change.
-func (d Device) Glance() glance.Device { return glimpse{d} }
+func (d Device) Glance() glance.DeviceGlance { return glimpse{d} }
 
 func (d glimpse) Fullest() (cores l1.CoreSet) {
 	d.write(func(c *cohort) { // a residue may work out its footprint now

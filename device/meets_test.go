@@ -32,7 +32,7 @@ func field[T any](of any, path ...string) *T {
 }
 
 // A heapStore has the sets of buffers of a fleet.
-type heapStore = version.Store[heap.State, heap.Heap, heap.Allocation]
+type heapStore = version.Store[heap.BufferSet, heap.Heap, heap.Allocation]
 
 func heapsOf(f *Fleet) *heapStore { return field[heapStore](&f.heaps, "states") }
 

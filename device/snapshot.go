@@ -28,7 +28,7 @@ type DeviceSnapshot struct {
 
 // holding is the content of devices that are in one state and had the same peaks.
 type holding struct {
-	number   glance.Held
+	number   glance.ContentID
 	programs []*program.Program // by id
 	groups   []CoreGroup        // by first core
 	peaks    []PeakGroup        // by bytes
@@ -143,7 +143,7 @@ func (p *picture) hold() {
 				slices.SortFunc(v.programs, byID)
 				views[at.state] = v
 			}
-			h = holding{glance.Held(len(known)), v.programs, v.groups, peakGroups(reached(at.cores, v.now))}
+			h = holding{glance.ContentID(len(known)), v.programs, v.groups, peakGroups(reached(at.cores, v.now))}
 			known[at] = h
 		}
 		p.devices[i].holding = h
@@ -224,4 +224,4 @@ func (d *DeviceSnapshot) Peaks() iter.Seq[PeakGroup] { return slices.Values(d.pe
 
 // Glance numbers the content of the device, for the packages of this module. Its type
 // is internal and may change.
-func (d *DeviceSnapshot) Glance() glance.Held { return d.number }
+func (d *DeviceSnapshot) Glance() glance.ContentID { return d.number }

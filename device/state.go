@@ -25,7 +25,7 @@ type state struct {
 // A step changes the programs of a device by one operation.
 type step = version.Step[registration]
 
-// programs implements version.Rules: how contents are copied and changed.
+// programs implements version.Editor: how contents are copied and changed.
 type programs Fleet
 
 func (o *programs) fleet() *Fleet { return (*Fleet)(o) }

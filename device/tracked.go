@@ -11,7 +11,7 @@ import (
 // devices of most fleets have no memory: then the resident bytes are the tracked
 // ones.
 type memory struct {
-	buffers *heap.State
+	buffers *heap.BufferSet
 	tracked residue.Tracked
 
 	peak                        residue.Tracked
@@ -32,7 +32,7 @@ func (c *cohort) trackedNow() residue.Tracked {
 }
 
 // buffers returns the state of the buffers of a device.
-func (c *cohort) buffers() *heap.State {
+func (c *cohort) buffers() *heap.BufferSet {
 	if c.memory == nil {
 		return nil
 	}

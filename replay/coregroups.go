@@ -22,7 +22,7 @@ type lastState struct {
 // A lastKey is different for devices with different last states: their Glances in both snapshots, -1 where it is
 // not there, and the peaks of runs that were alive alone.
 type lastKey struct {
-	registered, alive glance.Held
+	registered, alive glance.ContentID
 	crest             *corepeaks.Peaks
 }
 

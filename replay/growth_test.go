@@ -20,7 +20,7 @@ import (
 // row; the rest is what differs.
 func TestMemoryOfRuns(t *testing.T) {
 	const most = 32 // bytes
-	all := []large.Capture{
+	all := []large.Plan{
 		{Programs: 81},
 		{Programs: 81, Chips: 4},
 		{Programs: 81, Buffers: large.SameBuffers},
@@ -29,7 +29,7 @@ func TestMemoryOfRuns(t *testing.T) {
 	before, runs := 8_000, 20_000
 	if testkit.Nightly() {
 		before, runs = 20_000, 100_000 // as many moments as are remembered come before
-		all = append(all, large.Capture{Programs: 81, Buffers: large.VaryBuffers})
+		all = append(all, large.Plan{Programs: 81, Buffers: large.VaryBuffers})
 	}
 	for _, c := range all {
 		require.LessOrEqual(t, growth(t, c, before, runs), float64(most), "%+v", c)
@@ -37,7 +37,7 @@ func TestMemoryOfRuns(t *testing.T) {
 }
 
 // growth returns by how many bytes each of so many runs on a device lets memory grow.
-func growth(t *testing.T, c large.Capture, before, runs int) float64 {
+func growth(t *testing.T, c large.Plan, before, runs int) float64 {
 	c.Size = 1 << 40
 	in, out := io.Pipe()
 	ended := make(chan struct{})

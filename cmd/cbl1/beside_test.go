@@ -77,7 +77,7 @@ func TestManyInputs(t *testing.T) {
 	for i := range 9 {
 		name := filepath.Join(dir, fmt.Sprintf("run%d.json", i))
 		var text strings.Builder
-		_, err := large.Capture{Size: int64(300_000 / (i + 1)), Programs: 3 + i, Buffers: large.VaryBuffers}.Write(&text)
+		_, err := large.Plan{Size: int64(300_000 / (i + 1)), Programs: 3 + i, Buffers: large.VaryBuffers}.Write(&text)
 		require.NoError(t, err)
 		content := text.String()
 		if i%4 == 2 {

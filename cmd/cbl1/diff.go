@@ -17,7 +17,7 @@ func compareSides(c *request, names []string) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	o := reply{Document: render.Diff(d), answer: replay.Fits}
+	o := reply{Output: render.Diff(d), answer: replay.Fits}
 	switch {
 	case d.Growth != nil && d.Growth.Exceeded:
 		o.answer = replay.DoesNotFit

@@ -52,7 +52,7 @@ func explain(c *request, names []string) (o reply, err error) {
 			err = nil // the messages are explained without it
 		}
 	}
-	o.Document = render.Explain(clash.NewDocument(found, given))
+	o.Output = render.Explain(clash.NewDocument(found, given))
 	return o, err
 }
 

@@ -80,10 +80,10 @@ func addBanks(c *clash.Comparison, r *replay.Result) {
 
 // marginOf returns how far sizes of open_device can change before a run does not fit.
 func marginOf(r *replay.Result) (m clash.Margin, ok bool) {
-	m.Run = clash.Run{Capture: r.File, Log: r.Log}
+	m.ProgramRun = clash.ProgramRun{Capture: r.File, Log: r.Log}
 	m.Failed = r.Checks.Failed
 	if t := r.Checks.Tightest; t != nil {
-		m.Run.Event, m.Run.T, m.Run.Op, m.Run.Inferred = t.Run.At, t.Run.T.String(), string(t.Run.Op), t.Run.Inferred
+		m.ProgramRun.Event, m.ProgramRun.T, m.ProgramRun.Op, m.ProgramRun.Inferred = t.Run.At, t.Run.T.String(), string(t.Run.Op), t.Run.Inferred
 		m.Free = t.Headroom.Free
 	}
 	for _, d := range r.L1 {
@@ -97,7 +97,7 @@ func marginOf(r *replay.Result) (m clash.Margin, ok bool) {
 func bankOf(r *replay.Result, d replay.DeviceL1, groups []replay.LaidGroup) clash.Bank {
 	spec := r.SpecOf(d.ID)
 	out := clash.Bank{
-		Run: clash.Run{Capture: r.File, Log: r.Log}, Usable: spec.Usable(), L1Size: spec.L1Size, SmallAssumed: spec.SmallFrom == event.FromAssumed,
+		Run: clash.ProgramRun{Capture: r.File, Log: r.Log}, Usable: spec.Usable(), L1Size: spec.L1Size, SmallAssumed: spec.SmallFrom == event.FromAssumed,
 	}
 	if d.ID.OK {
 		out.Run.Device = fmt.Sprintf("device %d", d.ID.V)
@@ -119,7 +119,7 @@ func bankOf(r *replay.Result, d replay.DeviceL1, groups []replay.LaidGroup) clas
 				continue
 			}
 			seen[one] = len(out.Laid)
-			out.Laid = append(out.Laid, clash.Laid{What: one.what, Cores: g.Cores, Start: x.Start, End: x.End, Event: one.event, T: x.Buffer.T, Op: one.op})
+			out.Laid = append(out.Laid, clash.PlacedBuffer{What: one.what, Cores: g.Cores, Start: x.Start, End: x.End, Event: one.event, T: x.Buffer.T, Op: one.op})
 		}
 	}
 	return out
@@ -127,9 +127,9 @@ func bankOf(r *replay.Result, d replay.DeviceL1, groups []replay.LaidGroup) clas
 
 // addRuns adds the buffers of an enqueued program, by the two kinds that messages distinguish.
 func addRuns(c *clash.Comparison, r *replay.Result, e replay.Enqueued) {
-	lowest := func() (out []clash.Tensor) {
+	lowest := func() (out []clash.LowestBuffer) {
 		for _, b := range e.Lowest {
-			out = append(out, clash.Tensor{
+			out = append(out, clash.LowestBuffer{
 				Address: b.Address.V, PerCore: b.PerCore.V, Event: b.At, T: b.T, Op: string(b.Op), Layout: b.Layout, Synthesised: e.LowestSynthesised,
 			})
 		}
@@ -144,7 +144,7 @@ func addRuns(c *clash.Comparison, r *replay.Result, e replay.Enqueued) {
 	}
 	for _, p := range e.Programs {
 		for _, kind := range []program.Kind{program.CircularBuffer, program.DataflowBuffer} {
-			run := clash.Run{
+			run := clash.ProgramRun{
 				Capture: r.File, Log: r.Log, Event: e.Run.At, T: e.Run.T.String(), Op: string(e.Run.Op), Device: device, Times: e.Times, Inferred: e.Run.Inferred, OneOf: e.OneOf,
 				What: clash.Circular, Base: p.Spec().CBBase, Synthesised: e.Synthesised,
 			}

@@ -82,7 +82,7 @@ func (p *printer) write(o reply) error {
 	case o.file != nil:
 		return writeFile(p.to, o.file)
 	}
-	d := o.Document
+	d := o.Output
 	switch p.format {
 	case "json":
 		return d.JSON(p.out)

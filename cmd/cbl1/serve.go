@@ -151,7 +151,7 @@ func (in *serving) config() serve.Config {
 		c.Out, c.Quiet = nil, true
 	}
 	if in.record != "" {
-		c.Record = &serve.Record{Open: in.nextLog, Most: int64(min(in.recordSize, 1<<62))}
+		c.Record = &serve.Recorder{Open: in.nextLog, Most: int64(min(in.recordSize, 1<<62))}
 	}
 	return c
 }

@@ -13,7 +13,7 @@ import (
 
 // devicesFlag are devices of a running system: 0-7=n150 are eight boards, 8=n150:24GiB is one with
 // other DRAM, 32=mesh:0-7 is the id under which their backing allocations stand.
-type devicesFlag []wire.Device
+type devicesFlag []wire.DeclaredDevice
 
 // mostDevices is how many devices one flag may name.
 const mostDevices = 1 << 16
@@ -31,12 +31,12 @@ func (f *devicesFlag) Set(s string) error {
 			return err
 		}
 		if len(like.Chips) > 0 { // what its chips are, where that was said
-			if i := slices.IndexFunc(added, func(d wire.Device) bool { return d.ID == like.Chips[0] }); i >= 0 {
+			if i := slices.IndexFunc(added, func(d wire.DeclaredDevice) bool { return d.ID == like.Chips[0] }); i >= 0 {
 				like.Spec = added[i].Spec
 			}
 		}
 		for _, id := range ids {
-			if slices.ContainsFunc(added, func(d wire.Device) bool { return d.ID == id }) {
+			if slices.ContainsFunc(added, func(d wire.DeclaredDevice) bool { return d.ID == id }) {
 				return fmt.Errorf("device %d comes twice", id)
 			}
 			like.ID = id
@@ -51,7 +51,7 @@ func (f *devicesFlag) Set(s string) error {
 }
 
 // checkChips verifies that no chip of a mesh is a mesh.
-func checkChips(devices []wire.Device) error {
+func checkChips(devices []wire.DeclaredDevice) error {
 	meshes := map[int32]bool{}
 	for _, d := range devices {
 		meshes[d.ID] = d.Chips != nil
@@ -83,7 +83,7 @@ func deviceIDs(text string) ([]int32, error) {
 }
 
 // deviceLike reads what devices are.
-func deviceLike(what string) (d wire.Device, err error) {
+func deviceLike(what string) (d wire.DeclaredDevice, err error) {
 	if chips, mesh := strings.CutPrefix(what, "mesh:"); mesh {
 		if d.Chips, err = deviceIDs(chips); err != nil {
 			return d, fmt.Errorf("mesh of %q: want chips like 0-7", chips)

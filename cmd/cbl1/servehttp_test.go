@@ -78,9 +78,9 @@ func newStageAt(t *testing.T, now func() time.Time, delay time.Duration) *stage 
 	var err error
 	s.server, err = serve.New(serve.Config{
 		Now: now, Delay: delay, Dialect: wire.Newest(),
-		Devices:  []wire.Device{{ID: 0, Spec: l1.N150()}, {ID: 1, Spec: l1.P150()}, {ID: 32, Spec: l1.Spec{Cols: 1, Rows: 1}, Chips: []int32{0, 1}}},
+		Devices:  []wire.DeclaredDevice{{ID: 0, Spec: l1.N150()}, {ID: 1, Spec: l1.P150()}, {ID: 32, Spec: l1.Spec{Cols: 1, Rows: 1}, Chips: []int32{0, 1}}},
 		Identify: s.identify,
-		Record:   &serve.Record{Open: func() (io.WriteCloser, error) { return keeps{&s.record}, nil }},
+		Record:   &serve.Recorder{Open: func() (io.WriteCloser, error) { return keeps{&s.record}, nil }},
 	})
 	require.NoError(t, err)
 	ended := make(chan struct{})

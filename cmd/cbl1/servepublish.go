@@ -49,7 +49,7 @@ func (p *published) close() error { return errors.Join(p.to.Close(), p.region.Cl
 
 // start publishes devices that are declared until stop is called. Other processes keep their
 // regions: the error says who holds one.
-func (in *publishing) start(server *serve.Server, declared []wire.Device, errw io.Writer) (stop func(), err error) {
+func (in *publishing) start(server *serve.Server, declared []wire.DeclaredDevice, errw io.Writer) (stop func(), err error) {
 	var all []*published
 	end := func() {
 		for _, p := range all {
@@ -86,8 +86,8 @@ func (in *publishing) start(server *serve.Server, declared []wire.Device, errw i
 	}, nil
 }
 
-func (in *publishing) attach(chip publishedChip, declared []wire.Device) (*published, error) {
-	known := func(d wire.Device) bool { return d.ID == chip.device && d.Chips == nil }
+func (in *publishing) attach(chip publishedChip, declared []wire.DeclaredDevice) (*published, error) {
+	known := func(d wire.DeclaredDevice) bool { return d.ID == chip.device && d.Chips == nil }
 	if chip.fleet == "" && !slices.ContainsFunc(declared, known) {
 		return nil, errors.New("--devices does not say what it is")
 	}
@@ -96,7 +96,7 @@ func (in *publishing) attach(chip publishedChip, declared []wire.Device) (*publi
 		return nil, err
 	}
 	version, _ := strconv.ParseUint(in.version, 10, 32) // one of two
-	to, err := shm.Attach(region, shm.Terms{
+	to, err := shm.Attach(region, shm.Claim{
 		Version: uint32(version), ASIC: chip.asic, Device: uint32(chip.device), PID: int32(os.Getpid()), Name: "cbl1",
 		Alive: shm.Alive, Now: time.Now, Wait: func() { time.Sleep(time.Millisecond) },
 	})

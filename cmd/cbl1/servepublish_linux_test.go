@@ -66,7 +66,7 @@ func TestServePublishes(t *testing.T) {
 		require.Eventually(t, func() bool { im, err := look(); return err == nil && im.Total(shm.Alive) == want }, 20*time.Second, 10*time.Millisecond)
 		found, err := shm.List(dir)
 		require.NoError(t, err)
-		require.Equal(t, []shm.Found{{Path: path, ASIC: chip}}, found)
+		require.Equal(t, []shm.RegionFile{{Path: path, ASIC: chip}}, found)
 		im := read()
 		require.Equal(t, version, im.Version)
 		require.EqualValues(t, 1, im.Device)

@@ -151,7 +151,7 @@ func TestWatchLines(t *testing.T) {
 		{Device: 1}, {Device: 1, Fleet: "a\x1b"}, {Device: 2, Core: n(3), L1: 4, DRAM: 5, Incomplete: true},
 		{Device: 3, Registered: n(7), Cores: 2, Usable: 8, Bound: true}, {Device: 4, Core: n(1), Usable: 3, Dispatched: n(9)},
 	}}
-	last := map[watch.Place]string{}
+	last := map[watch.DeviceKey]string{}
 	var out strings.Builder
 	require.NoError(t, changes(&out, &now, last))
 	at := "1970-01-01T00:00:01Z "
@@ -178,19 +178,19 @@ func TestWatchAsks(t *testing.T) {
 	}))
 	defer web.Close()
 	from := &asking{url: web.URL}
-	look := func(at watch.Place, detail bool) error {
+	look := func(at watch.DeviceKey, detail bool) error {
 		_, err := from.look(at, detail)
 		return err
 	}
-	require.EqualError(t, look(watch.Place{}, false), web.URL+" answers 202 Accepted")
+	require.EqualError(t, look(watch.DeviceKey{}, false), web.URL+" answers 202 Accepted")
 	require.Equal(t, "/figures", asked)
 	answer = "{"
-	require.EqualError(t, look(watch.Place{Fleet: "a b&c", Device: 7}, true), web.URL+"/figures?device=7&fleet=a+b%26c: unexpected EOF")
+	require.EqualError(t, look(watch.DeviceKey{Fleet: "a b&c", Device: 7}, true), web.URL+"/figures?device=7&fleet=a+b%26c: unexpected EOF")
 	require.Equal(t, "/figures?device=7&fleet=a+b%26c", asked)
 	answer = `{"schema":"other"}`
-	require.EqualError(t, look(watch.Place{}, false), web.URL+`/figures: its schema is "other", want `+watch.Schema)
+	require.EqualError(t, look(watch.DeviceKey{}, false), web.URL+`/figures: its schema is "other", want `+watch.Schema)
 	answer = `{"schema":"` + watch.Schema + `","behind":4}`
-	require.NoError(t, look(watch.Place{}, false))
+	require.NoError(t, look(watch.DeviceKey{}, false))
 }
 
 // A tail is behind by what waits, at least 1, and not at all where its end was seen since the last look.
@@ -495,11 +495,11 @@ func TestMarginOf(t *testing.T) {
 	r.Checks.Tightest = &replay.Tightest{Run: replay.ProgramRun{At: 7, T: "1.5", Op: "g", Inferred: true}, Headroom: fit.Headroom{Free: 9}}
 	m, ok := marginOf(r)
 	require.True(t, ok)
-	require.Equal(t, clash.Margin{Run: clash.Run{Capture: "f", Log: true, Event: 7, T: "1.5", Op: "g", Inferred: true}, Free: 9, Small: 64}, m)
+	require.Equal(t, clash.Margin{ProgramRun: clash.ProgramRun{Capture: "f", Log: true, Event: 7, T: "1.5", Op: "g", Inferred: true}, Free: 9, Small: 64}, m)
 	r.Checks.Tightest, r.Checks.Failed, r.L1[1].SmallPeak = nil, 2, 1
 	m, ok = marginOf(r)
 	require.True(t, ok)
-	require.Equal(t, clash.Margin{Run: clash.Run{Capture: "f", Log: true}, Failed: 2, Small: 64, SmallUsed: true}, m)
+	require.Equal(t, clash.Margin{ProgramRun: clash.ProgramRun{Capture: "f", Log: true}, Failed: 2, Small: 64, SmallUsed: true}, m)
 }
 
 // What lay in a bank: each buffer once with all of its cores, and no program.
@@ -513,14 +513,14 @@ func TestBankOf(t *testing.T) {
 		{Cores: on(1), Residents: []replay.L1Resident{buffer(3, 100), buffer(5, 200)}},
 	}
 	r := &replay.Result{File: "f", Spec: replay.Spec{Spec: l1.Spec{L1Size: 1000, CBBase: 50, L1Small: 10}, SmallFrom: event.FromAssumed}}
-	laid := func(event uint64, start uint64, cores l1.CoreSet) clash.Laid {
-		return clash.Laid{What: fit.KindL1.String(), Cores: cores, Start: start, End: start + 8, Event: event, T: "2", Op: "f"}
+	laid := func(event uint64, start uint64, cores l1.CoreSet) clash.PlacedBuffer {
+		return clash.PlacedBuffer{What: fit.KindL1.String(), Cores: cores, Start: start, End: start + 8, Event: event, T: "2", Op: "f"}
 	}
 	want := clash.Bank{
-		Run: clash.Run{Capture: "f", Device: "device 6"}, Usable: l1.Range{Start: 50, End: 990}, L1Size: 1000, SmallAssumed: true,
-		Laid: []clash.Laid{laid(3, 100, on(0).Union(on(1))), laid(4, 200, on(0)), laid(5, 200, on(1))},
+		Run: clash.ProgramRun{Capture: "f", Device: "device 6"}, Usable: l1.Range{Start: 50, End: 990}, L1Size: 1000, SmallAssumed: true,
+		Laid: []clash.PlacedBuffer{laid(3, 100, on(0).Union(on(1))), laid(4, 200, on(0)), laid(5, 200, on(1))},
 	}
 	require.Equal(t, want, bankOf(r, replay.DeviceL1{ID: event.Some(uint64(6))}, groups))
 	r.Spec.SmallFrom = event.FromFile
-	require.Equal(t, clash.Bank{Run: clash.Run{Capture: "f"}, Usable: l1.Range{Start: 50, End: 990}, L1Size: 1000}, bankOf(r, replay.DeviceL1{}, nil))
+	require.Equal(t, clash.Bank{Run: clash.ProgramRun{Capture: "f"}, Usable: l1.Range{Start: 50, End: 990}, L1Size: 1000}, bankOf(r, replay.DeviceL1{}, nil))
 }

@@ -35,7 +35,7 @@ type verb struct {
 
 // A reply is one answer. A verb that writes a file for other programs has no Document.
 type reply struct {
-	render.Document
+	render.Output
 	file   func(io.Writer) error // writes it
 	answer replay.Answer
 	no     error // why there is nothing to show as text; the answer is no

@@ -34,7 +34,7 @@ reported.`,
 			formats: "json csv markdown", options: "programs cores verbose " + filterOptions + "format" + chipOptions,
 			inputs: all, ask: askReport,
 			answer: func(c *request, r *replay.Result) (reply, error) {
-				return reply{Document: render.Report(r, c.shows)}, nil
+				return reply{Output: render.Report(r, c.shows)}, nil
 			},
 		},
 		{
@@ -53,7 +53,7 @@ inputs the worst counts: 2 if one cannot be read, then 1, then 3.`,
 			inputs: all, ask: (*request).readTerms,
 			answer: func(c *request, r *replay.Result) (reply, error) {
 				j := r.Judge(c.terms)
-				return reply{Document: render.Check(r, j), answer: j.Answer}, nil
+				return reply{Output: render.Check(r, j), answer: j.Answer}, nil
 			},
 		},
 		{
@@ -64,7 +64,7 @@ moment, whose it was, and which bytes were held twice.`,
 			example: "  cbl1 peak run.json\n  cbl1 peak --format json run.json | jq '.devices[].peak.tracked_bytes'",
 			formats: "json csv", options: "verbose " + filterOptions + "format" + chipOptions, inputs: all,
 			answer: func(_ *request, r *replay.Result) (reply, error) {
-				return reply{Document: render.Peak(r)}, nil
+				return reply{Output: render.Peak(r)}, nil
 			},
 		},
 		{
@@ -94,7 +94,7 @@ in bytes, decimal or with 0x hexadecimal. The exit code is 1 if nothing holds it
 			inputs: whoInputs, ask: askWho,
 			answer: func(c *request, r *replay.Result) (reply, error) {
 				doc := r.Who(c.who, c.only)
-				o := reply{Document: render.Who(r, doc), answer: replay.Fits}
+				o := reply{Output: render.Who(r, doc), answer: replay.Fits}
 				if len(doc.Held) == 0 {
 					o.answer = replay.DoesNotFit
 				}
@@ -163,7 +163,7 @@ light and dark pages.`,
 			},
 			ask: askMap,
 			answer: func(c *request, r *replay.Result) (reply, error) {
-				return reply{Document: render.Map(r, c.at.Opt)}, nil
+				return reply{Output: render.Map(r, c.at.Opt)}, nil
 			},
 		},
 		{
@@ -274,7 +274,7 @@ func answerRoom(c *request, r *replay.Result) (reply, error) {
 		}
 	}
 	doc := r.Room(c.terms.Accept)
-	return reply{Document: render.Room(r, doc), answer: doc.Answer}, nil
+	return reply{Output: render.Room(r, doc), answer: doc.Answer}, nil
 }
 
 func whoInputs(c *request, args []string) (files []string, err error) {

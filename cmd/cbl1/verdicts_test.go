@@ -89,7 +89,7 @@ func TestVerdictsMatchOracle(t *testing.T) {
 }
 
 // requireReported holds the figures of report against the oracle's, for every device that it has.
-func requireReported(t *rapid.T, want *oracle.Memory, stdout string) {
+func requireReported(t *rapid.T, want *oracle.L1Results, stdout string) {
 	var got struct {
 		L1 []struct {
 			Device     *uint64 `json:"device"`
@@ -116,7 +116,7 @@ func requireReported(t *rapid.T, want *oracle.Memory, stdout string) {
 	}
 }
 
-func requireVerdicts(t *rapid.T, want *oracle.Memory, got checked) {
+func requireVerdicts(t *rapid.T, want *oracle.L1Results, got checked) {
 	require.Equal(t, want.Runs, got.Runs, "runs")
 	require.Equal(t, want.Inferred, got.Inferred, "inferred")
 	require.Equal(t, want.Failed, got.Failed, "failed")
@@ -169,7 +169,7 @@ func (f failure) judges(v oracle.Verdict) bool {
 		return false
 	}
 	var cores, bytes, clash uint64
-	held := map[oracle.Held]bool{}
+	held := map[oracle.Obstacle]bool{}
 	for _, c := range f.Verdict.Clashes {
 		if deviceText(c.On) != on {
 			continue
@@ -178,7 +178,7 @@ func (f failure) judges(v oracle.Verdict) bool {
 		bytes += c.Count * c.Bytes
 		for _, a := range c.Above {
 			if a.Buffer != nil {
-				held[oracle.Held{Addr: a.Start, Owner: deviceText(a.Buffer.Device)}] = true
+				held[oracle.Obstacle{Addr: a.Start, Owner: deviceText(a.Buffer.Device)}] = true
 			}
 		}
 	}

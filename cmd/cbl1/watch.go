@@ -72,7 +72,7 @@ func (in *watching) run(c *request, args []string) (reply, error) {
 
 // look prints one look.
 func (in *watching) look(from looker) error {
-	now, err := from.look(watch.Place{}, false)
+	now, err := from.look(watch.DeviceKey{}, false)
 	if err != nil {
 		return err
 	}
@@ -108,9 +108,9 @@ func (in *watching) lines(from looker) error {
 	signal.Notify(stop, syscall.SIGINT, syscall.SIGTERM)
 	defer signal.Stop(stop)
 	tick := time.Tick(in.every)
-	last, said := map[watch.Place]string{}, ""
+	last, said := map[watch.DeviceKey]string{}, ""
 	for {
-		now, err := from.look(watch.Place{}, false)
+		now, err := from.look(watch.DeviceKey{}, false)
 		if err == nil {
 			said = ""
 		}
@@ -136,7 +136,7 @@ func (in *watching) lines(from looker) error {
 }
 
 // changes prints a line for each device whose line is another one.
-func changes(w io.Writer, now *watch.Snapshot, last map[watch.Place]string) error {
+func changes(w io.Writer, now *watch.Snapshot, last map[watch.DeviceKey]string) error {
 	var out strings.Builder
 	for i := range now.Devices {
 		d := &now.Devices[i]
@@ -161,7 +161,7 @@ func changes(w io.Writer, now *watch.Snapshot, last map[watch.Place]string) erro
 		if d.Incomplete {
 			line += "; incomplete"
 		}
-		if at := watch.PlaceOf(d); last[at] != line {
+		if at := watch.DeviceKeyOf(d); last[at] != line {
 			last[at] = line
 			fmt.Fprintf(&out, "%s %s\n", time.Unix(0, now.Time).UTC().Format(time.RFC3339), line)
 		}

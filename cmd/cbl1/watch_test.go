@@ -32,7 +32,7 @@ type stand struct {
 	wait   chan struct{} // nil, or what a look waits for
 }
 
-func (s *stand) look(at watch.Place, detail bool) (watch.Snapshot, error) {
+func (s *stand) look(at watch.DeviceKey, detail bool) (watch.Snapshot, error) {
 	if s.wait != nil {
 		<-s.wait
 	}
@@ -154,7 +154,7 @@ func waitFor(t *testing.T, from looker, is func(now watch.Snapshot) bool) (now w
 	t.Helper()
 	require.Eventually(t, func() (ok bool) {
 		var err error
-		now, err = from.look(watch.Place{}, true)
+		now, err = from.look(watch.DeviceKey{}, true)
 		return err == nil && is(now)
 	}, 20*time.Second, 5*time.Millisecond)
 	return now
@@ -222,7 +222,7 @@ func TestWatchOnce(t *testing.T) {
 	require.Contains(t, stdout, "odd: unknown-free 1\n")
 	asked, err := (&watching{}).source([]string{web.URL})
 	require.NoError(t, err)
-	got, err := asked.look(watch.Place{}, true)
+	got, err := asked.look(watch.DeviceKey{}, true)
 	require.NoError(t, err)
 	require.Equal(t, s.server.Detail("", 0), got.Detail)
 	require.NotEmpty(t, got.Detail.Blocks)
@@ -234,7 +234,7 @@ func TestWatchOnce(t *testing.T) {
 	folder := t.TempDir()
 	for i, chip := range []uint64{5, 6} {
 		im := shm.Image{Version: 3, ASIC: chip, Device: uint32(i), Totals: shm.Usage{CB: 64 << 20, DRAM: 7}}
-		im.Processes[0] = shm.Process{PID: int32(os.Getpid()), Name: "model", Usage: im.Totals}
+		im.Processes[0] = shm.Slot{PID: int32(os.Getpid()), Name: "model", Usage: im.Totals}
 		require.NoError(t, os.WriteFile(filepath.Join(folder, shm.Name(chip)), im.Append(nil), 0o600))
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(folder, shm.Name(7)), make([]byte, shm.Size), 0o600))
@@ -337,7 +337,7 @@ func TestWatchChanges(t *testing.T) {
 	five := uint64(5)
 	now := snapshot(watch.SourceLog)
 	now.Time, now.Devices = 0, []replay.LiveDevice{{Device: 1, Usable: 10, Core: &five, Registered: &five, Bound: true}}
-	last := map[watch.Place]string{}
+	last := map[watch.DeviceKey]string{}
 	var out bytes.Buffer
 	require.NoError(t, changes(&out, &now, last))
 	require.NoError(t, changes(&out, &now, last))
@@ -379,7 +379,7 @@ func TestWatchUsage(t *testing.T) {
 	require.NoError(t, err)
 	var now watch.Snapshot
 	for range 90 {
-		now, err = made.look(watch.Place{}, false)
+		now, err = made.look(watch.DeviceKey{}, false)
 		require.NoError(t, err)
 	}
 	require.Len(t, now.Refused, 3, "the last ones")

@@ -82,7 +82,7 @@ func (d *demo) step() {
 	}
 }
 
-func (d *demo) look(at watch.Place, detail bool) (watch.Snapshot, error) {
+func (d *demo) look(at watch.DeviceKey, detail bool) (watch.Snapshot, error) {
 	for range d.devices {
 		d.step()
 	}

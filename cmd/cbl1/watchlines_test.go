@@ -16,7 +16,7 @@ import (
 // An outages gives one answer after the other: a reason, or "" for a snapshot.
 type outages []string
 
-func (o *outages) look(watch.Place, bool) (watch.Snapshot, error) {
+func (o *outages) look(watch.DeviceKey, bool) (watch.Snapshot, error) {
 	next := (*o)[0]
 	*o = (*o)[1:]
 	if next != "" {

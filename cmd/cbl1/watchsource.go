@@ -25,7 +25,7 @@ import (
 
 // A looker returns the figures of now and, on request, the contents of the cores of one device.
 type looker interface {
-	look(at watch.Place, detail bool) (watch.Snapshot, error)
+	look(at watch.DeviceKey, detail bool) (watch.Snapshot, error)
 	close()
 }
 
@@ -163,7 +163,7 @@ func (f *following) read(log *event.Log) {
 	}
 }
 
-func (f *following) look(at watch.Place, detail bool) (watch.Snapshot, error) {
+func (f *following) look(at watch.DeviceKey, detail bool) (watch.Snapshot, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.failure != nil {
@@ -279,7 +279,7 @@ type asking struct {
 // maxFigures bounds what a server may answer, in bytes.
 const maxFigures = 64 << 20
 
-func (a *asking) look(at watch.Place, detail bool) (now watch.Snapshot, err error) {
+func (a *asking) look(at watch.DeviceKey, detail bool) (now watch.Snapshot, err error) {
 	where := a.url + "/figures"
 	if detail {
 		where = fmt.Sprintf("%s?device=%d&fleet=%s", where, at.Device, url.QueryEscape(at.Fleet))
@@ -312,7 +312,7 @@ type regions struct {
 	board  l1.Spec
 }
 
-func (r *regions) look(watch.Place, bool) (watch.Snapshot, error) {
+func (r *regions) look(watch.DeviceKey, bool) (watch.Snapshot, error) {
 	now := snapshot(watch.SourceRegions)
 	found, err := shm.List(r.folder)
 	if err != nil {

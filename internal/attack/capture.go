@@ -6,18 +6,18 @@ import (
 )
 
 // Captures lists the graph captures.
-func Captures() []Input {
-	return []Input{
-		{"far-cores", 2_000, []Aim{{100, 0.2, 64 * mib}, {2_000, 0.2, 64 * mib}}, graphOf(farCores), nil, Budget{10_000_000, 32 * mib}},
-		{"far-cores-differ", 2_000, []Aim{{100, 0.2, 64 * mib}, {2_000, 0.2, 64 * mib}}, graphOf(farCoresDiffer), nil, Budget{29_000_000, 40 * mib}},
-		{"ids", 3_000, []Aim{{3_000, 0.3, 64 * mib}, {10_000, 1, 64 * mib}}, graphOf(ids), nil, Budget{56_000_000, 32 * mib}},
-		{"ids-of-meshes", 3_000, []Aim{{3_000, 0.3, 64 * mib}, {10_000, 1, 0}}, graphOf(idsOfMeshes), nil, Budget{31_000_000, 32 * mib}},
-		{"ids-that-differ", 3_000, []Aim{{Size: 10_000}}, graphOf(idsThatDiffer), nil, Budget{57_000_000, 64 * mib}},
-		{"buffers-without-address", 3_000, []Aim{{Size: 10_000}}, graphOf(withoutAddress), nil, Budget{40_000_000, 48 * mib}},
-		{"earlier-buffers", 3_000, []Aim{{Size: 10_000}}, graphOf(earlier), nil, Budget{66_000_000, 48 * mib}},
-		{"stray-frees", 3_000, []Aim{{Size: 30_000}}, reportOf(strayFrees), nil, Budget{95_000_000, 48 * mib}},
-		{"stray-frees-beside-what-lives", 3_000, []Aim{{Size: 30_000}}, graphOf(openLives), nil, Budget{24_000_000, 48 * mib}},
-		{"stray-frees-of-all", 3_000, []Aim{{Size: 30_000}}, graphOf(freesOfAll), nil, Budget{39_000_000, 48 * mib}},
+func Captures() []Template {
+	return []Template{
+		{"far-cores", 2_000, []Aim{{100, 0.2, 64 * mib}, {2_000, 0.2, 64 * mib}}, graphOf(farCores), nil, CostLimit{10_000_000, 32 * mib}},
+		{"far-cores-differ", 2_000, []Aim{{100, 0.2, 64 * mib}, {2_000, 0.2, 64 * mib}}, graphOf(farCoresDiffer), nil, CostLimit{29_000_000, 40 * mib}},
+		{"ids", 3_000, []Aim{{3_000, 0.3, 64 * mib}, {10_000, 1, 64 * mib}}, graphOf(ids), nil, CostLimit{56_000_000, 32 * mib}},
+		{"ids-of-meshes", 3_000, []Aim{{3_000, 0.3, 64 * mib}, {10_000, 1, 0}}, graphOf(idsOfMeshes), nil, CostLimit{31_000_000, 32 * mib}},
+		{"ids-that-differ", 3_000, []Aim{{Size: 10_000}}, graphOf(idsThatDiffer), nil, CostLimit{57_000_000, 64 * mib}},
+		{"buffers-without-address", 3_000, []Aim{{Size: 10_000}}, graphOf(withoutAddress), nil, CostLimit{40_000_000, 48 * mib}},
+		{"earlier-buffers", 3_000, []Aim{{Size: 10_000}}, graphOf(earlier), nil, CostLimit{66_000_000, 48 * mib}},
+		{"stray-frees", 3_000, []Aim{{Size: 30_000}}, reportOf(strayFrees), nil, CostLimit{95_000_000, 48 * mib}},
+		{"stray-frees-beside-what-lives", 3_000, []Aim{{Size: 30_000}}, graphOf(openLives), nil, CostLimit{24_000_000, 48 * mib}},
+		{"stray-frees-of-all", 3_000, []Aim{{Size: 30_000}}, graphOf(freesOfAll), nil, CostLimit{39_000_000, 48 * mib}},
 	}
 }
 

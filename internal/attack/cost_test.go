@@ -21,7 +21,7 @@ func TestInputsCostWhatTheySay(t *testing.T) {
 		t.Skip("needs a run without -short and without the race detector: it counts the steps of a command of its own on inputs of megabytes")
 	}
 	m := newMeter(t)
-	for _, source := range attack.Sources() {
+	for _, source := range attack.Families() {
 		for _, in := range source.Inputs {
 			for _, verb := range source.Verbs {
 				t.Run(source.Kind+"/"+in.Name+"/"+verb, func(t *testing.T) {
@@ -40,12 +40,12 @@ func TestInputsCostWhatTheySay(t *testing.T) {
 // A meter counts what the command does.
 type meter struct {
 	binary string
-	steps.Reader
+	steps.Tally
 }
 
 // newMeter builds the command so that it counts its statements.
 func newMeter(t *testing.T) meter {
-	r, err := steps.NewReader()
+	r, err := steps.NewTally()
 	require.NoError(t, err)
 	m := meter{filepath.Join(t.TempDir(), "cbl1"), r}
 	require.NoError(t, steps.Build(m.binary, "github.com/cbl1/cbl1/cmd/cbl1", "github.com/cbl1/cbl1/...", "github.com/google/btree"))
@@ -53,7 +53,7 @@ func newMeter(t *testing.T) meter {
 }
 
 // cost returns what an input costs. The answer does not matter here, but there must be one.
-func (m meter) cost(t *testing.T, in attack.Input, size int, verb string) attack.Budget {
+func (m meter) cost(t *testing.T, in attack.Template, size int, verb string) attack.CostLimit {
 	dir := t.TempDir()
 	args, _, err := in.Write(t.TempDir(), size)
 	require.NoError(t, err)
@@ -70,5 +70,5 @@ func (m meter) cost(t *testing.T, in attack.Input, size int, verb string) attack
 	sum, err := m.Sum(dir)
 	require.NoError(t, err)
 	require.Positive(t, sum)
-	return attack.Budget{Steps: sum, Heap: attack.HeapTold(told.String())}
+	return attack.CostLimit{Steps: sum, Heap: attack.HeapTold(told.String())}
 }

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// An Input is a file of any size. The size counts the devices or lines of a log or of saved lines,
-// the devices or frees of a capture, and the rows of buffers of a database. Or an Input is the
+// A Template is a file of any size. The size counts the devices or lines of a log or of saved lines,
+// the devices or frees of a capture, and the rows of buffers of a database. Or a Template is the
 // files of one run, and the size is their number.
-type Input struct {
+type Template struct {
 	Name string
 	Size int   // of a test: ten times a tenth of it is a fair comparison
 	Aims []Aim // of make bench
@@ -19,12 +19,12 @@ type Input struct {
 	Text    func(size int) []byte
 	Windows func(size int) [][]byte
 
-	Budget Budget // at its Size, for each verb
+	Budget CostLimit // at its Size, for each verb
 }
 
 // Write writes the input of a size into a folder. It returns the arguments of the command after the
 // verb, and the number of bytes.
-func (in Input) Write(dir string, size int) (args []string, n int, err error) {
+func (in Template) Write(dir string, size int) (args []string, n int, err error) {
 	if in.Windows == nil {
 		text, name := in.Text(size), filepath.Join(dir, "input")
 		return []string{name}, len(text), os.WriteFile(name, text, 0o600)
@@ -43,22 +43,22 @@ func (in Input) Write(dir string, size int) (args []string, n int, err error) {
 type Aim struct {
 	Size    int
 	Seconds float64 // of all processors; 0 = no aim
-	Heap    int64   // bytes, as in a Budget; 0 = no aim
+	Heap    int64   // bytes, as in a CostLimit; 0 = no aim
 }
 
-// A Budget bounds the cost of reading an input.
-type Budget struct {
+// A CostLimit bounds the cost of reading an input.
+type CostLimit struct {
 	Steps int64 // statements that run
 	Heap  int64 // bytes, the most that ever are in use
 }
 
 const mib = 1 << 20
 
-// A Source is inputs of one kind, and the verbs of the command that read them. A verb may have arguments: FILE
+// A Family is the templates of one kind of input, and the verbs of the command that read them. A verb may have arguments: FILE
 // stands for the input, LAST for one of the last lines of a square, and - for Messages.
-type Source struct {
+type Family struct {
 	Kind   string
-	Inputs []Input
+	Inputs []Template
 	Verbs  []string
 }
 
@@ -87,13 +87,13 @@ const Messages = `Statically allocated circular buffers in program 1 clash with 
 	"Out of Memory: Not enough space to allocate 16384000 B L1 buffer across 64 banks, where each bank needs to store 256000 B, " +
 	"but bank size is 1461248 B (allocated: 24000 B, free: 1437248 B, largest free block: 1348864 B)\n"
 
-// Sources lists all inputs.
-func Sources() []Source {
+// Families lists all inputs.
+func Families() []Family {
 	squares := []string{
 		"report", "map", "peak", "room", "stream", "diff FILE FILE", "map --at LAST", "explain --with FILE -",
 		"export pprof -o -", "export pprof --at LAST -o -",
 	}
-	return []Source{
+	return []Family{
 		{"log", Logs(), []string{"peak", "stream"}},
 		{"square", Squares(), squares},
 		{"capture", Captures(), []string{"report"}},

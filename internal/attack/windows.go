@@ -1,13 +1,13 @@
 package attack
 
 // Windows lists the runs in many files.
-func Windows() []Input {
+func Windows() []Template {
 	aims := []Aim{{Size: 10_000}}
-	return []Input{
-		{"listed", 1_000, aims, nil, windowsOf(listed), Budget{54_000_000, 48 * mib}},
-		{"listed-and-made", 1_000, aims, nil, windowsOf(listedAndMade), Budget{54_000_000, 48 * mib}},
-		{"listed-since-the-first", 1_000, aims, nil, windowsOf(listedSince), Budget{31_000_000, 48 * mib}},
-		{"tensors", 1_000, aims, nil, windowsOf(tensors), Budget{109_000_000, 48 * mib}},
+	return []Template{
+		{"listed", 1_000, aims, nil, windowsOf(listed), CostLimit{54_000_000, 48 * mib}},
+		{"listed-and-made", 1_000, aims, nil, windowsOf(listedAndMade), CostLimit{54_000_000, 48 * mib}},
+		{"listed-since-the-first", 1_000, aims, nil, windowsOf(listedSince), CostLimit{31_000_000, 48 * mib}},
+		{"tensors", 1_000, aims, nil, windowsOf(tensors), CostLimit{109_000_000, 48 * mib}},
 	}
 }
 

@@ -50,7 +50,7 @@ func Comb(teeth, pairs int) Workload {
 	pitch := max(room/uint64(teeth), 2)
 	for _, i := range m.rnd.Perm(teeth) {
 		from := base + uint64(i)*pitch
-		w.Before = append(w.Before, Step{Program: m.at(l1.Range{Start: from, End: from + pitch/2}), Devices: []int{0}})
+		w.Before = append(w.Before, Call{Program: m.at(l1.Range{Start: from, End: from + pitch/2}), Devices: []int{0}})
 	}
 	var long []*program.Program
 	for range 64 {
@@ -65,15 +65,15 @@ func Comb(teeth, pairs int) Workload {
 
 // exchange returns steps that register live programs of a pool, and steps that let a
 // random one leave and another one come, so many times.
-func exchange(rnd *rand.Rand, pool []*program.Program, live, pairs int) (before, steps []Step) {
+func exchange(rnd *rand.Rand, pool []*program.Program, live, pairs int) (before, steps []Call) {
 	rnd.Shuffle(len(pool), func(i, j int) { pool[i], pool[j] = pool[j], pool[i] })
 	one := []int{0}
 	for _, p := range pool[:live] {
-		before = append(before, Step{Program: p, Devices: one})
+		before = append(before, Call{Program: p, Devices: one})
 	}
 	for range pairs {
 		out, in := rnd.IntN(live), live+rnd.IntN(len(pool)-live)
-		steps = append(steps, Step{Program: pool[out], Devices: one, Do: Unregister}, Step{Program: pool[in], Devices: one})
+		steps = append(steps, Call{Program: pool[out], Devices: one, Do: Unregister}, Call{Program: pool[in], Devices: one})
 		pool[out], pool[in] = pool[in], pool[out]
 	}
 	return before, steps

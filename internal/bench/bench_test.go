@@ -32,7 +32,7 @@ func TestWorkloadsAreDeterministic(t *testing.T) {
 	}
 }
 
-func same(t *testing.T, a, b []bench.Step) {
+func same(t *testing.T, a, b []bench.Call) {
 	require.Len(t, b, len(a))
 	for i := range a {
 		require.Equal(t, a[i].Devices, b[i].Devices)
@@ -51,7 +51,7 @@ func same(t *testing.T, a, b []bench.Step) {
 func TestShapes(t *testing.T) {
 	t.Run("fragmented: every core is its own class", func(t *testing.T) {
 		w := bench.Fragmented(1, 200, 0)
-		f := bench.NewFleet(w.Spec, 1)
+		f := bench.NewEngine(w.Spec, 1)
 		bench.Change(f, w.Before)
 		seen := map[string]bool{}
 		for c := range w.Spec.Grid().Cores().All() {
@@ -67,7 +67,7 @@ func TestShapes(t *testing.T) {
 	})
 	t.Run("comb: as many regions as teeth", func(t *testing.T) {
 		w := bench.Comb(10_000, 1)
-		f := bench.NewFleet(w.Spec, 1)
+		f := bench.NewEngine(w.Spec, 1)
 		bench.Change(f, w.Before[:10_000])
 		regions := 0
 		for r := range f.Device(0).Regions(l1.Core{}) {
@@ -99,7 +99,7 @@ func TestShapes(t *testing.T) {
 	})
 	t.Run("states: as many as promised", func(t *testing.T) {
 		w := bench.States(30, 5, 3, 1)
-		f := bench.NewFleet(w.Spec, w.Devices)
+		f := bench.NewEngine(w.Spec, w.Devices)
 		bench.Change(f, w.Before)
 		totals := map[uint64]bool{}
 		for d := range w.Devices {

@@ -9,7 +9,7 @@ func Concurrent(devices, programs int) Workload {
 	w := Workload{Name: "W10", Spec: l1.N150(), Devices: devices}
 	all := numbers(devices)
 	for _, p := range cached(w.Spec, programs) {
-		w.Steps = append(w.Steps, Step{Program: p, Devices: all})
+		w.Steps = append(w.Steps, Call{Program: p, Devices: all})
 	}
 	return w
 }

@@ -37,7 +37,7 @@ func Ours() Design {
 		if w.inMemory() {
 			return NewMemory(w)
 		}
-		f := NewFleet(w.Spec, w.Devices)
+		f := NewEngine(w.Spec, w.Devices)
 		f.Prepare(w.Before)
 		f.Prepare(w.Steps)
 		if w.Both {
@@ -86,12 +86,12 @@ func Designs(w Workload) []Design {
 
 // inMemory reports whether w is for a baseline.Memory.
 func (w Workload) inMemory() bool {
-	return slices.ContainsFunc(w.Steps, func(s Step) bool { return s.Do > Unregister })
+	return slices.ContainsFunc(w.Steps, func(s Call) bool { return s.Do > Unregister })
 }
 
 // InRaster reports whether Rasters can play w: all ranges are whole cells.
 func (w Workload) InRaster() bool {
-	return !slices.ContainsFunc(slices.Concat(w.Before, w.Steps), func(s Step) bool {
+	return !slices.ContainsFunc(slices.Concat(w.Before, w.Steps), func(s Call) bool {
 		if s.Program == nil {
 			return true
 		}

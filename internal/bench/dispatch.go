@@ -38,7 +38,7 @@ func Scattered(devices, live, turns int) Workload {
 	w = w.dispatched(programs, 0, 0)
 	all := numbers(devices)
 	for range turns {
-		w.Steps = append(w.Steps, Step{Program: programs[m.rnd.IntN(live)], Devices: all, Do: Dispatch})
+		w.Steps = append(w.Steps, Call{Program: programs[m.rnd.IntN(live)], Devices: all, Do: Dispatch})
 	}
 	return w
 }
@@ -47,10 +47,10 @@ func Scattered(devices, live, turns int) Workload {
 func (w Workload) dispatched(programs []*program.Program, first, turns int) Workload {
 	all := numbers(w.Devices)
 	for _, p := range programs {
-		w.Before = append(w.Before, Step{Program: p, Devices: all}, Step{Program: p, Devices: all, Do: Dispatch})
+		w.Before = append(w.Before, Call{Program: p, Devices: all}, Call{Program: p, Devices: all, Do: Dispatch})
 	}
 	for i := range turns {
-		w.Steps = append(w.Steps, Step{Program: programs[first+i%(len(programs)-first)], Devices: all, Do: Dispatch})
+		w.Steps = append(w.Steps, Call{Program: programs[first+i%(len(programs)-first)], Devices: all, Do: Dispatch})
 	}
 	return w
 }
@@ -62,10 +62,10 @@ func Warm(devices, buffers, turns int) Workload {
 	w.Before = newTensors(w, buffers, 4).fill()
 	programs := cached(w.Spec, 2)
 	for _, p := range programs {
-		w.Before = append(w.Before, Step{Program: p, Devices: all, Do: Enqueue})
+		w.Before = append(w.Before, Call{Program: p, Devices: all, Do: Enqueue})
 	}
 	for i := range turns {
-		w.Steps = append(w.Steps, Step{Program: programs[i%2], Devices: all, Do: Enqueue})
+		w.Steps = append(w.Steps, Call{Program: programs[i%2], Devices: all, Do: Enqueue})
 	}
 	return w
 }
@@ -75,7 +75,7 @@ func Cold(devices, buffers, programs int) Workload {
 	w := Workload{Name: fmt.Sprintf("W12/cold/devices=%d/buffers=%d", devices, buffers), Spec: l1.N150(), Devices: devices}
 	w.Before = newTensors(w, buffers, 4).fill()
 	for _, p := range cached(w.Spec, programs) {
-		w.Steps = append(w.Steps, Step{Program: p, Devices: numbers(devices), Do: Enqueue})
+		w.Steps = append(w.Steps, Call{Program: p, Devices: numbers(devices), Do: Enqueue})
 	}
 	return w
 }
@@ -88,7 +88,7 @@ func Operations(devices, buffers, operations int) Workload {
 	w.Before = t.fill()
 	programs := cached(w.Spec, 16)
 	for i := range operations {
-		w.Steps = append(w.Steps, t.come(), Step{Program: programs[i%len(programs)], Devices: t.all, Do: Enqueue}, t.leave())
+		w.Steps = append(w.Steps, t.come(), Call{Program: programs[i%len(programs)], Devices: t.all, Do: Enqueue}, t.leave())
 	}
 	return w
 }
@@ -105,11 +105,11 @@ func Tight(devices, rounds int) Workload {
 			ID: fit.BufferID(i), Kind: fit.KindL1,
 			Parts: []fit.Part{{Cores: w.Spec.Grid().Cores(), Range: l1.Range{Start: low, End: w.Spec.L1Size}}},
 		}
-		w.Steps = append(w.Steps, Step{Buffer: b, Devices: all, Do: Allocate})
+		w.Steps = append(w.Steps, Call{Buffer: b, Devices: all, Do: Allocate})
 		for range 4 {
-			w.Steps = append(w.Steps, Step{Program: programs[m.rnd.IntN(len(programs))], Devices: all, Do: Enqueue})
+			w.Steps = append(w.Steps, Call{Program: programs[m.rnd.IntN(len(programs))], Devices: all, Do: Enqueue})
 		}
-		w.Steps = append(w.Steps, Step{Buffer: b, Devices: all, Do: Free})
+		w.Steps = append(w.Steps, Call{Buffer: b, Devices: all, Do: Free})
 	}
 	return w
 }
@@ -129,7 +129,7 @@ func Sharded(devices, live, pairs int) Workload {
 func tensorsInTurn(name string, devices, live, sharded, pairs int) Workload {
 	w := Workload{Name: fmt.Sprintf("W13/%s/devices=%d/live=%d", name, devices, live), Spec: l1.N150(), Devices: devices}
 	t := newTensors(w, live, sharded)
-	w.Before = append(t.fill(), Step{Program: cached(w.Spec, 1)[0], Devices: t.all, Do: Enqueue})
+	w.Before = append(t.fill(), Call{Program: cached(w.Spec, 1)[0], Devices: t.all, Do: Enqueue})
 	for range pairs {
 		w.Steps = append(w.Steps, t.come(), t.leave())
 	}
@@ -156,14 +156,14 @@ func newTensors(w Workload, live, sharded int) *tensors {
 }
 
 // fill returns steps that allocate all but one place.
-func (t *tensors) fill() (out []Step) {
+func (t *tensors) fill() (out []Call) {
 	for len(t.live) < t.n-1 {
 		out = append(out, t.come())
 	}
 	return out
 }
 
-func (t *tensors) come() Step {
+func (t *tensors) come() Call {
 	cores := t.spec.Grid().Cores()
 	if t.sharded > 0 && t.rnd.IntN(t.sharded) == 0 {
 		cores = t.rectangle(4).Cores()
@@ -173,11 +173,11 @@ func (t *tensors) come() Step {
 	b := &fit.Buffer{ID: t.next, Kind: fit.KindL1, Parts: []fit.Part{{Cores: cores, Range: at}}}
 	t.next++
 	t.live = append(t.live, b)
-	return Step{Buffer: b, Devices: t.all, Do: Allocate}
+	return Call{Buffer: b, Devices: t.all, Do: Allocate}
 }
 
-func (t *tensors) leave() Step {
+func (t *tensors) leave() Call {
 	b := t.live[0]
 	t.live = t.live[1:]
-	return Step{Buffer: b, Devices: t.all, Do: Free}
+	return Call{Buffer: b, Devices: t.all, Do: Free}
 }

@@ -3,7 +3,7 @@
 // buffers there. Each is made from a seed and is the same on every run.
 //
 // A [Workload] is played on a [baseline.Contender], one of the baselines or the engine itself
-// ([Fleet], and [Memory] for dispatches and buffers). A [Design] makes contenders, and [Designs]
+// ([Engine], and [Memory] for dispatches and buffers). A [Design] makes contenders, and [Designs]
 // has all that can play a workload. Playing queries the total of every device that a step has
 // changed, and keeps the totals: contenders must agree on each of them.
 //

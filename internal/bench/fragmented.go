@@ -48,9 +48,9 @@ func (w Workload) fragments(live, pairs int, on func() []int) Workload {
 // renewed returns w with live programs; pairs times the oldest leaves and a new one comes. Each
 // program stays on its devices.
 func (w Workload) renewed(live, pairs int, on func() []int, next func() *program.Program) Workload {
-	var came []Step
+	var came []Call
 	for i := range live + pairs {
-		s := Step{Program: next(), Devices: on()}
+		s := Call{Program: next(), Devices: on()}
 		came = append(came, s)
 		if i < live {
 			w.Before = append(w.Before, s)

@@ -84,10 +84,10 @@ func far(name string, live, pairs, groups int) Workload {
 		b := m.builder()
 		b.Range(here.Ranges(), l1.Range{Start: base, End: end - 32*(2+m.rnd.Uint64N(1_000))})
 		b.Range(w.Spec.Grid().Cores().Minus(here).Ranges(), l1.Range{Start: base, End: base + 32*(1+m.rnd.Uint64N(100))})
-		w.Before = append(w.Before, Step{Program: must(b.Build(w.Spec)), Devices: all})
+		w.Before = append(w.Before, Call{Program: must(b.Build(w.Spec)), Devices: all})
 	}
 	large := m.at(l1.Range{Start: base, End: end})
-	pair := []Step{{Program: large, Devices: all}, {Program: large, Devices: all, Do: Unregister}}
+	pair := []Call{{Program: large, Devices: all}, {Program: large, Devices: all, Do: Unregister}}
 	w.Steps = slices.Repeat(pair, pairs)
 	return w
 }

@@ -12,7 +12,7 @@ import (
 // A Memory is the engine as a contender for the contents of L1: residues of dispatches, and
 // buffers.
 type Memory struct {
-	Fleet
+	Engine
 	buffers bool // the workload has buffers
 }
 
@@ -20,9 +20,9 @@ var _ baseline.Memory = (*Memory)(nil)
 
 // NewMemory returns a Memory of one mesh for w, with the sets of devices that w names.
 func NewMemory(w Workload) *Memory {
-	buffer := func(s Step) bool { return s.Buffer != nil }
+	buffer := func(s Call) bool { return s.Buffer != nil }
 	m := &Memory{
-		Fleet:   *NewFleet(w.Spec, w.Devices),
+		Engine:  *NewEngine(w.Spec, w.Devices),
 		buffers: slices.ContainsFunc(w.Before, buffer) || slices.ContainsFunc(w.Steps, buffer),
 	}
 	m.Prepare(w.Before)

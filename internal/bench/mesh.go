@@ -16,7 +16,7 @@ func Mesh(devices, programs int) Workload {
 	m, all := newMaker(2, w.Spec), numbers(devices)
 	for range programs {
 		p := m.placed(16, 32<<10, m.rectangles(4)...)
-		w.Steps = append(w.Steps, Step{Program: p, Devices: all})
+		w.Steps = append(w.Steps, Call{Program: p, Devices: all})
 	}
 	return w
 }
@@ -54,7 +54,7 @@ func Swapped(devices, live, pairs int) Workload {
 		halves[d%2] = append(halves[d%2], d)
 	}
 	for _, p := range programs[:live] {
-		w.Before = append(w.Before, Step{Program: p, Devices: all})
+		w.Before = append(w.Before, Call{Program: p, Devices: all})
 	}
 	for i := 0; i < 2*pairs; i += 2 {
 		for _, x := range []struct {
@@ -63,8 +63,8 @@ func Swapped(devices, live, pairs int) Workload {
 		}{{i, Unregister}, {live + i, Register}} {
 			p, q := programs[x.at], programs[x.at+1]
 			w.Steps = append(w.Steps,
-				Step{Program: p, Devices: halves[0], Do: x.do}, Step{Program: q, Devices: halves[0], Do: x.do},
-				Step{Program: q, Devices: halves[1], Do: x.do}, Step{Program: p, Devices: halves[1], Do: x.do})
+				Call{Program: p, Devices: halves[0], Do: x.do}, Call{Program: q, Devices: halves[0], Do: x.do},
+				Call{Program: q, Devices: halves[1], Do: x.do}, Call{Program: p, Devices: halves[1], Do: x.do})
 		}
 	}
 	return w

@@ -13,12 +13,12 @@ func States(devices, states, programs, common int) Workload {
 			on = append(on, d)
 		}
 		for range programs {
-			w.Before = append(w.Before, Step{Program: m.placed(4, 64<<10, m.rectangles(4)...), Devices: on})
+			w.Before = append(w.Before, Call{Program: m.placed(4, 64<<10, m.rectangles(4)...), Devices: on})
 		}
 	}
 	all := numbers(devices)
 	for range common {
-		w.Steps = append(w.Steps, Step{Program: m.placed(4, 64<<10, m.rectangles(4)...), Devices: all})
+		w.Steps = append(w.Steps, Call{Program: m.placed(4, 64<<10, m.rectangles(4)...), Devices: all})
 	}
 	return w
 }

@@ -14,7 +14,7 @@ import (
 func Sweep(spec l1.Spec, n int) Workload {
 	w := Workload{Name: fmt.Sprintf("W1/grid=%dx%d/live=%d", spec.Cols, spec.Rows, n), Spec: spec, Devices: 1}
 	for _, p := range cached(spec, n) {
-		w.Steps = append(w.Steps, Step{Program: p, Devices: []int{0}})
+		w.Steps = append(w.Steps, Call{Program: p, Devices: []int{0}})
 	}
 	return w
 }
@@ -29,8 +29,8 @@ func LargestFirst(spec l1.Spec, n int) Workload {
 		return cmp.Compare(b.Occupied(program.CircularBuffer).Bytes(), a.Occupied(program.CircularBuffer).Bytes())
 	})
 	for _, p := range programs {
-		w.Before = append(w.Before, Step{Program: p, Devices: []int{0}})
-		w.Steps = append(w.Steps, Step{Program: p, Devices: []int{0}, Do: Unregister})
+		w.Before = append(w.Before, Call{Program: p, Devices: []int{0}})
+		w.Steps = append(w.Steps, Call{Program: p, Devices: []int{0}, Do: Unregister})
 	}
 	return w
 }

@@ -40,7 +40,7 @@ func Tiny() []Workload {
 // engine finds itself inconsistent. In the end it unregisters everything: nothing must remain.
 // Residues of dispatches stay.
 func Check(w Workload) error {
-	var leave []Step
+	var leave []Call
 	if !w.inMemory() {
 		leave = w.leave()
 	}
@@ -80,14 +80,14 @@ func Check(w Workload) error {
 
 // leave returns steps that unregister the programs registered after the steps of w, in the order in
 // which they came.
-func (w Workload) leave() (out []Step) {
+func (w Workload) leave() (out []Call) {
 	type key struct {
 		step   int // the one that registered it
 		device int
 	}
 	came := map[key]bool{}
 	last := map[[2]uint64]int{} // program and device -> the step
-	all := append(append([]Step(nil), w.Before...), w.Steps...)
+	all := append(append([]Call(nil), w.Before...), w.Steps...)
 	for i, s := range all {
 		for _, d := range s.Devices {
 			pair := [2]uint64{uint64(s.Program.ID()), uint64(d)}
@@ -106,7 +106,7 @@ func (w Workload) leave() (out []Step) {
 			}
 		}
 		if len(devices) > 0 {
-			out = append(out, Step{Program: s.Program, Devices: devices, Do: Unregister})
+			out = append(out, Call{Program: s.Program, Devices: devices, Do: Unregister})
 		}
 	}
 	return out

@@ -15,21 +15,21 @@ type Workload struct {
 	Name    string
 	Spec    l1.Spec
 	Devices int
-	Before  []Step // has happened when the measurement begins
-	Steps   []Step // is measured
+	Before  []Call // has happened when the measurement begins
+	Steps   []Call // is measured
 	Both    bool   // contenders count reserved bytes too; see Asked
 }
 
-// A Step is something that happens on devices: to a program or, as the last two
+// A Call is something that happens on devices: to a program or, as the last two
 // actions, to a buffer.
-type Step struct {
+type Call struct {
 	Program *program.Program
 	Devices []int
 	Do      Action
 	Buffer  *fit.Buffer
 }
 
-// An Action is the deed of a Step.
+// An Action is the deed of a Call.
 type Action uint8
 
 // The actions. All but the first two are for a baseline.Memory.
@@ -43,7 +43,7 @@ const (
 )
 
 // Changes returns the number of (program, device) pairs in steps.
-func Changes(steps []Step) (n int) {
+func Changes(steps []Call) (n int) {
 	for i := range steps {
 		n += len(steps[i].Devices)
 	}
@@ -53,7 +53,7 @@ func Changes(steps []Step) (n int) {
 // Asked returns w with Both set if that matters: if one of its programs reserves other bytes than
 // it occupies.
 func (w Workload) Asked() Workload {
-	differs := func(s Step) bool {
+	differs := func(s Call) bool {
 		if s.Program == nil {
 			return false
 		}
@@ -73,7 +73,7 @@ type Total struct {
 // Play makes the steps on c. After each it queries the total of each device of the step, and
 // appends the answer to totals, which should have room for all. A contender that counts reserved
 // bytes is queried for those bytes of the last device.
-func Play(c baseline.Contender, steps []Step, totals []Total) []Total {
+func Play(c baseline.Contender, steps []Call, totals []Total) []Total {
 	m, _ := c.(baseline.Memory)
 	both, _ := c.(interface{ Reserved(device int) uint64 })
 	for i := range steps {
@@ -91,7 +91,7 @@ func Play(c baseline.Contender, steps []Step, totals []Total) []Total {
 }
 
 // make makes the step on c, which is m if it is a Memory.
-func (s *Step) make(c baseline.Contender, m baseline.Memory) {
+func (s *Call) make(c baseline.Contender, m baseline.Memory) {
 	switch s.Do {
 	case Register:
 		c.Register(s.Program, s.Devices)
@@ -109,7 +109,7 @@ func (s *Step) make(c baseline.Contender, m baseline.Memory) {
 }
 
 // Change makes the steps on c without asking for anything.
-func Change(c baseline.Contender, steps []Step) {
+func Change(c baseline.Contender, steps []Call) {
 	m, _ := c.(baseline.Memory)
 	for i := range steps {
 		steps[i].make(c, m)
@@ -118,7 +118,7 @@ func Change(c baseline.Contender, steps []Step) {
 
 // Load makes steps on c without asking for anything. Contenders that can register many programs
 // at once do, up to the first that leaves.
-func Load(c baseline.Contender, steps []Step) {
+func Load(c baseline.Contender, steps []Call) {
 	bulk, ok := c.(interface {
 		Load(programs []*program.Program, devices []int)
 	})
@@ -126,7 +126,7 @@ func Load(c baseline.Contender, steps []Step) {
 		Change(c, steps)
 		return
 	}
-	end := slices.IndexFunc(steps, func(s Step) bool { return s.Do == Unregister })
+	end := slices.IndexFunc(steps, func(s Call) bool { return s.Do == Unregister })
 	if end < 0 {
 		end = len(steps)
 	}
@@ -170,7 +170,7 @@ func Disagree(workload, name string, got []Total, other string, want []Total) er
 
 // On returns the part of w that concerns the given devices.
 func (w Workload) On(devices ...int) Workload {
-	cut := func(steps []Step) (out []Step) {
+	cut := func(steps []Call) (out []Call) {
 		for _, s := range steps {
 			s.Devices = keep(s.Devices, devices)
 			if len(s.Devices) > 0 {
@@ -207,7 +207,7 @@ func (w Workload) First(steps int) Workload {
 // of one program after each other.
 func (w Workload) PerDevice() Workload {
 	single := numbers(w.Devices)
-	cut := func(steps []Step) (out []Step) {
+	cut := func(steps []Call) (out []Call) {
 		for _, s := range steps {
 			for _, d := range s.Devices {
 				s.Devices = single[d : d+1]
@@ -224,9 +224,9 @@ func (w Workload) PerDevice() Workload {
 // DeviceMajor returns w with all steps on device 0 first, then all on device 1, and so
 // on.
 func (w Workload) DeviceMajor() Workload {
-	major := func(steps []Step) []Step {
+	major := func(steps []Call) []Call {
 		steps = slices.Clone(steps)
-		slices.SortStableFunc(steps, func(a, b Step) int { return a.Devices[0] - b.Devices[0] })
+		slices.SortStableFunc(steps, func(a, b Call) int { return a.Devices[0] - b.Devices[0] })
 		return steps
 	}
 	w = w.PerDevice()

@@ -45,7 +45,7 @@ func TestBounds(t *testing.T) {
 		}
 		played[p.History][p.Size] = p
 	}
-	counters, err := steps.NewReader()
+	counters, err := steps.NewTally()
 	require.NoError(t, err)
 	steps := func(p playing) float64 {
 		sum, err := counters.Sum(p.folder(dir))

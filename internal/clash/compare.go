@@ -15,11 +15,11 @@ type Match struct {
 	// Best is the first of these or, where the lowest address differs, the first run
 	// with the nearest address. Of MatchNone it is the run on these cores whose region
 	// ends nearest, if there is any.
-	Best Run
+	Best ProgramRun
 	End  uint64 // where the region of Best ends on the cores of the message; 0 = there is no such run
 
 	// Tensors holds the lowest tensors when Best was enqueued; empty if nothing was in L1.
-	Tensors []Tensor
+	Tensors []LowestBuffer
 
 	// Space says of a message of the allocator how the free bytes of L1 lay; nil if nothing is known.
 	Space *Space
@@ -68,10 +68,10 @@ func Compare(found Found, given l1.Spec) *Comparison {
 // Add compares a run with the messages. Where it agrees with one, lowest is called
 // for the L1 buffers that lay lowest on its device when it was enqueued. It must be
 // called in the order of the capture.
-func (c *Comparison) Add(run Run, lowest func() []Tensor) {
-	var tensors []Tensor
+func (c *Comparison) Add(run ProgramRun, lowest func() []LowestBuffer) {
+	var tensors []LowestBuffer
 	known := false
-	look := func() []Tensor {
+	look := func() []LowestBuffer {
 		if !known {
 			tensors, known = lowest(), true
 		}
@@ -89,7 +89,7 @@ func (c *Comparison) Add(run Run, lowest func() []Tensor) {
 
 // add records a run whose region lies on the cores of a message. It reports whether the two
 // agree.
-func (c *Comparison) add(i int, m Message, end uint64, run Run, lowest func() []Tensor) bool {
+func (c *Comparison) add(i int, m Message, end uint64, run ProgramRun, lowest func() []LowestBuffer) bool {
 	found := Match{Level: MatchNone, Best: run, End: end, miss: max(end, m.End) - min(end, m.End)}
 	switch {
 	case end == m.End:
@@ -143,7 +143,7 @@ func (m *Match) take(o Match) {
 
 // sameSize reports whether a run and a message have regions of the same size, if the region
 // starts at a base that is given or known from any release.
-func (c *Comparison) sameSize(m Message, end uint64, run Run) bool {
+func (c *Comparison) sameSize(m Message, end uint64, run ProgramRun) bool {
 	if end <= run.Base {
 		return false
 	}

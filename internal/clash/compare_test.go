@@ -20,7 +20,7 @@ type enqueued struct {
 	cores  string
 	end    uint64
 	lowest uint64
-	edit   func(*clash.Run)
+	edit   func(*clash.ProgramRun)
 }
 
 const base = 111_616
@@ -39,7 +39,7 @@ func compared(t testing.TB, log string, given l1.Spec, runs ...enqueued) clash.F
 
 func add(c *clash.Comparison, event uint64, r enqueued) {
 	set := l1.MustParseCoreRangeSet("{" + r.cores + "}")
-	run := clash.Run{
+	run := clash.ProgramRun{
 		Capture: "captures/run.json", Event: event, Op: r.op, Device: "device 0", What: clash.Circular, Base: base,
 		CBs: []clash.CB{
 			{Number: 0, Cores: set, Range: l1.Range{Start: base, End: base + 2048}},
@@ -53,11 +53,11 @@ func add(c *clash.Comparison, event uint64, r enqueued) {
 	if r.edit != nil {
 		r.edit(&run)
 	}
-	c.Add(run, func() []clash.Tensor {
+	c.Add(run, func() []clash.LowestBuffer {
 		if r.lowest == 0 {
 			return nil
 		}
-		return []clash.Tensor{{Address: r.lowest, PerCore: 4096, Event: event + 1, Op: "ttnn.zeros", Layout: "INTERLEAVED"}}
+		return []clash.LowestBuffer{{Address: r.lowest, PerCore: 4096, Event: event + 1, Op: "ttnn.zeros", Layout: "INTERLEAVED"}}
 	})
 }
 
@@ -68,7 +68,7 @@ func clashes(cores string, limit, end uint64) string {
 
 func TestCompare(t *testing.T) {
 	const all, left = "[0-0 - 7-7]", "[0-0 - 3-7]"
-	placed := func(r *clash.Run) { r.Synthesised = true }
+	placed := func(r *clash.ProgramRun) { r.Synthesised = true }
 	grow := "Statically allocated circular buffers on core range [0-0 - 7-7] grow to 1600000 B which is beyond max L1 size of 1572864 B\n"
 	for _, c := range []struct {
 		name  string
@@ -140,19 +140,19 @@ func TestCompare(t *testing.T) {
 		},
 		{
 			name: "other kind of buffers", log: clashes(all, 800_000, 900_000),
-			runs:    []enqueued{{"a", all, 900_000, 800_000, func(r *clash.Run) { r.What = clash.Dataflow }}},
+			runs:    []enqueued{{"a", all, 900_000, 800_000, func(r *clash.ProgramRun) { r.What = clash.Dataflow }}},
 			level:   clash.MatchNone,
 			capture: "no program has a region with this end on these cores, and none is on exactly these cores",
 		},
 		{
 			name: "placed at the same base, from the cache", log: clashes(all, 800_000, 900_000),
-			runs:  []enqueued{{"a", all, 900_000, 800_000, func(r *clash.Run) { r.Synthesised, r.Inferred = true, true }}},
+			runs:  []enqueued{{"a", all, 900_000, 800_000, func(r *clash.ProgramRun) { r.Synthesised, r.Inferred = true, true }}},
 			level: clash.MatchExact, op: "a", n: 1, ops: []string{"a"}, lowest: 800_000,
 			capture: "a, node 0 of run.json, device 0 (from the program cache): same cores and region end, same lowest address; the capture has no addresses: these are placed by tt-metal's rule",
 		},
 		{
 			name: "one of several that the cache had", log: clashes(all, 800_000, 900_000),
-			runs:  []enqueued{{"a", all, 900_000, 800_000, func(r *clash.Run) { r.OneOf, r.Inferred = 3, true }}},
+			runs:  []enqueued{{"a", all, 900_000, 800_000, func(r *clash.ProgramRun) { r.OneOf, r.Inferred = 3, true }}},
 			level: clash.MatchExact, op: "a", n: 1, ops: []string{"a"}, lowest: 800_000,
 			capture: "a, node 0 of run.json, device 0 (from the program cache: one of 3 that may have run): same cores and region end, same lowest address",
 		},

@@ -15,13 +15,13 @@ const Schema = "cbl1.explain/1"
 // are bytes. Fields and figures that a message does not give are absent; 0 never stands
 // for "not known".
 type Document struct {
-	Schema   string `json:"schema"`
-	Messages []Row  `json:"messages"`
-	More     int64  `json:"more"` // occurrences of messages beyond the first 1000 different ones
+	Schema   string       `json:"schema"`
+	Messages []MessageRow `json:"messages"`
+	More     int64        `json:"more"` // occurrences of messages beyond the first 1000 different ones
 }
 
-// A Row is one message of a Document.
-type Row struct {
+// A MessageRow is one message of a Document.
+type MessageRow struct {
 	Kind  Kind   `json:"kind"`
 	What  string `json:"what"` // "circular" or "dataflow"
 	Line  int64  `json:"line"` // of the first occurrence, from 1
@@ -37,7 +37,7 @@ type Row struct {
 	End         *uint64 `json:"end,omitempty"`
 	Over        *uint64 `json:"over,omitempty"` // absent if the numbers of the message show no excess
 	OverPercent float64 `json:"over_percent,omitempty"`
-	PercentOf   Basis   `json:"over_percent_of,omitempty"`
+	PercentOf   Whole   `json:"over_percent_of,omitempty"`
 
 	Index       *uint64 `json:"index,omitempty"`
 	Size        *uint64 `json:"size,omitempty"`
@@ -91,12 +91,12 @@ type MatchRow struct {
 
 	Log bool `json:"-"` // the capture is an event log: it has events, not nodes
 
-	CBs     []CBRow  `json:"cbs,omitempty"`     // on these cores, the highest end first
-	Tensors []Tensor `json:"tensors,omitempty"` // in L1, that lay lowest
+	CBs     []CBRow        `json:"cbs,omitempty"`     // on these cores, the highest end first
+	Tensors []LowestBuffer `json:"tensors,omitempty"` // in L1, that lay lowest
 }
 
 // Place names a node of the capture, or an event of the log.
-func (m MatchRow) Place(event uint64) string { return Run{Log: m.Log}.place(event, "") }
+func (m MatchRow) Place(event uint64) string { return ProgramRun{Log: m.Log}.place(event, "") }
 
 // A CBRow is a buffer of a program.
 type CBRow struct {
@@ -133,7 +133,7 @@ func (d Document) MarshalJSON() ([]byte, error) {
 
 // NewDocument explains all messages. For given see Explain.
 func NewDocument(found Found, given l1.Spec) Document {
-	doc := Document{Schema: Schema, Messages: []Row{}, More: found.More}
+	doc := Document{Schema: Schema, Messages: []MessageRow{}, More: found.More}
 	for i := range found.Messages {
 		row := found.explain(i, given).row()
 		if i < len(found.Matches) {
@@ -145,9 +145,9 @@ func NewDocument(found Found, given l1.Spec) Document {
 	return doc
 }
 
-func (e Explanation) row() Row {
+func (e Explanation) row() MessageRow {
 	m := e.Message
-	r := Row{
+	r := MessageRow{
 		Kind: m.Kind, What: m.What, Line: m.Line, Count: m.Count, Text: m.Text,
 		Warning: m.Warning, Missing: m.Missing, Summary: e.Summary, Notes: e.Notes,
 	}
@@ -189,7 +189,7 @@ func (m Message) has(field string) *uint64 {
 }
 
 // reckoned fills in what the message itself does not say.
-func (e Explanation) reckoned(r *Row) {
+func (e Explanation) reckoned(r *MessageRow) {
 	r.Damaged = e.Damaged
 	if e.Over != 0 {
 		r.Over = &e.Over

@@ -19,7 +19,7 @@ type Explanation struct {
 
 	Over      uint64  // Message.Over
 	Percent   float64 // Over in percent of PercentOf, rounded to one decimal
-	PercentOf Basis   // "" if there is no percentage
+	PercentOf Whole   // "" if there is no percentage
 
 	// What the numbers below were reckoned with. Fields are zero where neither the
 	// caller nor the message says.
@@ -35,14 +35,14 @@ type Explanation struct {
 	chip chip // what the numbers above were reckoned with
 }
 
-// A Basis names what a percentage is of.
-type Basis string
+// A Whole names the bytes that a percentage is of.
+type Whole string
 
 // What percentages are of.
 const (
-	OfRegion Basis = "region"     // the bytes from the base to the end of the region
-	OfEnd    Basis = "region end" // the address at which the region ends, the base not being known
-	OfSize   Basis = "size"       // the size of the buffer
+	OfRegion Whole = "region"     // the bytes from the base to the end of the region
+	OfEnd    Whole = "region end" // the address at which the region ends, the base not being known
+	OfSize   Whole = "size"       // the size of the buffer
 )
 
 // A Note is one line of an Explanation.

@@ -15,7 +15,7 @@ import (
 func TestMargin(t *testing.T) {
 	found := read(t, "Program size (79760) too large for kernel config buffer (70656) on TENSIX")
 	margin := func(name string, free uint64, failed int64) clash.Margin {
-		return clash.Margin{Run: clash.Run{Capture: name, Op: "op", Event: 7}, Free: free, Failed: failed}
+		return clash.Margin{ProgramRun: clash.ProgramRun{Capture: name, Op: "op", Event: 7}, Free: free, Failed: failed}
 	}
 	for _, c := range []struct {
 		margins []clash.Margin
@@ -102,7 +102,7 @@ func TestChange(t *testing.T) {
 			return out
 		}
 		require.Equal(t, c.want, changes(nil), c.text)
-		require.Equal(t, c.ran, changes(&clash.Margin{Run: clash.Run{Capture: "a", Op: "op", Event: 7}, Free: 9152, Small: 4096}), c.text)
+		require.Equal(t, c.ran, changes(&clash.Margin{ProgramRun: clash.ProgramRun{Capture: "a", Op: "op", Event: 7}, Free: 9152, Small: 4096}), c.text)
 	}
 }
 

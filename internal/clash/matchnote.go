@@ -64,7 +64,7 @@ func (m Match) facts(msg Message) teller {
 }
 
 // source names the kind of file that a run was read from.
-func (r Run) source() string {
+func (r ProgramRun) source() string {
 	if r.Log {
 		return "log"
 	}
@@ -72,7 +72,7 @@ func (r Run) source() string {
 }
 
 // place names a node of the capture of a run, or an event of its log.
-func (r Run) place(event uint64, t string) string {
+func (r ProgramRun) place(event uint64, t string) string {
 	word := "node"
 	if r.Log {
 		word = "event"
@@ -84,7 +84,7 @@ func (r Run) place(event uint64, t string) string {
 }
 
 // text names a run.
-func (r Run) text() string {
+func (r ProgramRun) text() string {
 	op := clip(r.Op)
 	if op == "" {
 		op = "a program"
@@ -107,7 +107,7 @@ func (r Run) text() string {
 
 // on returns the buffers of a run on the cores of a message that take any bytes, the
 // highest end best.
-func (r Run) on(msg Message) []CB {
+func (r ProgramRun) on(msg Message) []CB {
 	cores := msg.Cores.Cores()
 	var out []CB
 	for _, cb := range r.CBs {

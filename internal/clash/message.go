@@ -9,7 +9,7 @@ import (
 
 // A Message is one message of tt-metal, taken apart.
 type Message struct {
-	Figures
+	MessageNumbers
 	Text  string          // the message on one line, without prefix and suffix
 	Cores l1.CoreRangeSet // the cores it names: one rectangle in all releases seen
 
@@ -22,8 +22,8 @@ type Message struct {
 	Count int64 // how often it occurs: 1 from Scan
 }
 
-// Figures are the kind and the numbers of a Message. Fields that the Kind does not mention are zero.
-type Figures struct {
+// MessageNumbers holds the kind and the numbers of a Message. Fields that the Kind does not mention are zero.
+type MessageNumbers struct {
 	Kind Kind
 	// What names the buffers: Circular or Dataflow. For KernelConfig it names the type of the cores,
 	// "TENSIX" or "ACTIVE_ETH". It is "" for other kinds, which name no buffers.
@@ -107,8 +107,10 @@ func (m Message) lacks(fields ...string) bool {
 
 // key identifies equal messages: all but the spelling of cores and the place in the text.
 type key struct {
-	Figures
+	MessageNumbers
 	cores, missing string
 }
 
-func (m Message) key() key { return key{m.Figures, m.Cores.String(), strings.Join(m.Missing, " ")} }
+func (m Message) key() key {
+	return key{m.MessageNumbers, m.Cores.String(), strings.Join(m.Missing, " ")}
+}

@@ -24,9 +24,9 @@ func (m Message) smallNeed() uint64 {
 
 // A Margin says how far sizes of open_device can change before a run of a capture does not fit.
 type Margin struct {
-	Run           // with the least room: Capture, Log, Event, T and Op of it
-	Free   uint64 `json:"room"`   // between its circular buffers and the lowest L1 buffer above, or L1_SMALL
-	Failed int64  `json:"failed"` // runs that do not fit as it is
+	ProgramRun        // with the least room: Capture, Log, Event, T and Op of it
+	Free       uint64 `json:"room"`   // between its circular buffers and the lowest L1 buffer above, or L1_SMALL
+	Failed     int64  `json:"failed"` // runs that do not fit as it is
 
 	Small     uint64 `json:"l1_small"`      // the size of L1_SMALL; 0 = there is none, or it is not known
 	SmallUsed bool   `json:"l1_small_used"` // a buffer lived there
@@ -74,7 +74,7 @@ func (e *Explanation) changes(margin *Margin) teller {
 		numbers: map[string]uint64{
 			"failed": uint64(g.Failed), "gap": g.Free, "small": g.Small, "wanted": wanted, "lack": wanted - min(wanted, g.Free),
 		},
-		texts: map[string]string{"parameter": parameter, "verb": verb, "capture": captureName(g.Run), "run": g.text()},
+		texts: map[string]string{"parameter": parameter, "verb": verb, "capture": captureName(g.ProgramRun), "run": g.text()},
 		holds: map[string]bool{
 			"margin": margin != nil, "lower": e.lowers(), "small-used": g.SmallUsed, "asks-room": ofRing || memory == "L1_SMALL",
 			"asks-trace": m.Kind == TraceRegion || memory == "TRACE", "asks-small": m.Kind == Clash || memory == "L1",

@@ -8,8 +8,8 @@ import (
 
 // A form is one wording of a message, in parts that follow each other; see forms.
 type form struct {
-	says  Figures // that its words tell
-	bare  bool    // it has no numbers
+	says  MessageNumbers // that its words tell
+	bare  bool           // it has no numbers
 	parts []part
 }
 
@@ -35,7 +35,7 @@ const (
 
 // parse makes a form of its wording: parts, each with a mark, of wordings between bars, of
 // text and {fields}.
-func parse(says Figures, wording ...string) form {
+func parse(says MessageNumbers, wording ...string) form {
 	f := form{says: says, bare: true}
 	for _, text := range wording {
 		var p part
@@ -80,7 +80,7 @@ func (m *matcher) message(forms []form, msg *Message) bool {
 		if !slices.ContainsFunc(f.parts[0].alts, func(alt []token) bool { return alt[0].lit[0] == m.b[0] }) {
 			continue
 		}
-		*msg = Message{Figures: f.says, Count: 1}
+		*msg = Message{MessageNumbers: f.says, Count: 1}
 		m.i, m.text, m.fields, m.missing = 0, m.text[:0], m.fields[:0], m.missing[:0]
 		m.read = 0
 		if m.from(f.parts, msg) && m.complete(f, msg) && !(wordByte(m.b[m.i-1]) && wordByte(m.at(m.i))) {

@@ -6,9 +6,9 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// A Run is a program that was enqueued while a capture was taken, as far as a message
+// A ProgramRun is a program that was enqueued while a capture was taken, as far as a message
 // can be about it. Its JSON is the one of a Margin.
-type Run struct {
+type ProgramRun struct {
 	Capture  string `json:"capture"`      // the file
 	Log      bool   `json:"-"`            // the capture is an event log: it has events, not nodes
 	Op       string `json:"op,omitempty"` // functions that ran, outermost first
@@ -35,15 +35,15 @@ type Entry struct {
 	End   uint64
 }
 
-// A CB is a buffer of a Run.
+// A CB is a buffer of a ProgramRun.
 type CB struct {
 	Number int // its place in the program, from 0
 	Cores  l1.CoreRangeSet
 	Range  l1.Range // of each core; empty for one that lies in a tensor
 }
 
-// A Tensor is a buffer in L1 that lay lowest when a program was enqueued.
-type Tensor struct {
+// A LowestBuffer is a buffer in L1 that lay lowest when a program was enqueued.
+type LowestBuffer struct {
 	Address     uint64      `json:"address"`
 	PerCore     uint64      `json:"per_core,omitempty"`    // bytes on the fullest core; 0 = not known
 	Event       uint64      `json:"counter"`               // that allocated it

@@ -79,7 +79,7 @@ func (s Shortage) least() uint64 {
 }
 
 // fill adds what the allocator says to a row.
-func (s Shortage) fill(r *Row) {
+func (s Shortage) fill(r *MessageRow) {
 	known := func(has bool, n uint64) *uint64 {
 		if !has {
 			return nil

@@ -179,15 +179,15 @@ func TestShortage(t *testing.T) {
 func TestSpace(t *testing.T) {
 	found := read(t, "Out of Memory: Not enough space to allocate 640 B L1 buffer across 2 banks, where each bank needs to store 320 B, "+
 		"but bank size is 1000 B (allocated: 400 B, free: 600 B, largest free block: 250 B)")
-	at := func(start, end uint64, cores l1.CoreSet, op string) clash.Laid {
-		return clash.Laid{What: "L1 buffer", Cores: cores, Start: start, End: end, Event: 7, Op: op}
+	at := func(start, end uint64, cores l1.CoreSet, op string) clash.PlacedBuffer {
+		return clash.PlacedBuffer{What: "L1 buffer", Cores: cores, Start: start, End: end, Event: 7, Op: op}
 	}
 	left, right := l1.Rect(0, 0, 0, 0).Cores(), l1.Rect(1, 0, 1, 0).Cores()
-	bank := clash.Bank{Run: clash.Run{Capture: "x/a.json"}, Usable: l1.Range{Start: 1000, End: 2000}, Laid: []clash.Laid{
+	bank := clash.Bank{Run: clash.ProgramRun{Capture: "x/a.json"}, Usable: l1.Range{Start: 1000, End: 2000}, Laid: []clash.PlacedBuffer{
 		at(1700, 1800, right, "high"), at(1150, 1250, left, "low"), at(1200, 1300, right, "low too"), at(1500, 1600, left, "middle"), at(1550, 1650, right, "lower middle"),
 		at(100, 200, left, "a kernel"), at(1990, 2100, left, "at the top"),
 	}}
-	other := clash.Bank{Run: clash.Run{Capture: "b.json", Device: "device 4"}, Usable: l1.Range{Start: 1000, End: 2000}}
+	other := clash.Bank{Run: clash.ProgramRun{Capture: "b.json", Device: "device 4"}, Usable: l1.Range{Start: 1000, End: 2000}}
 	for _, banks := range [][]clash.Bank{{bank, other}, {other, bank}} {
 		all := clash.Compare(found, l1.Spec{})
 		for _, b := range banks {
@@ -225,7 +225,7 @@ func TestSpace(t *testing.T) {
 	require.True(t, s.Agrees, "free 150 + 50 + 50 + 190")
 	require.EqualValues(t, 440, s.Free)
 	require.Equal(t, [2]uint64{1800, 190}, [2]uint64{s.Start, s.Largest})
-	require.Equal(t, []clash.Laid{at(1700, 1800, right, "high")}, s.Between)
+	require.Equal(t, []clash.PlacedBuffer{at(1700, 1800, right, "high")}, s.Between)
 
 	found.Matches = c.Matches()
 	message := clash.NewDocument(found, l1.Spec{}).Messages[0]

@@ -74,7 +74,7 @@ func TestCompareNearest(t *testing.T) {
 		require.Equal(t, one.Matches(), merged.Matches(), c.lowest)
 	}
 	// A run without addresses is as large by one of the bases; where it ends is said of the best one.
-	placed := func(r *clash.Run) { r.Synthesised = true }
+	placed := func(r *clash.ProgramRun) { r.Synthesised = true }
 	found = read(t, clashes(all, 800_000, 900_000-256))
 	c := clash.Compare(found, l1.Spec{})
 	add(c, 0, enqueued{"far", all, 900_000, 700_000, placed})

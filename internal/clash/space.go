@@ -13,18 +13,18 @@ import (
 
 // A Bank holds the contents of a device's L1 at one moment of a capture, as its allocator sees it.
 type Bank struct {
-	Run    Run      // Capture, Log and Device of it and, of a Moment, Event, T and Op; the rest is not read
-	Moment bool     // it was like this after the event of Run, else at the end
-	Usable l1.Range // where L1 buffers may lie
-	L1Size uint64   // where L1 ends; 0 = not known
+	Run    ProgramRun // Capture, Log and Device of it and, of a Moment, Event, T and Op; the rest is not read
+	Moment bool       // it was like this after the event of ProgramRun, else at the end
+	Usable l1.Range   // where L1 buffers may lie
+	L1Size uint64     // where L1 ends; 0 = not known
 	// SmallAssumed: the capture does not say where L1_SMALL begins, and Usable ends with L1. A
 	// message that names the size of a bank does.
 	SmallAssumed bool
-	Laid         []Laid
+	Laid         []PlacedBuffer
 }
 
-// A Laid is a buffer on some cores.
-type Laid struct {
+// A PlacedBuffer is a buffer on some cores.
+type PlacedBuffer struct {
 	What  string      `json:"what"` // "L1 buffer"
 	Cores l1.CoreSet  `json:"cores"`
 	Start uint64      `json:"start"`
@@ -34,7 +34,7 @@ type Laid struct {
 	Op    string      `json:"op"`
 }
 
-func (y Laid) at() l1.Range { return l1.Range{Start: y.Start, End: y.End} }
+func (y PlacedBuffer) at() l1.Range { return l1.Range{Start: y.Start, End: y.End} }
 
 // A Space says how the free bytes of L1 lay at one moment of a capture. A block is free on all cores:
 // a buffer has one address on all banks.
@@ -52,8 +52,8 @@ type Space struct {
 	// Blocks are two neighbours that would be the largest block together, start and end of each.
 	// Between are the buffers that keep them apart, by address. Both are empty if all free bytes
 	// are one block.
-	Blocks  [][2]uint64 `json:"blocks"`
-	Between []Laid      `json:"between"`
+	Blocks  [][2]uint64    `json:"blocks"`
+	Between []PlacedBuffer `json:"between"`
 
 	Other  bool `json:"-"` // the message is about a bank of another size
 	bank   Bank
@@ -82,7 +82,7 @@ func newSpace(b Bank, says Shortage) *Space {
 	}
 	out := &Space{
 		Capture: b.Run.Capture, Device: b.Run.Device, Other: says.HasBank && says.Bank != b.Usable.Len(), bank: b,
-		Blocks: [][2]uint64{}, Between: []Laid{},
+		Blocks: [][2]uint64{}, Between: []PlacedBuffer{},
 	}
 	if b.Moment {
 		out.Event, out.T, out.Op = &b.Run.Event, json.Number(b.Run.T), b.Run.Op
@@ -115,7 +115,7 @@ func newSpace(b Bank, says Shortage) *Space {
 	if len(out.Between) > 0 {
 		out.Blocks = [][2]uint64{{low.Start, low.End}, {high.Start, high.End}}
 	}
-	slices.SortStableFunc(out.Between, func(a, b Laid) int { return a.at().Compare(b.at()) })
+	slices.SortStableFunc(out.Between, func(a, b PlacedBuffer) int { return a.at().Compare(b.at()) })
 	out.Agrees = says.HasFree && says.HasBlock && out.Free == says.Free && out.Largest == says.Block
 	switch {
 	case !says.HasFree || !says.HasBlock:
@@ -181,7 +181,7 @@ func (e *Explanation) addSpace(s *Space) {
 }
 
 // captureName names the capture of a run.
-func captureName(r Run) string {
+func captureName(r ProgramRun) string {
 	if r.Capture == "" {
 		return "the " + r.source()
 	}

@@ -30,7 +30,7 @@ func TestSpaceOfShortMessages(t *testing.T) {
 	} {
 		found := read(t, text)
 		c := clash.Compare(found, l1.Spec{})
-		c.AddBank(clash.Bank{Run: clash.Run{Capture: "a.json"}, Usable: l1.Range{Start: 1000, End: 2000}})
+		c.AddBank(clash.Bank{Run: clash.ProgramRun{Capture: "a.json"}, Usable: l1.Range{Start: 1000, End: 2000}})
 		e := clash.Explain(found.Messages[0], l1.Spec{})
 		e.Add(c.Matches()[0])
 		require.Equal(t, clash.Note{

@@ -4,8 +4,8 @@ package glance
 
 import "github.com/cbl1/cbl1/l1"
 
-// A Device is the result of device.Device.Glance. Each method answers for the moment of its call.
-type Device interface {
+// A DeviceGlance is the result of device.Device.Glance. Each method answers for the moment of its call.
+type DeviceGlance interface {
 	// Fullest returns the cores that hold Totals.TrackedCore bytes: none if nothing does.
 	// Cost: O(classes of equal cores), whatever lies there.
 	Fullest() l1.CoreSet
@@ -16,7 +16,7 @@ type Device interface {
 	LeastHeadroom() (free uint64, ok bool)
 }
 
-// A Held is the result of device.DeviceSnapshot.Glance: one number for devices of a snapshot with
+// A ContentID is the result of device.DeviceSnapshot.Glance: one number for devices of a snapshot with
 // the same contents and peaks on the same cores. Different devices have different numbers; equal
 // ones may, too.
-type Held int
+type ContentID int

@@ -1,8 +1,8 @@
 package jsonobject
 
-// A Place is a part of the bytes at hand. The zero Place is nothing: a value is
+// A Span is a part of the bytes at hand. The zero Span is nothing: a value is
 // never empty.
-type Place struct{ Start, End int }
+type Span struct{ Start, End int }
 
 // A cursor walks through bytes that are known to be one JSON value, so it checks
 // nothing. It stands before a value at the start, after next and after key.
@@ -41,7 +41,7 @@ func (c *cursor) next() bool {
 }
 
 // key returns the key of a member, with its quotes, and passes the colon.
-func (c *cursor) key() Place {
+func (c *cursor) key() Span {
 	key := c.value()
 	c.space()
 	c.i++
@@ -49,7 +49,7 @@ func (c *cursor) key() Place {
 }
 
 // value returns the next value and passes it.
-func (c *cursor) value() Place {
+func (c *cursor) value() Span {
 	c.space()
 	start := c.i
 	for depth := 0; c.i < len(c.b); {
@@ -60,13 +60,13 @@ func (c *cursor) value() Place {
 		case b == '{' || b == '[':
 			depth++
 		case depth == 0 && (b <= ' ' || b == ',' || b == ':' || b == '}' || b == ']'):
-			return Place{start, c.i}
+			return Span{start, c.i}
 		case b == '}' || b == ']':
 			depth--
 		}
 		c.i++
 	}
-	return Place{start, c.i}
+	return Span{start, c.i}
 }
 
 // str passes a string.

@@ -26,12 +26,12 @@ func (o Object) Get(name string) []byte {
 // Has reports whether a key has a value, other than null.
 func (o Object) Has(name string) bool { return o.Get(name) != nil }
 
-// Place returns where the value of a key is, the zero Place if there is none. Of a key that
+// Span returns where the value of a key is, the zero Span if there is none. Of a key that
 // comes more than twice each value is compared with the one before: hostile ones would
 // cost too much otherwise.
-func (o Object) Place(name string) (at Place) {
+func (o Object) Place(name string) (at Span) {
 	in := &o.r.objects[o.i]
-	members, last := o.r.members[in.first:in.last], Place{}
+	members, last := o.r.members[in.first:in.last], Span{}
 	for i := range members {
 		m := &members[i]
 		if string(m.name) != name {
@@ -39,13 +39,13 @@ func (o Object) Place(name string) (at Place) {
 		}
 		m.read = true
 		switch {
-		case at == Place{}:
+		case at == Span{}:
 			at = m.value
 		case Same(o.r.raw[last.Start:last.End], o.r.raw[m.value.Start:m.value.End]):
 			o.r.twice = true
 		default:
 			o.r.fail(o.Path(name), m.value, "is the second value of this key, and not equal to the first", nil)
-			return Place{}
+			return Span{}
 		}
 		last = m.value
 	}
@@ -61,7 +61,7 @@ func (o Object) Fail(name, reason string, cause error) {
 }
 
 // Missing notes that a key is missing.
-func (o Object) Missing(name string) { o.r.fail(o.Path(name), Place{}, "missing", nil) }
+func (o Object) Missing(name string) { o.r.fail(o.Path(name), Span{}, "missing", nil) }
 
 // Number returns a whole number, and whether there is one. One above most is an error.
 func (o Object) Number(name string, most uint64) (v uint64, ok bool) {
@@ -186,7 +186,7 @@ func (o Object) Object(name string) (Object, bool) {
 		o.Fail(name, "is not an object", nil)
 	}
 	if !ok {
-		at = Place{}
+		at = Span{}
 	}
 	return o.r.open(at, object{parent: o.i, name: name, index: -1}), ok
 }
@@ -229,8 +229,8 @@ func (o Object) each(name string, read func(raw []byte) (wrong string)) bool {
 }
 
 // Places yields where the elements of a list are, none if there is no list.
-func (o Object) Places(name string) iter.Seq2[int, Place] {
-	return func(yield func(int, Place) bool) {
+func (o Object) Places(name string) iter.Seq2[int, Span] {
+	return func(yield func(int, Span) bool) {
 		if !o.Has(name) {
 			return
 		}

@@ -25,7 +25,7 @@ type object struct {
 
 type member struct {
 	name  []byte
-	value Place
+	value Span
 	read  bool // it was queried
 }
 
@@ -34,10 +34,10 @@ type member struct {
 func (r *Reader) Read(raw []byte) Object {
 	r.raw, r.twice, r.err, r.fails = raw, false, nil, 0
 	r.members, r.objects = shrunk(r.members), shrunk(r.objects)
-	root := Place{0, len(raw)}
+	root := Span{0, len(raw)}
 	if c := (cursor{b: raw}); c.space() != '{' {
 		r.fail("", root, "is not an object", ErrNoObject)
-		root = Place{}
+		root = Span{}
 	}
 	return r.open(root, object{parent: -1, index: -1})
 }
@@ -62,8 +62,8 @@ func (r *Reader) Fails() int { return r.fails }
 func (r *Reader) Twice() bool { return r.twice }
 
 // Unread yields where the values stand that no query asked for, in the objects that are at hand.
-func (r *Reader) Unread() iter.Seq[Place] {
-	return func(yield func(Place) bool) {
+func (r *Reader) Unread() iter.Seq[Span] {
+	return func(yield func(Span) bool) {
 		for _, m := range r.members {
 			if !m.read && !yield(m.value) {
 				return
@@ -73,9 +73,9 @@ func (r *Reader) Unread() iter.Seq[Place] {
 }
 
 // open notes where the members of the object at a place are; at no place there are none.
-func (r *Reader) open(at Place, o object) Object {
+func (r *Reader) open(at Span, o object) Object {
 	o.first = len(r.members)
-	if at != (Place{}) {
+	if at != (Span{}) {
 		c := cursor{b: r.raw[:at.End], i: at.Start}
 		c.enter('{')
 		for c.next() {
@@ -105,7 +105,7 @@ func (r *Reader) path(o int, name string) string {
 
 // fail notes the first error of a text. at is the value at fault, or nothing if it is
 // missing.
-func (r *Reader) fail(path string, at Place, reason string, cause error) {
+func (r *Reader) fail(path string, at Span, reason string, cause error) {
 	if r.fails++; r.err == nil {
 		r.err = &Error{Path: path, Offset: int64(at.Start), Value: r.raw[at.Start:at.End], Reason: reason, Err: cause}
 	}

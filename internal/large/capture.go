@@ -37,8 +37,8 @@ func Bufferings() []Buffering { return []Buffering{NoBuffers, SameBuffers, VaryB
 // Live is how many buffers live at a time.
 const Live = 12
 
-// A Capture describes a file to be written. The zero value of a field is its default.
-type Capture struct {
+// A Plan describes a capture to be written. The zero value of a field is its default.
+type Plan struct {
 	Size     int64     // bytes, about: the last operation is not cut. The default is 1 MiB
 	Chips    int       // of the mesh; the default is 1
 	Dialect  Dialect   // the default is Report
@@ -48,7 +48,7 @@ type Capture struct {
 }
 
 // Valid returns an error if there is no such capture.
-func (c Capture) Valid() error {
+func (c Plan) Valid() error {
 	switch {
 	case c.Size < 0, c.Chips < 0, c.Chips > 1024, c.Programs < 0:
 		return fmt.Errorf("size %d, %d chips, %d programs: none may be negative, and a mesh has at most 1,024 chips", c.Size, c.Chips, c.Programs)
@@ -67,7 +67,7 @@ func (c Capture) Valid() error {
 }
 
 // withDefaults returns the capture with all its fields.
-func (c Capture) withDefaults() Capture {
+func (c Plan) withDefaults() Plan {
 	if c.Size == 0 {
 		c.Size = 1 << 20
 	}
@@ -92,11 +92,11 @@ type Made struct {
 }
 
 // Write writes the capture. The error is one of Valid or of w.
-func (c Capture) Write(w io.Writer) (Made, error) {
+func (c Plan) Write(w io.Writer) (Made, error) {
 	if err := c.Valid(); err != nil {
 		return Made{}, err
 	}
-	out := &writer{Capture: c.withDefaults(), w: bufio.NewWriterSize(w, 64<<10)}
+	out := &writer{Plan: c.withDefaults(), w: bufio.NewWriterSize(w, 64<<10)}
 	out.capture()
 	out.drain()
 	if out.err == nil {

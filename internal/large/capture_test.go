@@ -22,7 +22,7 @@ func TestCapture(t *testing.T) {
 		for _, buffers := range large.Bufferings() {
 			for _, programs := range []int{0, 7} {
 				for _, chips := range []int{1, 3} {
-					c := large.Capture{Size: 60_000, Chips: chips, Dialect: dialect, Programs: programs, Buffers: buffers}
+					c := large.Plan{Size: 60_000, Chips: chips, Dialect: dialect, Programs: programs, Buffers: buffers}
 					t.Run(fmt.Sprintf("%s/buffers=%s/programs=%d/chips=%d", dialect, buffers, programs, chips), func(t *testing.T) {
 						requireMeant(t, c)
 					})
@@ -32,7 +32,7 @@ func TestCapture(t *testing.T) {
 	}
 }
 
-func requireMeant(t *testing.T, c large.Capture) {
+func requireMeant(t *testing.T, c large.Plan) {
 	var b bytes.Buffer
 	made, err := c.Write(&b)
 	require.NoError(t, err)
@@ -74,13 +74,13 @@ func requireMeant(t *testing.T, c large.Capture) {
 // TestShare writes a report whose graph is a small part.
 func TestShare(t *testing.T) {
 	var all, graph bytes.Buffer
-	_, err := large.Capture{Size: 1 << 20, Share: 0.05, Programs: 81}.Write(&all)
+	_, err := large.Plan{Size: 1 << 20, Share: 0.05, Programs: 81}.Write(&all)
 	require.NoError(t, err)
 	require.True(t, json.Valid(all.Bytes()))
 	var report struct{ Graph json.RawMessage }
 	require.NoError(t, json.Unmarshal(all.Bytes(), &report))
 	require.InDelta(t, 0.05, float64(len(report.Graph))/float64(all.Len()), 0.005)
-	_, err = large.Capture{Size: 1 << 20 / 20, Programs: 81}.Write(&graph)
+	_, err = large.Plan{Size: 1 << 20 / 20, Programs: 81}.Write(&graph)
 	require.NoError(t, err)
 	require.Contains(t, all.String(), string(graph.Bytes()[:graph.Len()-3]), "the graph is that of a smaller report")
 }
@@ -90,16 +90,16 @@ func TestShare(t *testing.T) {
 func TestSame(t *testing.T) {
 	sum := crc32.NewIEEE()
 	for _, dialect := range large.Dialects() {
-		_, err := large.Capture{Size: 100_000, Chips: 2, Dialect: dialect, Programs: 9, Buffers: large.VaryBuffers}.Write(sum)
+		_, err := large.Plan{Size: 100_000, Chips: 2, Dialect: dialect, Programs: 9, Buffers: large.VaryBuffers}.Write(sum)
 		require.NoError(t, err)
 	}
 	require.Equal(t, uint32(0x6b53f725), sum.Sum32())
 }
 
-// TestValid requires that an illegal Capture is refused, and that the error of a writer is
+// TestValid requires that an illegal Plan is refused, and that the error of a writer is
 // returned.
 func TestValid(t *testing.T) {
-	for _, c := range []large.Capture{
+	for _, c := range []large.Plan{
 		{Size: -1}, {Chips: -1}, {Chips: 1025}, {Programs: -1}, {Share: 2}, {Share: 0.5, Dialect: large.Graph},
 		{Dialect: "yaml"}, {Buffers: "some"},
 	} {
@@ -107,7 +107,7 @@ func TestValid(t *testing.T) {
 		require.Error(t, err, "%+v", c)
 	}
 	full := errors.New("the disk is full")
-	_, err := large.Capture{Size: 1 << 20}.Write(failing{full})
+	_, err := large.Plan{Size: 1 << 20}.Write(failing{full})
 	require.ErrorIs(t, err, full)
 }
 

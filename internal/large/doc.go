@@ -1,5 +1,5 @@
 // Package large makes graph captures of any size, for measurements: a file of 6 GB is
-// written in constant memory. The same [Capture] is the same bytes each time.
+// written in constant memory. The same [Plan] is the same bytes each time.
 //
 // # Model
 //
@@ -21,5 +21,5 @@
 //
 // # Concurrency
 //
-// A Capture is a value; each call of WriteTo stands alone.
+// A Plan is a value; each call of WriteTo stands alone.
 package large

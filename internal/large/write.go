@@ -18,7 +18,7 @@ const mesh = 4096
 
 // A writer writes one capture.
 type writer struct {
-	Capture
+	Plan
 	w       *bufio.Writer
 	line    []byte // not written yet
 	err     error

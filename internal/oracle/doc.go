@@ -11,7 +11,7 @@
 // it.
 //
 // L1 plays the nodes in order and judges each enqueued program on each device: whether it fits, and
-// the obstacles (Verdict). Hidden facts of the capture have codes (Memory.Hidden), and Answer is
+// the obstacles (Verdict). Hidden facts of the capture have codes (L1Results.Hidden), and Answer is
 // the answer of check.
 //
 // # Choices

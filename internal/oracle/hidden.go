@@ -6,7 +6,7 @@ import (
 
 // Answer is the answer of check: 0 fits, 1 does not fit, 3 unknown. accepted are codes of Hidden
 // that count as seen.
-func (m *Memory) Answer(accepted ...string) int {
+func (m *L1Results) Answer(accepted ...string) int {
 	if m.Failed > 0 {
 		return 1
 	}

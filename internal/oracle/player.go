@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// Memory holds the oracle's results about everything that lives in L1.
+// L1Results holds the oracle's results about everything that lives in L1.
 //
 // All facts of the file (chips of meshes, cores of tensors, devices) are gathered first; then the
 // nodes are played in order. After each change of a device the set of bytes of every core is filled
 // anew.
-type Memory struct {
-	Devices        map[string]*MemoryDevice
+type L1Results struct {
+	Devices        map[string]*L1Device
 	Runs, Inferred int // enqueued programs, once for each device
 	Failed         int // programs that do not fit
 	Clashed        int // programs with bytes held by others or beyond L1
@@ -33,8 +33,8 @@ type Memory struct {
 	chips map[string]*chip // of Devices
 }
 
-// MemoryDevice has the figures of one device id.
-type MemoryDevice struct {
+// L1Device has the figures of one device id.
+type L1Device struct {
 	Peak      uint64 // bytes on the fullest core
 	PeakAt    int64
 	PeakCores []string // "x-y", in order
@@ -90,7 +90,7 @@ type cell struct {
 type chip struct {
 	name  string
 	left  map[cell]resident
-	row   *MemoryDevice
+	row   *L1Device
 	run   []*buffer
 	sent  int // buffers of run that are enqueued
 	key   string
@@ -132,7 +132,7 @@ type player struct {
 	perCore []string         // devices of tensors that were allocated per core
 	blind   []node           // tensors of unknown modes that no allocation of the capture is known to have
 	live    []*alloc
-	out     *Memory
+	out     *L1Results
 	stack   []frame
 	open    *opened // the last free, while nothing followed it
 	history map[string][]*remembered
@@ -173,7 +173,7 @@ type opened struct {
 }
 
 // L1 plays a capture and returns the contents of L1.
-func L1(data []byte, opts Options) (*Memory, error) {
+func L1(data []byte, opts Options) (*L1Results, error) {
 	m, lifted, err := playFile(data, opts, nil)
 	if err != nil || len(lifted) == 0 {
 		return m, err
@@ -183,13 +183,13 @@ func L1(data []byte, opts Options) (*Memory, error) {
 }
 
 // playFile plays a capture, and says which ids show persistent pages.
-func playFile(data []byte, opts Options, lifted map[string]bool) (*Memory, map[string]bool, error) {
+func playFile(data []byte, opts Options, lifted map[string]bool) (*L1Results, map[string]bool, error) {
 	nodes, head, err := readFile(data)
 	if err != nil {
 		return nil, nil, err
 	}
 	p := &player{lifted: lifted, bottom: bottom{map[string]uint64{}, map[string]uint64{}, new(bool)}, opts: opts, byName: map[string]*chip{}, shards: map[int64][]core{}, modes: map[int64]string{}, history: map[string][]*remembered{}, covered: map[string]bool{}}
-	p.out = &Memory{Devices: map[string]*MemoryDevice{}, Hidden: map[string]int{}, chips: map[string]*chip{}}
+	p.out = &L1Results{Devices: map[string]*L1Device{}, Hidden: map[string]int{}, chips: map[string]*chip{}}
 	if p.members, err = meshMembers(nodes); err != nil {
 		return nil, nil, err
 	}
@@ -274,7 +274,7 @@ func (p *player) prepare(nodes []node, head header) error {
 // addChips makes a chip of each device id, in the order of the ids. far is the farthest core of a device without a grid.
 func (p *player) addChips(names map[string]bool, far core) {
 	for name := range names {
-		c := &chip{name: name, begun: -1, grid: p.head.gridOf(name), left: map[cell]resident{}, row: &MemoryDevice{Small: p.spec.small}, exec: map[core][]span{}, spec: p.spec}
+		c := &chip{name: name, begun: -1, grid: p.head.gridOf(name), left: map[cell]resident{}, row: &L1Device{Small: p.spec.small}, exec: map[core][]span{}, spec: p.spec}
 		to := far
 		for _, g := range p.head.grids {
 			if g.device == name || to == far && g == p.head.grids[0] {
@@ -856,7 +856,7 @@ func (p *player) execute(n node) {
 	c.row.DispatchedPeak = max(c.row.DispatchedPeak, c.row.Dispatched)
 }
 
-func (p *player) finish(nodes []node) (*Memory, error) {
+func (p *player) finish(nodes []node) (*L1Results, error) {
 	if len(p.stack) > 0 {
 		p.hit()
 		for _, f := range p.stack[:len(p.stack)-1] {

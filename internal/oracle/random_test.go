@@ -18,7 +18,7 @@ func randomOptions() oracle.Options {
 }
 
 // answers returns the answers by which two readings of a capture are compared.
-func answers(t *testing.T, data []byte, opts oracle.Options) (string, *oracle.Memory) {
+func answers(t *testing.T, data []byte, opts oracle.Options) (string, *oracle.L1Results) {
 	t.Helper()
 	m, err := oracle.L1(data, opts)
 	require.NoError(t, err, "%s", data)
@@ -73,7 +73,7 @@ func TestRandomCapturesAreNotDull(t *testing.T) {
 }
 
 // see notes what the verdicts of a capture are like.
-func see(seen map[string]int, m *oracle.Memory) {
+func see(seen map[string]int, m *oracle.L1Results) {
 	note := func(what string, is bool) {
 		if is {
 			seen[what]++
@@ -86,9 +86,9 @@ func see(seen map[string]int, m *oracle.Memory) {
 		note("clash alone", len(v.Clash) > 0 && len(v.Refusals) == 0)
 		note("refusal alone", len(v.Clash) == 0 && len(v.Refusals) > 0)
 		note("two buffers named", len(v.Named) > 1)
-		note("a buffer of the mesh named", slices.ContainsFunc(v.Named, func(h oracle.Held) bool { return h.Owner == "1" && v.Device != "1" }))
-		note("a buffer of the other mesh named", v.Device == "2" && slices.ContainsFunc(v.Named, func(h oracle.Held) bool { return h.Owner == "5" }))
-		note("a buffer of one chip named", slices.ContainsFunc(v.Named, func(h oracle.Held) bool { return h.Owner == v.Device }))
+		note("a buffer of the mesh named", slices.ContainsFunc(v.Named, func(h oracle.Obstacle) bool { return h.Owner == "1" && v.Device != "1" }))
+		note("a buffer of the other mesh named", v.Device == "2" && slices.ContainsFunc(v.Named, func(h oracle.Obstacle) bool { return h.Owner == "5" }))
+		note("a buffer of one chip named", slices.ContainsFunc(v.Named, func(h oracle.Obstacle) bool { return h.Owner == v.Device }))
 		note("on a mesh", v.Device == "1")
 		note("on the other mesh", slices.Contains([]string{"3", "5"}, v.Device))
 		note("several candidates", v.Candidates > 1)
@@ -116,7 +116,7 @@ func TestVerdictsAgreeWithThemselves(t *testing.T) {
 			for _, r := range v.Refusals {
 				require.True(t, r.Kind == "grid" || r.End > r.Limit, "%v", r)
 				if r.Kind == "clash" {
-					require.True(t, slices.ContainsFunc(v.Named, func(h oracle.Held) bool { return h.Addr == r.Limit }), "%v", v)
+					require.True(t, slices.ContainsFunc(v.Named, func(h oracle.Obstacle) bool { return h.Addr == r.Limit }), "%v", v)
 				}
 			}
 		}

@@ -94,7 +94,7 @@ func requirePaths(t *testing.T, want map[string]any, got map[string]string) (n i
 }
 
 // checkPaths spells the verdicts as the JSON of check does.
-func checkPaths(m *oracle.Memory) map[string]string {
+func checkPaths(m *oracle.L1Results) map[string]string {
 	out := map[string]string{}
 	set := func(path string, v any) { out[path] = fmt.Sprint(v) }
 	set("runs", m.Runs)
@@ -139,7 +139,7 @@ func checkPaths(m *oracle.Memory) map[string]string {
 }
 
 // reportPaths spells the figures as the JSON of report does.
-func reportPaths(m *oracle.Memory) map[string]string {
+func reportPaths(m *oracle.L1Results) map[string]string {
 	out := map[string]string{}
 	if d := m.Devices["0"]; d != nil {
 		for key, n := range map[string]uint64{
@@ -154,7 +154,7 @@ func reportPaths(m *oracle.Memory) map[string]string {
 }
 
 // requireCodes compares the codes that the oracle has.
-func requireCodes(t *testing.T, want rightAnswer, m *oracle.Memory) {
+func requireCodes(t *testing.T, want rightAnswer, m *oracle.L1Results) {
 	t.Helper()
 	has := map[string]bool{}
 	for code := range m.Hidden {

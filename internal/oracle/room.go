@@ -41,7 +41,7 @@ func (p *player) barBuffer(c *chip, a *alloc) {
 
 // Room returns the longest run of bytes between base and L1_SMALL, the highest of equals, that a buffer on some cores of a
 // device ("x-y"; nil is all of them) could have had throughout, aligned as L1 buffers of the device are. ok is false if the device is not known.
-func (m *Memory) Room(device string, cores []string) (start, end uint64, ok bool) {
+func (m *L1Results) Room(device string, cores []string) (start, end uint64, ok bool) {
 	c := m.chips[device]
 	if c == nil {
 		return 0, 0, false

@@ -22,11 +22,11 @@ type Verdict struct {
 
 	Refusals []Refusal         // tt-metal's, in its order
 	Clash    map[string]uint64 // by core, as "x-y": bytes that are beyond L1 or held by a buffer
-	Named    []Held            // the buffers that hold some of them, or that lie lowest where tt-metal refuses; by address
+	Named    []Obstacle        // the buffers that hold some of them, or that lie lowest where tt-metal refuses; by address
 }
 
-// Held is a buffer that is in the way.
-type Held struct {
+// Obstacle is a buffer that is in the way.
+type Obstacle struct {
 	Addr  uint64
 	Owner string // the id under which the capture has it
 }
@@ -124,7 +124,7 @@ func (p *player) judge(c *chip, run program) Verdict {
 	}
 	circulars, others := run.kinds()
 	for _, group := range [][]*buffer{circulars, others} {
-		named := map[Held]bool{}
+		named := map[Obstacle]bool{}
 		if r := outside(c, group); r != nil {
 			v.Refusals = append(v.Refusals, *r)
 		}
@@ -139,7 +139,7 @@ func (p *player) judge(c *chip, run program) Verdict {
 		}
 		if v.Fits = len(v.Refusals) == 0 && len(v.Clash) == 0; !v.Fits {
 			v.Doubt = ""
-			v.Named = slices.SortedFunc(maps.Keys(named), func(a, b Held) int {
+			v.Named = slices.SortedFunc(maps.Keys(named), func(a, b Obstacle) int {
 				return cmp.Or(cmp.Compare(a.Addr, b.Addr), strings.Compare(a.Owner, b.Owner))
 			})
 			return v
@@ -150,7 +150,7 @@ func (p *player) judge(c *chip, run program) Verdict {
 }
 
 // refusals makes tt-metal's checks of the regions. A doubt is the code of the first one that passes perhaps.
-func (p *player) refusals(c *chip, group []*buffer, named map[Held]bool) (out []Refusal, doubt string) {
+func (p *player) refusals(c *chip, group []*buffer, named map[Obstacle]bool) (out []Refusal, doubt string) {
 	for _, e := range regions(group) {
 		if e.End > p.spec.size {
 			out = append(out, Refusal{"grow", e.Cores.String(), e.End, p.spec.size})
@@ -159,7 +159,7 @@ func (p *player) refusals(c *chip, group []*buffer, named map[Held]bool) (out []
 		lowest, perhaps := p.lowest(c, e, group[0].kind != circular)
 		if lowest != nil && lowest.start < e.End {
 			out = append(out, Refusal{"clash", e.Cores.String(), e.End, lowest.start})
-			named[Held{lowest.start, lowest.owner}] = true
+			named[Obstacle{lowest.start, lowest.owner}] = true
 		} else if doubt == "" {
 			doubt = perhaps
 		}
@@ -214,7 +214,7 @@ func (p *player) lowest(c *chip, e entry, anywhere bool) (lowest *alloc, perhaps
 }
 
 // clashes counts, on each core, the bytes of a program that are beyond L1 or held by a buffer.
-func (p *player) clashes(c *chip, run []*buffer, clash map[string]uint64, named map[Held]bool) {
+func (p *player) clashes(c *chip, run []*buffer, clash map[string]uint64, named map[Obstacle]bool) {
 	own, taken := map[core]*byteSet{}, map[core]*byteSet{}
 	for _, b := range run {
 		if !b.local || b.size == 0 {
@@ -240,7 +240,7 @@ func (p *player) clashes(c *chip, run []*buffer, clash map[string]uint64, named 
 			var alone byteSet
 			_ = alone.add(a.start, a.end)
 			if common(*own[x], alone) > 0 {
-				named[Held{a.start, a.owner}] = true
+				named[Obstacle{a.start, a.owner}] = true
 			}
 		}
 	}

@@ -13,5 +13,5 @@
 // # Cost and concurrency
 //
 // A gzip decoder holds 64 KiB, a zstd decoder its window. No goroutine is started. An
-// [Input] belongs to one goroutine.
+// [Stream] belongs to one goroutine.
 package packed

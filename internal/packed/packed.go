@@ -28,15 +28,15 @@ const PeekSize = 4096
 // ErrExpands: the data expands more than 1000:1 after 64 MiB of output.
 var ErrExpands = errors.New("expands more than 1000:1")
 
-// An Input reads the content of the argument of Open.
-type Input struct {
+// A Stream reads the content of the argument of Open.
+type Stream struct {
 	io.Reader
 	Format string // "gzip", "zstd", or "" for plain content
 	close  func()
 }
 
 // Close releases the decoder. It does not close the argument of Open.
-func (in *Input) Close() {
+func (in *Stream) Close() {
 	if in.close != nil {
 		in.close()
 	}
@@ -45,10 +45,10 @@ func (in *Input) Close() {
 // Open returns the content of r, which may be compressed: the first bytes decide, never a name. An
 // error of r itself is passed on. An error of the data is put into words, and matches
 // io.ErrUnexpectedEOF if the data is cut, or ErrExpands.
-func Open(r io.Reader) *Input {
+func Open(r io.Reader) *Stream {
 	start, rest, _ := Peek(r)
 	e := &expander{src: &source{}}
-	in := &Input{Reader: e}
+	in := &Stream{Reader: e}
 	switch {
 	case bytes.HasPrefix(start, []byte("\x1f\x8b")):
 		e.format = "gzip"

@@ -21,21 +21,21 @@ func Build(binary, pkg string, covered ...string) error {
 	return nil
 }
 
-// A Reader sums the counts of programs.
-type Reader struct{ tool string }
+// A Tally sums the counts of programs.
+type Tally struct{ tool string }
 
-// NewReader returns a Reader. It needs the go command.
-func NewReader() (Reader, error) {
+// NewTally returns a Tally. It needs the go command.
+func NewTally() (Tally, error) {
 	out, err := exec.Command("go", "tool", "-n", "covdata").Output()
 	if err != nil {
-		return Reader{}, fmt.Errorf("go tool covdata: %w", err)
+		return Tally{}, fmt.Errorf("go tool covdata: %w", err)
 	}
-	return Reader{strings.TrimSpace(string(out))}, nil
+	return Tally{strings.TrimSpace(string(out))}, nil
 }
 
 // Sum sums the counters that a program wrote into a folder: of each block its statements,
 // times how often it ran.
-func (r Reader) Sum(dir string) (sum int64, err error) {
+func (r Tally) Sum(dir string) (sum int64, err error) {
 	profile := filepath.Join(dir, "profile")
 	if out, err := exec.Command(r.tool, "textfmt", "-i", dir, "-o", profile).CombinedOutput(); err != nil {
 		return 0, fmt.Errorf("%w: %s", err, out)

@@ -12,7 +12,7 @@ import (
 // A Book holds the states of devices and their live buffers. The zero Book is empty.
 type Book struct {
 	Numbers lookup.Numbers // of allocations and heaps
-	states  version.Store[State, Heap, Allocation]
+	states  version.Store[BufferSet, Heap, Allocation]
 	live    map[fit.BufferID][]*Allocation // on any device; different ones may share an id
 	// Heaps named before this number are read without the lock. A change copies them
 	// first.
@@ -96,12 +96,12 @@ func (o *Book) Lead(m *Moves, add, drop *Allocation) {
 
 // next returns the state of some users of s after a step. If all users of s make it
 // and no state leans on s, s itself changes.
-func (o *Book) next(s *State, users int, by step) *State {
+func (o *Book) next(s *BufferSet, users int, by step) *BufferSet {
 	h, r := s.hash(by), (*heaps)(o)
 	if by.New == nil && s.Content.live.len() == 1 {
 		return nil
 	}
-	same := func(to *State) bool {
+	same := func(to *BufferSet) bool {
 		o.states.Fill(r, &to.Version)
 		return s.Heap().equals(to.Content, by)
 	}
@@ -132,14 +132,14 @@ func (o *Book) next(s *State, users int, by step) *State {
 	return to
 }
 
-func newState(h lookup.Hash) *State {
-	s := new(State)
+func newState(h lookup.Hash) *BufferSet {
+	s := new(BufferSet)
 	s.Self, s.Hash = s, h
 	return s
 }
 
 // Move moves a user from one state to another, or to the same; nil is no buffers.
-func (o *Book) Move(from, to *State) {
+func (o *Book) Move(from, to *BufferSet) {
 	if from == to {
 		return
 	}
@@ -152,21 +152,21 @@ func (o *Book) Move(from, to *State) {
 }
 
 // leave removes a user of a state.
-func (o *Book) leave(s *State) {
+func (o *Book) leave(s *BufferSet) {
 	if s.Users--; s.Users == 0 {
 		o.states.Leave((*heaps)(o), &s.Version)
 	}
 }
 
 // End removes devices, one user of a state, with all their buffers.
-func (o *Book) End(s *State, devices int, from *classes.Roster) {
+func (o *Book) End(s *BufferSet, devices int, from *classes.Roster) {
 	for _, a := range s.Content.live.all() {
 		o.Take(a, devices, from)
 	}
 	o.leave(s)
 }
 
-// heaps implements version.Rules: how the heaps of a Book are copied and changed.
+// heaps implements version.Editor: how the heaps of a Book are copied and changed.
 type heaps Book
 
 // Copy returns a copy of a heap. Its classes get its name, and the classes of h

@@ -19,7 +19,7 @@ import (
 type shop struct {
 	heaps  Book
 	roster classes.Roster
-	on     []*State
+	on     []*BufferSet
 	model  []map[fit.BufferID]fit.Buffer
 }
 
@@ -210,7 +210,7 @@ func TestHeapsAreMaps(t *testing.T) {
 
 // newShop returns a shop of devices without buffers.
 func newShop(devices int) *shop {
-	s := &shop{on: make([]*State, devices), model: make([]map[fit.BufferID]fit.Buffer, devices)}
+	s := &shop{on: make([]*BufferSet, devices), model: make([]map[fit.BufferID]fit.Buffer, devices)}
 	for d := range s.model {
 		s.model[d] = map[fit.BufferID]fit.Buffer{}
 	}

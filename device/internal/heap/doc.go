@@ -1,6 +1,6 @@
 // Package heap holds the buffers that live on devices beside circular buffers.
 //
-// An [Allocation] is a buffer in the form that is counted. A [State] is a set of
+// An [Allocation] is a buffer in the form that is counted. A [BufferSet] is a set of
 // buffers; devices with equal sets share one. Its [Heap] holds them by id and by
 // address ([Order]; [Anywhere] is all addresses), and counts their bytes on each
 // class of cores and beside each residue. A [Book] keeps the states by package

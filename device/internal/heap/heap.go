@@ -9,16 +9,16 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// A State is a set of buffers. Devices with the same buffers share one state, however
+// A BufferSet is a set of buffers. Devices with the same buffers share one state, however
 // each came to it: see package version. A state with devices has its heap, so that
 // reads compute nothing. nil is no buffers.
-type State struct {
-	version.Version[State, Heap, Allocation]
+type BufferSet struct {
+	version.Version[BufferSet, Heap, Allocation]
 	place int // in the moves that met it last
 }
 
 // Heap returns the heap of a state.
-func (s *State) Heap() *Heap {
+func (s *BufferSet) Heap() *Heap {
 	if s == nil {
 		return nil
 	}
@@ -29,7 +29,7 @@ func (s *State) Heap() *Heap {
 type step = version.Step[Allocation]
 
 // hash returns the hash of the state after a step.
-func (s *State) hash(by step) (h lookup.Hash) {
+func (s *BufferSet) hash(by step) (h lookup.Hash) {
 	if s != nil {
 		h = s.Hash
 	}

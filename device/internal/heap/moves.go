@@ -12,14 +12,14 @@ type Moves struct {
 // A move leads from one state to another, or to the same state after its change; nil
 // is no buffers.
 type move struct {
-	From, To *State
+	From, To *BufferSet
 	Users    int              // of From that make the move
 	Before   fit.BufferTotals // of From, before anything changed
 	Charge   uint64           // of From, too
 }
 
 // From returns the move from a state, a new one if there is none.
-func (m *Moves) From(s *State) *move {
+func (m *Moves) From(s *BufferSet) *move {
 	at := &m.bare
 	if s != nil {
 		at = &s.place

@@ -49,8 +49,8 @@ func (v *Version[S, C, X]) View() (content *C, steps []Step[X]) {
 	return v.Content, steps
 }
 
-// Rules copy and change contents.
-type Rules[C, X any] interface {
+// An Editor copies and changes contents.
+type Editor[C, X any] interface {
 	// Copy returns a copy. It and the original may be changed.
 	Copy(*C) *C
 	// Change makes a step, in place unless others read the content, and returns the
@@ -113,7 +113,7 @@ func (o *Store[S, C, X]) Next(v *Version[S, C, X], h lookup.Hash, by Step[X], sa
 // on to it, and v leans on it. If more than most versions in a row lean there, v
 // keeps a copy. With a most of 0 v keeps a copy for its devices alone. Cost: a step,
 // and the cost of claim.
-func (o *Store[S, C, X]) Advance(r Rules[C, X], v, to *Version[S, C, X], by Step[X], most int) {
+func (o *Store[S, C, X]) Advance(r Editor[C, X], v, to *Version[S, C, X], by Step[X], most int) {
 	o.claim(r, v)
 	o.rise(r, v)
 	if v.leaners == 0 {
@@ -132,7 +132,7 @@ func (o *Store[S, C, X]) Advance(r Rules[C, X], v, to *Version[S, C, X], by Step
 
 // Pass gives to, which v becomes by a step, a content if it has none. v has one,
 // which moves on with the devices if they all make the step.
-func (o *Store[S, C, X]) Pass(r Rules[C, X], v, to *Version[S, C, X], by Step[X], whole bool) {
+func (o *Store[S, C, X]) Pass(r Editor[C, X], v, to *Version[S, C, X], by Step[X], whole bool) {
 	switch {
 	case to.Content != nil:
 	case whole && v.to == to && !v.kept:
@@ -146,7 +146,7 @@ func (o *Store[S, C, X]) Pass(r Rules[C, X], v, to *Version[S, C, X], by Step[X]
 // version may lean on v: else Become returns false, and v stays. So devices keep
 // their pointer to v. Where 32 devices make a step at once, a new version takes 1.3
 // times as long.
-func (o *Store[S, C, X]) Become(r Rules[C, X], v *Version[S, C, X], h lookup.Hash, by Step[X]) bool {
+func (o *Store[S, C, X]) Become(r Editor[C, X], v *Version[S, C, X], h lookup.Hash, by Step[X]) bool {
 	o.claim(r, v)
 	if v.leaners > 0 {
 		return false
@@ -160,7 +160,7 @@ func (o *Store[S, C, X]) Become(r Rules[C, X], v *Version[S, C, X], h lookup.Has
 
 // claim gives v a content. It takes it back from the version that v became if that is
 // one step away, so that two versions in turn cost a step each; else it copies it.
-func (o *Store[S, C, X]) claim(r Rules[C, X], v *Version[S, C, X]) {
+func (o *Store[S, C, X]) claim(r Editor[C, X], v *Version[S, C, X]) {
 	to, by := v.to, v.by
 	switch {
 	case v.Content != nil:
@@ -177,7 +177,7 @@ func (o *Store[S, C, X]) claim(r Rules[C, X], v *Version[S, C, X]) {
 // Fill gives v a content of its own, and versions with devices on the way to it. They still
 // lean as before: the way stays.
 // Cost: a step for each version on the way, and a copy for each that gets a content.
-func (o *Store[S, C, X]) Fill(r Rules[C, X], v *Version[S, C, X]) {
+func (o *Store[S, C, X]) Fill(r Editor[C, X], v *Version[S, C, X]) {
 	var way []*Version[S, C, X]
 	at := v
 	for ; at.Content == nil; at = at.to {
@@ -195,13 +195,13 @@ func (o *Store[S, C, X]) Fill(r Rules[C, X], v *Version[S, C, X]) {
 }
 
 // lean lets v lean on the version that it became.
-func lean[S, C, X any](r Rules[C, X], v, to *Version[S, C, X], by Step[X]) {
+func lean[S, C, X any](r Editor[C, X], v, to *Version[S, C, X], by Step[X]) {
 	v.to, v.by = to, by
 	to.leaners++
 	name(r, by, 1)
 }
 
-func name[C, X any](r Rules[C, X], by Step[X], steps int) {
+func name[C, X any](r Editor[C, X], by Step[X], steps int) {
 	for _, x := range [...]*X{by.Old, by.New} {
 		if x != nil {
 			r.Name(x, steps)
@@ -210,7 +210,7 @@ func name[C, X any](r Rules[C, X], by Step[X], steps int) {
 }
 
 // rise ends the leaning of v. v has a content, or ends.
-func (o *Store[S, C, X]) rise(r Rules[C, X], v *Version[S, C, X]) {
+func (o *Store[S, C, X]) rise(r Editor[C, X], v *Version[S, C, X]) {
 	if to, by := v.to, v.by; to != nil {
 		v.to, v.by = nil, Step[X]{}
 		to.leaners--
@@ -222,7 +222,7 @@ func (o *Store[S, C, X]) rise(r Rules[C, X], v *Version[S, C, X]) {
 // Leave is called after devices left v. Without devices, v is forgotten if no version
 // leans on it, and so on along the versions that it leaned on. A copy that was made
 // for its devices moves on with them.
-func (o *Store[S, C, X]) Leave(r Rules[C, X], v *Version[S, C, X]) {
+func (o *Store[S, C, X]) Leave(r Editor[C, X], v *Version[S, C, X]) {
 	if to := v.to; v.Users == 0 && to != nil && v.Content != nil && !v.kept {
 		if to.Content == nil && to.Users > 0 {
 			to.Content = r.Change(v.Content, v.by)
@@ -244,7 +244,7 @@ func (o *Store[S, C, X]) Leave(r Rules[C, X], v *Version[S, C, X]) {
 // twice the versions after the last sweep, plus twice the things. So a device that never follows
 // does not keep a long way. Cost: O(versions), and Fill for each version with devices. The steps since
 // the last sweep pay for it.
-func (o *Store[S, C, X]) Sweep(r Rules[C, X], things int) {
+func (o *Store[S, C, X]) Sweep(r Editor[C, X], things int) {
 	if o.found.Len() <= 256+2*(o.swept+things) {
 		return
 	}
@@ -259,7 +259,7 @@ func (o *Store[S, C, X]) Sweep(r Rules[C, X], things int) {
 
 // Cut forgets the versions without devices. All others have a content, and lean on
 // nothing then. Cost: O(versions).
-func (o *Store[S, C, X]) Cut(r Rules[C, X]) {
+func (o *Store[S, C, X]) Cut(r Editor[C, X]) {
 	all := o.found
 	o.found = lookup.Shelf[Version[S, C, X]]{}
 	for _, v := range all.All() {

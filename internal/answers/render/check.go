@@ -16,9 +16,9 @@ import (
 // and one more about assumptions. Else it has tt-metal's own message, who is in the way and what to do. Its details are
 // how far each buffer may grow, and with which L1 it was reckoned. The CSV
 // has a row for each way in which a program run does not fit, and one if there is none.
-func Check(r *replay.Result, j replay.Judgement) Document {
+func Check(r *replay.Result, j replay.Judgement) Output {
 	c := check{j, r}
-	d := Document{
+	d := Output{
 		json: func(w io.Writer) error { return writeJSON(w, r.Check(j)) },
 		csv:  func() csvTable { return checkCSV(c) }, file: r.File, tests: c.tests(),
 	}

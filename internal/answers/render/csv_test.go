@@ -22,7 +22,7 @@ import (
 )
 
 // csvOf returns the rows of a document by the names of their columns.
-func csvOf(t *testing.T, d render.Document) (rows []map[string]string, head []string) {
+func csvOf(t *testing.T, d render.Output) (rows []map[string]string, head []string) {
 	t.Helper()
 	var b bytes.Buffer
 	require.NoError(t, d.CSV(&b, true))
@@ -40,7 +40,7 @@ func csvOf(t *testing.T, d render.Document) (rows []map[string]string, head []st
 	return rows, head
 }
 
-func decoded(t *testing.T, d render.Document) map[string]any {
+func decoded(t *testing.T, d render.Output) map[string]any {
 	t.Helper()
 	var b bytes.Buffer
 	require.NoError(t, d.JSON(&b))
@@ -297,7 +297,7 @@ func TestNamesAreInert(t *testing.T) {
 		s.run(20, evil, circular("{[0-0 - 1-1]}", 1<<21))
 		s.result.L1 = []replay.DeviceL1{{ID: known(0), Kind: replay.KindChip, Peak: peakOf(replay.Name(evil))}}
 		s.result.Devices = []replay.Device{{ID: known(0), Kind: replay.KindChip, ProgramsDetail: programs(replay.ProgramDetail{Op: replay.Name(evil), Core: 1, Bytes: 1})}}
-		documents := []render.Document{
+		documents := []render.Output{
 			render.Report(s.result, render.Options{Programs: true}), render.Report(s.result, render.Options{}), render.Peak(s.result),
 			judged(s.result, nil),
 		}
@@ -369,7 +369,7 @@ func TestCSVColumnsAreDocumented(t *testing.T) {
 	require.True(t, ok)
 	basis, _, _ = strings.Cut(basis, "```")
 	r := &replay.Result{}
-	for verb, d := range map[string]render.Document{
+	for verb, d := range map[string]render.Output{
 		"report": render.Report(r, render.Options{}), "report --programs": render.Report(r, render.Options{Programs: true}),
 		"report --cores": render.Report(r, render.Options{Cores: true}), "check": judged(r, nil), "diff": render.Diff(&diff.Document{}), "peak": render.Peak(r),
 	} {
@@ -417,7 +417,7 @@ func TestFormatsGolden(t *testing.T) {
 		}
 		r := f.replay(t)
 		var b bytes.Buffer
-		for _, d := range []render.Document{render.Report(r, render.Options{}), render.Report(r, render.Options{Programs: true}),
+		for _, d := range []render.Output{render.Report(r, render.Options{}), render.Report(r, render.Options{Programs: true}),
 			render.Report(r, render.Options{Cores: true}), render.Peak(r), judged(r, nil)} {
 			require.NoError(t, d.CSV(&b, true))
 		}
@@ -449,7 +449,7 @@ func TestTablesFollowTheTerminal(t *testing.T) {
 	for _, f := range fixtures(t) {
 		r := f.replay(t)
 		for _, columns := range []int{80, 120, 200} {
-			for _, d := range []render.Document{render.Report(r, render.Options{Programs: true}), render.Peak(r), judged(r, nil)} {
+			for _, d := range []render.Output{render.Report(r, render.Options{Programs: true}), render.Peak(r), judged(r, nil)} {
 				var b bytes.Buffer
 				require.NoError(t, d.Text(&b, columns))
 				for i, line := range strings.Split(b.String(), "\n") {

@@ -15,8 +15,8 @@ import (
 // Diff returns a comparison. The first line answers; then comes what explains the rest, and each device, where
 // what changes most bytes of a core comes before what changes fewer. Its CSV has a row for each thing that
 // differs. Its details are the two inputs.
-func Diff(d *diff.Document) Document {
-	out := Document{json: func(w io.Writer) error { return writeJSON(w, d) }, csv: func() csvTable { return diffCSV(d) }}
+func Diff(d *diff.Document) Output {
+	out := Output{json: func(w io.Writer) error { return writeJSON(w, d) }, csv: func() csvTable { return diffCSV(d) }}
 	out.page.line("%s", diffAnswer(d))
 	out.page.note(diffNotes(d)...)
 	writeDiff(&out.page, d)

@@ -117,8 +117,8 @@ type Doubts struct {
 	taken []string   // files of all answers
 }
 
-// Take returns the Document without its assumptions, which are kept.
-func (all *Doubts) Take(d Document) Document {
+// Take returns the Output without its assumptions, which are kept.
+func (all *Doubts) Take(d Output) Output {
 	all.taken = append(all.taken, d.file)
 	for _, one := range d.page.doubts {
 		i := slices.Index(all.all, one)

@@ -14,7 +14,7 @@ import (
 // Explain returns the meaning of tt-metal's messages. One message begins with its answer, several with a table
 // of answers. Each follows in tt-metal's words, with its notes and, of a capture, the buffers that
 // meet. Notes that hold for several messages stand below all of them, each once.
-func Explain(doc clash.Document) Document {
+func Explain(doc clash.Document) Output {
 	var p page
 	switch n := len(doc.Messages); n {
 	case 0:
@@ -39,12 +39,12 @@ func Explain(doc clash.Document) Document {
 		p.line("%s not shown: there are more than %d different ones", more, clash.MaxDistinct)
 	}
 	p.apart(writeMessages(&p, doc.Messages))
-	return Document{page: p, json: func(w io.Writer) error { return json.NewEncoder(w).Encode(doc) }}
+	return Output{page: p, json: func(w io.Writer) error { return json.NewEncoder(w).Encode(doc) }}
 }
 
 // writeMessages writes each message in tt-metal's words, with its own notes. It returns the notes that hold for
 // several, each once.
-func writeMessages(p *page, messages []clash.Row) (common []note) {
+func writeMessages(p *page, messages []clash.MessageRow) (common []note) {
 	seen := map[string]int64{} // lines of messages, by all but their programs
 	for _, m := range messages {
 		texts := []string{fmt.Sprint(m.Kind, m.What, m.Cores, m.Summary)}
@@ -91,7 +91,7 @@ func commonLabels() []string { return []string{"why", "unknown", "chip", "?"} }
 
 // writeMeeting writes a table of the buffers of the program that a message is about, by address, and
 // of a clash with the lowest L1 buffers.
-func writeMeeting(p *page, m clash.Row) {
+func writeMeeting(p *page, m clash.MessageRow) {
 	t := headed("<", "bytes", "start", "end", "<what", "<whose")
 	t.most = 50
 	short := "CB"

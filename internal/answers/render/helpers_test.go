@@ -71,8 +71,8 @@ func text(t *testing.T, r *replay.Result, opt render.Options) string {
 	return written(t, render.Report(r, opt))
 }
 
-// written is the text of a Document.
-func written(t *testing.T, d render.Document) string {
+// written is the text of an Output.
+func written(t *testing.T, d render.Output) string {
 	t.Helper()
 	var b bytes.Buffer
 	require.NoError(t, d.Text(&b, 0))
@@ -111,6 +111,6 @@ func requireVisible(t *testing.T, text string) {
 }
 
 // judged judges a Result with a budget, or without.
-func judged(r *replay.Result, budget *replay.Budget) render.Document {
+func judged(r *replay.Result, budget *replay.Budget) render.Output {
 	return render.Check(r, r.Judge(replay.Terms{Budget: budget})).Detailed()
 }

@@ -48,7 +48,7 @@ type testSuite struct {
 }
 
 // Add writes the suite of a Check.
-func (j *JUnit) Add(d Document) error { return j.add(d.file, d.tests) }
+func (j *JUnit) Add(d Output) error { return j.add(d.file, d.tests) }
 
 // Refuse writes a suite for an input that cannot be read. The error names it.
 func (j *JUnit) Refuse(err error) error {

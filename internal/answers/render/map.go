@@ -17,8 +17,8 @@ import (
 // the address map of one core, if the Result is narrowed to it. It shows the peak of each device
 // (replay.Options.Groups) or, if at is there, the moment after that node (Options.GroupsAt). Its JSON has every
 // device, equal or not.
-func Map(r *replay.Result, at event.Opt[uint64]) Document {
-	d := Document{json: func(w io.Writer) error { return writeJSON(w, r.Map(at)) }}
+func Map(r *replay.Result, at event.Opt[uint64]) Output {
+	d := Output{json: func(w io.Writer) error { return writeJSON(w, r.Map(at)) }}
 	page := &d.page
 	folds := foldLaid(r, at)
 	page.line("%s%s", head("map", r), mapAnswer(r, at, len(folds) > 1))
@@ -161,8 +161,8 @@ func pictured(r *replay.Result, f laidFold, at event.Opt[uint64]) string {
 	return f.title(r) + momentOf(r, f.first, at)
 }
 
-func grid(r *replay.Result, f laidFold, at event.Opt[uint64]) draw.Grid {
-	g := draw.Grid{Name: pictured(r, f, at), Cols: f.first.Cols, Rows: f.first.Rows, Full: r.SpecOf(f.first.ID).UsableBytes(), FullIs: "usable L1"}
+func grid(r *replay.Result, f laidFold, at event.Opt[uint64]) draw.ShadedGrid {
+	g := draw.ShadedGrid{Name: pictured(r, f, at), Cols: f.first.Cols, Rows: f.first.Rows, Full: r.SpecOf(f.first.ID).UsableBytes(), FullIs: "usable L1"}
 	for _, one := range f.first.Mapped(at) {
 		g.Shades = append(g.Shades, draw.Shade{Cores: one.Cores, Bytes: one.Bytes})
 	}
@@ -215,7 +215,7 @@ func clashMap(r *replay.Result) (draw.Column, bool) {
 
 // SVG writes the pictures of a Map, for light and dark pages, without a script. Names in it are
 // text, whatever they are.
-func (d Document) SVG(w io.Writer) error {
+func (d Output) SVG(w io.Writer) error {
 	var title string
 	var notes []string
 	var pictures []draw.Picture

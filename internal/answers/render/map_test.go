@@ -108,7 +108,7 @@ func TestMapOfDevicesThatDiffer(t *testing.T) {
 	require.Equal(t, json.Number(strconv.FormatFloat(percent, 'f', -1, 64)), memberOf(doc, "fullest")["percent_of_l1"])
 	require.Equal(t, memberOf(doc, "fullest")["percent_of_l1"], memberOf(doc["l1"].([]any)[1], "core_peak")["percent_of_l1"])
 	var b bytes.Buffer
-	for _, d := range []render.Document{render.Report(r, render.Options{}), render.Peak(r)} {
+	for _, d := range []render.Output{render.Report(r, render.Options{}), render.Peak(r)} {
 		b.Reset()
 		require.NoError(t, d.Text(&b, 0))
 		require.Contains(t, b.String(), "68.4%")

@@ -38,7 +38,7 @@ func TestDeviceZeroAndNone(t *testing.T) {
 	in := capture.NewReader(strings.NewReader(placedTwice()), "two.json")
 	r, err := replay.Run("two.json", in.Events(capture.Options{}), opt)
 	require.NoError(t, err)
-	for _, d := range []render.Document{
+	for _, d := range []render.Output{
 		render.Report(r, render.Options{Programs: true, Cores: true}), render.Peak(r), render.Map(r, event.Some(uint64(5))),
 		render.Who(r, r.Who(*opt.Ask, replay.Filter{})), render.Room(r, r.Room(nil)),
 	} {

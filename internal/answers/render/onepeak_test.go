@@ -19,7 +19,7 @@ import (
 // the log, device 6 an equal one, and device 4 a lower one that consists of other things.
 func TestOnePeakIsEnoughForText(t *testing.T) {
 	texts := func(r *replay.Result) (out []string) {
-		for _, d := range []render.Document{render.Peak(r), render.Report(r, render.Options{}), render.Check(r, r.Judge(replay.Terms{})).Detailed()} {
+		for _, d := range []render.Output{render.Peak(r), render.Report(r, render.Options{}), render.Check(r, r.Judge(replay.Terms{})).Detailed()} {
 			var text strings.Builder
 			require.NoError(t, d.Text(&text, 0))
 			out = append(out, text.String())
@@ -108,7 +108,7 @@ func TestOnePeakIsEnoughForPictures(t *testing.T) {
 				OnePeak: one, Groups: true, GroupsAt: q.at, Timeline: true, Moments: 100, Only: replay.Filter{Core: q.core},
 			})
 			require.NoError(t, err)
-			for _, d := range []render.Document{render.Map(r, q.at), render.Peak(r), render.Report(r, render.Options{})} {
+			for _, d := range []render.Output{render.Map(r, q.at), render.Peak(r), render.Report(r, render.Options{})} {
 				var text, json, csv strings.Builder
 				require.NoError(t, d.Text(&text, 0))
 				require.NoError(t, d.JSON(&json))

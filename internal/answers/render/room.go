@@ -12,9 +12,9 @@ import (
 
 // Room returns the answer to the question how large one more L1 buffer could have been: the room
 // in the first line, then who limits it and when, and the room on each group of cores.
-func Room(r *replay.Result, doc replay.RoomDocument) Document {
+func Room(r *replay.Result, doc replay.RoomDocument) Output {
 	m := room{check{replay.Judgement{Answer: doc.Answer, Untold: doc.Untold, Accepted: doc.Accepted}, r}, doc}
-	d := Document{json: func(w io.Writer) error { return writeJSON(w, doc) }, file: r.File}
+	d := Output{json: func(w io.Writer) error { return writeJSON(w, doc) }, file: r.File}
 	d.page.line("%s  %s%s  %s%s", m.word(), shown.End(r.File, 60), m.only()+m.accepted(), m.answer(), doubtful(r))
 	d.page.note(slices.Concat(m.reasons("because", m.Untold), m.tensor(), m.limits(), m.unfit())...)
 	m.writeGroups(&d.page)

@@ -21,8 +21,8 @@ type Options struct {
 // run from left to right; other characters are escaped, and long names are cut. Its CSV has a
 // row for each device or, if Options ask, for each program or each group of cores. It has
 // one kind of row: programs, if Options ask for both.
-func Report(r *replay.Result, opt Options) Document {
-	d := Document{json: func(w io.Writer) error { return writeReport(w, r) }}
+func Report(r *replay.Result, opt Options) Output {
+	d := Output{json: func(w io.Writer) error { return writeReport(w, r) }}
 	p := &d.page
 	peaks := map[event.Opt[uint64]]string{}
 	for i := range r.L1 {

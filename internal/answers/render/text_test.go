@@ -340,7 +340,7 @@ func TestHostileCodes(t *testing.T) {
 		r := result(1)
 		r.Anomalies = []replay.AnomalyCount{{Code: replay.Code(evil), Count: 1, First: -1}}
 		j := replay.Judgement{Answer: replay.CannotTell, Untold: []replay.Reason{r.Reason(replay.Code(evil))}}
-		for _, d := range []render.Document{render.Report(r, render.Options{}), render.Check(r, j).Detailed(), render.Peak(r), render.Map(r, event.Opt[uint64]{})} {
+		for _, d := range []render.Output{render.Report(r, render.Options{}), render.Check(r, j).Detailed(), render.Peak(r), render.Map(r, event.Opt[uint64]{})} {
 			var b bytes.Buffer
 			require.NoError(t, d.Text(&b, 0))
 			require.NoError(t, d.Markdown(&b))

@@ -13,8 +13,8 @@ import (
 )
 
 // Who returns what holds a byte of L1. Text shows chips that hold the same once, with their ids.
-func Who(r *replay.Result, q replay.WhoDocument) Document {
-	d := Document{json: func(w io.Writer) error { return writeJSON(w, q) }}
+func Who(r *replay.Result, q replay.WhoDocument) Output {
+	d := Output{json: func(w io.Writer) error { return writeJSON(w, q) }}
 	page := &d.page
 	folds := foldHeld(r, q.Held)
 	page.line("%s%s", head("who", r), whoAnswer(r, q, folds))

@@ -19,22 +19,22 @@ import (
 // A file is a capture that is read, and how fast it should be.
 type file struct {
 	name string
-	what large.Capture
+	what large.Plan
 	goal float64 // MB/s, on the machine of docs/results.md
 }
 
 // captures are the files. Their sizes are shares of a mega, which is 1e6 for the goals.
 func captures(mega int64) []file {
 	return []file{
-		{"report, 1 % graph", large.Capture{Size: 268 * mega, Programs: 81, Share: 0.01}, 2000},
-		{"dense graph, 81 programs", large.Capture{Size: 20 * mega, Programs: 81}, 250},
-		{"dense graph, indented", large.Capture{Size: 20 * mega, Programs: 81, Dialect: large.Indent}, 250},
-		{"dense graph of 2024", large.Capture{Size: 20 * mega, Programs: 81, Dialect: large.Strings}, 250},
-		{"32 chips", large.Capture{Size: 20 * mega, Programs: 81, Chips: 32}, 250},
-		{"buffers of one size", large.Capture{Size: 20 * mega, Programs: 81, Buffers: large.SameBuffers}, 80},
-		{"buffers vary", large.Capture{Size: 20 * mega, Programs: 81, Buffers: large.VaryBuffers}, 80},
-		{"buffers vary, 5,000 programs", large.Capture{Size: 10 * mega, Programs: 5000, Buffers: large.VaryBuffers}, 50},
-		{"every program distinct", large.Capture{Size: 10 * mega}, 40},
+		{"report, 1 % graph", large.Plan{Size: 268 * mega, Programs: 81, Share: 0.01}, 2000},
+		{"dense graph, 81 programs", large.Plan{Size: 20 * mega, Programs: 81}, 250},
+		{"dense graph, indented", large.Plan{Size: 20 * mega, Programs: 81, Dialect: large.Indent}, 250},
+		{"dense graph of 2024", large.Plan{Size: 20 * mega, Programs: 81, Dialect: large.Strings}, 250},
+		{"32 chips", large.Plan{Size: 20 * mega, Programs: 81, Chips: 32}, 250},
+		{"buffers of one size", large.Plan{Size: 20 * mega, Programs: 81, Buffers: large.SameBuffers}, 80},
+		{"buffers vary", large.Plan{Size: 20 * mega, Programs: 81, Buffers: large.VaryBuffers}, 80},
+		{"buffers vary, 5,000 programs", large.Plan{Size: 10 * mega, Programs: 5000, Buffers: large.VaryBuffers}, 50},
+		{"every program distinct", large.Plan{Size: 10 * mega}, 40},
 	}
 }
 
@@ -65,7 +65,7 @@ func (r *runner) twoProcessors(command, dir string) error {
 		r.add(row{workload: "file: files of one run", what: "two processors against one", value: one})
 		return nil
 	}
-	what := large.Capture{Size: 20 * r.size.mega, Programs: 81}
+	what := large.Plan{Size: 20 * r.size.mega, Programs: 81}
 	var paths []string
 	for rank := range 4 {
 		path := filepath.Join(dir, fmt.Sprintf("rank%d.json", rank))
@@ -148,7 +148,7 @@ func (r *runner) file(f file, command, path string) error {
 
 // grows returns how many bytes more are held for each more run or, where each has a program
 // of its own, program.
-func grows(what large.Capture, path string) (bytes float64, of string, err error) {
+func grows(what large.Plan, path string) (bytes float64, of string, err error) {
 	var made [2]large.Made
 	var held [2]uint64
 	size := what.Size
@@ -167,7 +167,7 @@ func grows(what large.Capture, path string) (bytes float64, of string, err error
 	return (float64(held[1]) - float64(held[0])) / float64((made[1].Ops-made[0].Ops)*int64(max(what.Chips, 1))), of, nil
 }
 
-func write(c large.Capture, path string) (large.Made, error) {
+func write(c large.Plan, path string) (large.Made, error) {
 	f, err := os.Create(path)
 	if err != nil {
 		return large.Made{}, err

@@ -20,14 +20,14 @@ func states(r *runner) error {
 
 	all, one, two := math.Inf(1), math.Inf(1), math.Inf(1)
 	for round := range r.rounds {
-		f := bench.NewFleet(w.Spec, w.Devices)
+		f := bench.NewEngine(w.Spec, w.Devices)
 		all = min(all, changing(f, w))
 		if round == 0 {
 			if err := equalStates(f, w, r.size.states); err != nil {
 				return err
 			}
 		}
-		one = min(one, changing(bench.NewFleet(alone.Spec, 1), alone))
+		one = min(one, changing(bench.NewEngine(alone.Spec, 1), alone))
 		two = min(two, changing(baseline.NewPerCore(w.Spec, w.Devices), few))
 	}
 	us := timing{change: all / float64(bench.Changes(w.Steps)), run: all}
@@ -64,7 +64,7 @@ func states(r *runner) error {
 
 // changing returns the ns that the steps of w take, without questions.
 func changing(c baseline.Contender, w bench.Workload) float64 {
-	if f, ok := c.(*bench.Fleet); ok {
+	if f, ok := c.(*bench.Engine); ok {
 		f.Prepare(w.Steps)
 	}
 	bench.Load(c, w.Before)
@@ -74,7 +74,7 @@ func changing(c baseline.Contender, w bench.Workload) float64 {
 
 // equalStates compares the totals of all devices with what a baseline says of one device
 // for each state.
-func equalStates(f *bench.Fleet, w bench.Workload, states int) error {
+func equalStates(f *bench.Engine, w bench.Workload, states int) error {
 	var first []int
 	for s := range states {
 		first = append(first, s)
@@ -98,7 +98,7 @@ func fleetHeap(w bench.Workload) (float64, error) {
 	if _, err := f.AddMesh(0, 1, w.Devices, w.Spec); err != nil {
 		return 0, err
 	}
-	for _, steps := range [][]bench.Step{w.Before, w.Steps} {
+	for _, steps := range [][]bench.Call{w.Before, w.Steps} {
 		for _, s := range steps {
 			ids := make([]device.ID, len(s.Devices))
 			for i, d := range s.Devices {

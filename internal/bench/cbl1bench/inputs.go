@@ -26,7 +26,7 @@ func inputs(r *runner) error {
 	if err != nil {
 		return err
 	}
-	for _, source := range attack.Sources() {
+	for _, source := range attack.Families() {
 		for _, in := range source.Inputs {
 			aims := in.Aims
 			if r.noGoals { // the smaller ones
@@ -52,7 +52,7 @@ func built(dir string) (command string, err error) {
 }
 
 // input measures one of them with each verb that its source has.
-func (r *runner) input(source attack.Source, in attack.Input, aim attack.Aim, command, dir string) error {
+func (r *runner) input(source attack.Family, in attack.Template, aim attack.Aim, command, dir string) error {
 	dir, err := os.MkdirTemp(dir, "input")
 	if err != nil {
 		return err

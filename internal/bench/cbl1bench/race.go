@@ -167,7 +167,7 @@ func (e *entry) play() {
 func (e *entry) step(point int) int { return (2*point + 1) * len(e.w.Steps) / (2 * e.points) }
 
 // clock plays steps that belong together and remembers their time, if it is the best.
-func (e *entry) clock(point int, c baseline.Contender, steps []bench.Step) {
+func (e *entry) clock(point int, c baseline.Contender, steps []bench.Call) {
 	took := stopwatch(func() { e.totals = bench.Play(c, steps, e.totals) })
 	e.best[point] = min(e.best[point], float64(took.Nanoseconds()))
 }

@@ -61,7 +61,7 @@ type writers struct {
 	writes atomic.Int64
 }
 
-func (x *writers) start(f *bench.Fleet, w bench.Workload, device int) {
+func (x *writers) start(f *bench.Engine, w bench.Workload, device int) {
 	on := []int{device}
 	x.Go(func() {
 		for i := 0; !x.stop.Load(); i++ {
@@ -80,7 +80,7 @@ func (x *writers) end() {
 
 // beside returns the median time of a read while so many goroutines read all devices of
 // f, and one writes on each device.
-func beside(f *bench.Fleet, w bench.Workload, readers, batches int) (float64, error) {
+func beside(f *bench.Engine, w bench.Workload, readers, batches int) (float64, error) {
 	var write writers
 	for d := range w.Devices {
 		write.start(f, w, d)
@@ -117,7 +117,7 @@ func concurrent(r *runner) error {
 		return nil
 	}
 	w := bench.Concurrent(goroutines, 256)
-	f := bench.NewFleet(w.Spec, w.Devices)
+	f := bench.NewEngine(w.Spec, w.Devices)
 	f.Prepare(w.PerDevice().Steps)
 	bench.Change(f, w.Steps)
 
@@ -136,7 +136,7 @@ func concurrent(r *runner) error {
 }
 
 // samePerCore compares the totals after all steps of w with the totals of a baseline.
-func samePerCore(f *bench.Fleet, w bench.Workload) error {
+func samePerCore(f *bench.Engine, w bench.Workload) error {
 	c := baseline.NewPerCore(w.Spec, w.Devices)
 	bench.Load(c, w.Steps)
 	for d := range w.Devices {
@@ -154,7 +154,7 @@ func total(r *runner) error {
 	fleets := []bench.Workload{few, many, bench.Mesh(r.size.devices, r.size.meshed), bench.States(r.size.fleet, r.size.states, 8, 1)}
 	slowest := 0.0
 	for _, w := range fleets {
-		f := bench.NewFleet(w.Spec, w.Devices)
+		f := bench.NewEngine(w.Spec, w.Devices)
 		bench.Change(f, w.Before)
 		bench.Change(f, w.Steps)
 		one := []device.Device{f.Device(w.Devices / 2)}
@@ -171,7 +171,7 @@ func total(r *runner) error {
 		value: value{n: slowest, unit: "ns"}, goal: atMost(5, 3),
 	})
 
-	f := bench.NewFleet(many.Spec, 1)
+	f := bench.NewEngine(many.Spec, 1)
 	bench.Change(f, many.Steps)
 	read := oneProcessor()
 	if read.instead == "" {

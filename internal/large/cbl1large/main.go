@@ -20,7 +20,7 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // run returns 0, 1 if writing failed, or 2 for wrong usage.
 func run(args []string, out, errw io.Writer) int {
-	var c large.Capture
+	var c large.Plan
 	flags := flag.NewFlagSet("cbl1large", flag.ContinueOnError)
 	flags.SetOutput(errw)
 	flags.Int64Var(&c.Size, "size", 1<<20, "`bytes`, about")

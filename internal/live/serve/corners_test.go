@@ -129,13 +129,13 @@ func TestArchitectures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := wire.Newest()
 		boards := map[string]uint32{"e150": 1, "n150": 2, "p150": 3}
-		var devices []wire.Device
+		var devices []wire.DeclaredDevice
 		for _, board := range l1.Boards() {
 			if boards[board.Name] > 0 {
-				devices = append(devices, wire.Device{ID: int32(boards[board.Name]), Spec: board})
+				devices = append(devices, wire.DeclaredDevice{ID: int32(boards[board.Name]), Spec: board})
 			}
 		}
-		devices = append(devices, wire.Device{ID: 9, Spec: l1.Spec{Name: "x", Cols: 2, Rows: 1, L1Size: 1 << 32}})
+		devices = append(devices, wire.DeclaredDevice{ID: 9, Spec: l1.Spec{Name: "x", Cols: 2, Rows: 1, L1Size: 1 << 32}})
 		s := newShop(t, serve.Config{Dialect: d, Devices: devices})
 		conn := s.connect(1)
 		for _, want := range boards {
@@ -196,7 +196,7 @@ var errSink = errors.New("the sink is full")
 func TestMomentFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := wire.Newest()
-		s := newShop(t, serve.Config{Dialect: d, Devices: []wire.Device{{ID: 4, Spec: l1.N150()}}})
+		s := newShop(t, serve.Config{Dialect: d, Devices: []wire.DeclaredDevice{{ID: 4, Spec: l1.N150()}}})
 		send(t, s.connect(1), d, cb, cb)
 		bad := s.connect(2)
 		_, err := bad.Write([]byte{1, 0, 0})
@@ -219,7 +219,7 @@ func TestRecordIsWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := wire.Newest()
 		log := &sink{writes: 1 << 20, close: errors.New("closed badly")}
-		s := newShop(t, serve.Config{Dialect: d, Record: &serve.Record{Open: func() (io.WriteCloser, error) { return log, nil }}})
+		s := newShop(t, serve.Config{Dialect: d, Record: &serve.Recorder{Open: func() (io.WriteCloser, error) { return log, nil }}})
 		conn, begun := s.connect(1), log.Len()
 		send(t, conn, d, cb)
 		require.Equal(t, begun, log.Len())
@@ -234,9 +234,9 @@ func TestRecordIsWritten(t *testing.T) {
 		s.shut(t)
 		require.Equal(t, "cbl1: nothing is recorded: closed badly\n", s.errs.String())
 	})
-	_, err := serve.New(serve.Config{Now: time.Now, Record: &serve.Record{Open: func() (io.WriteCloser, error) { return nil, errSink }}})
+	_, err := serve.New(serve.Config{Now: time.Now, Record: &serve.Recorder{Open: func() (io.WriteCloser, error) { return nil, errSink }}})
 	require.ErrorIs(t, err, errSink)
-	_, err = serve.New(serve.Config{Now: time.Now, Devices: []wire.Device{{ID: 1, Spec: l1.N150()}, {ID: 1, Spec: l1.N150()}}})
+	_, err = serve.New(serve.Config{Now: time.Now, Devices: []wire.DeclaredDevice{{ID: 1, Spec: l1.N150()}, {ID: 1, Spec: l1.N150()}}})
 	require.Error(t, err)
 }
 

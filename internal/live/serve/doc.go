@@ -4,11 +4,11 @@
 // # Model
 //
 // A [Server], made by New with a [Config], has a ledger of package wire and a session, and writes
-// its events as lines of a [Format] and as an event log ([Record]):
+// its events as lines of a [Format] and as an event log ([Recorder]):
 //
 //	Listen ─> Server.Serve ─ a client ─> wire.Reader ─> wire.Ledger ─┬─> lines
 //	                                                                 ├─> replay.Session: bytes of a core, at most
-//	                                                                 └─> Record: an event log
+//	                                                                 └─> Recorder: an event log
 //	Listen ─> Server.ServeLogs ─ a client ─> event.Log ─> replay.Session of its own, or replay.Shared by name ─> answers
 //
 // The caller has the listeners, the clock and the moments: Server.Sweep finds dead processes,

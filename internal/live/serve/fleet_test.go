@@ -179,7 +179,7 @@ func requireEnds(t *testing.T, c *teller) {
 // resident bytes, as numbers that are worked out here by hand.
 func TestRowsOfFleets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShop(t, serve.Config{Dialect: wire.Newest(), Devices: []wire.Device{{ID: 3, Spec: l1.N150()}}})
+		s := newShop(t, serve.Config{Dialect: wire.Newest(), Devices: []wire.DeclaredDevice{{ID: 3, Spec: l1.N150()}}})
 		l := newLogs(s)
 		send(t, s.connect(7), wire.Newest(), wire.Record{Type: wire.TypeCBAlloc, Device: 3, Size: 16, ID: 111616})
 		b, a := l.tell(t, theirs), l.tell(t, ours)

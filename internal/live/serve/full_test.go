@@ -72,7 +72,7 @@ func TestFullDisk(t *testing.T) {
 	for room := 0; room < 400; room += 11 { // for the events of 2 and 3, and a part of a line
 		synctest.Test(t, func(t *testing.T) {
 			d := disk{room: 1 << 20}
-			s := newShop(t, serve.Config{Dialect: wire.Newest(), Quiet: true, Record: &serve.Record{Open: d.open}})
+			s := newShop(t, serve.Config{Dialect: wire.Newest(), Quiet: true, Record: &serve.Recorder{Open: d.open}})
 			allocates(t, s, 1)
 			s.Sweep()
 			d.room = room
@@ -135,7 +135,7 @@ func requireLog(t *testing.T, log io.Reader, buffers int, lost int64) {
 func TestFullDiskAtATurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := disk{room: 1 << 20}
-		s := newShop(t, serve.Config{Dialect: wire.Newest(), Record: &serve.Record{Open: d.open, Most: 1000}})
+		s := newShop(t, serve.Config{Dialect: wire.Newest(), Record: &serve.Recorder{Open: d.open, Most: 1000}})
 		d.opens = errors.New("no inode")
 		ids := make([]uint64, 20)
 		for i := range ids {

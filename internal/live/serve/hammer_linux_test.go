@@ -229,7 +229,7 @@ func TestHammerRandomBytes(t *testing.T) {
 // refusedOf returns how many records named a device that cannot be.
 func refusedOf(h *house) int64 {
 	for _, odd := range h.Snapshot().Odd {
-		if odd.Code == string(wire.AnomalyDevice) {
+		if odd.Code == string(wire.OddityDevice) {
 			return odd.Count
 		}
 	}
@@ -242,13 +242,13 @@ func TestHammerDay(t *testing.T) {
 	before := testkit.Open()
 	path := filepath.Join(t.TempDir(), "day.jsonl")
 	var now atomic.Int64
-	var devices []wire.Device
+	var devices []wire.DeclaredDevice
 	for id := range int32(4) {
-		devices = append(devices, wire.Device{ID: id, Spec: l1.N150()})
+		devices = append(devices, wire.DeclaredDevice{ID: id, Spec: l1.N150()})
 	}
 	s, err := serve.New(serve.Config{
 		Now: func() time.Time { return time.Unix(now.Load(), 0) }, Dialect: wire.Newest(), Devices: devices,
-		Record: &serve.Record{Open: func() (io.WriteCloser, error) { return os.Create(path) }},
+		Record: &serve.Recorder{Open: func() (io.WriteCloser, error) { return os.Create(path) }},
 	})
 	require.NoError(t, err)
 	conns := &shop{conns: make(chan net.Conn)}

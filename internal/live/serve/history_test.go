@@ -56,9 +56,9 @@ func TestEachDeviceCountsAlone(t *testing.T) {
 func TestMeshAllocatesAndFrees(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := wire.Newest()
-		devices := []wire.Device{{ID: 32, Spec: l1.Spec{Cols: 1, Rows: 1}, Chips: []int32{0, 31}}}
+		devices := []wire.DeclaredDevice{{ID: 32, Spec: l1.Spec{Cols: 1, Rows: 1}, Chips: []int32{0, 31}}}
 		for id := range int32(32) {
-			devices = append(devices, wire.Device{ID: id, Spec: l1.N150()})
+			devices = append(devices, wire.DeclaredDevice{ID: id, Spec: l1.N150()})
 		}
 		s := newShop(t, serve.Config{Dialect: d, Devices: devices})
 		conn := s.connect(10)

@@ -122,7 +122,7 @@ func TestPythonClient(t *testing.T) {
 	if err != nil {
 		t.Skip("needs python3")
 	}
-	h := newHouse(t, serve.Config{Grace: 50 * time.Millisecond, Delay: time.Hour, Devices: []wire.Device{{ID: 0, Spec: l1.N150()}, {ID: 1, Spec: l1.N150()}}})
+	h := newHouse(t, serve.Config{Grace: 50 * time.Millisecond, Delay: time.Hour, Devices: []wire.DeclaredDevice{{ID: 0, Spec: l1.N150()}, {ID: 1, Spec: l1.N150()}}})
 	out, err := exec.Command(python, "testdata/client.py", h.path).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	require.Equal(t, "device 1 0 4096 64 0\ndevices 1\n", string(out))
@@ -141,7 +141,7 @@ func TestCPPClient(t *testing.T) {
 	client := filepath.Join(t.TempDir(), "client")
 	out, err := exec.Command(compiler, "-std=c++17", "-Wall", "-Wextra", "-Werror", "-o", client, "../../../examples/cpp/alloc_client.cpp").CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	h := newHouse(t, serve.Config{Grace: 50 * time.Millisecond, Delay: time.Hour, Devices: []wire.Device{{ID: 0, Spec: l1.N150()}, {ID: 1, Spec: l1.N150()}}})
+	h := newHouse(t, serve.Config{Grace: 50 * time.Millisecond, Delay: time.Hour, Devices: []wire.DeclaredDevice{{ID: 0, Spec: l1.N150()}, {ID: 1, Spec: l1.N150()}}})
 	out, err = exec.Command(client, h.path).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	require.Equal(t, "L1 4096, DRAM 0, CB 262144, kernels 2048\ndevices 2, L1 of a core 1499136\n", string(out))

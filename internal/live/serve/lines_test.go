@@ -73,7 +73,7 @@ func end(t *testing.T, events func(func(*event.Event, error) bool)) *replay.Sess
 func printedAndRecorded(t *testing.T, format serve.Format, apart bool) (printed, recorded string) {
 	synctest.Test(t, func(t *testing.T) {
 		log := &file{}
-		s := newShop(t, serve.Config{Format: format, Dialect: wire.Newest(), Record: &serve.Record{Open: func() (io.WriteCloser, error) { return log, nil }}})
+		s := newShop(t, serve.Config{Format: format, Dialect: wire.Newest(), Record: &serve.Recorder{Open: func() (io.WriteCloser, error) { return log, nil }}})
 		random := rand.New(rand.NewPCG(1, 2))
 		for _, pid := range []int32{10, 11, 12} {
 			conn := s.connect(pid)

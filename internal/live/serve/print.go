@@ -68,22 +68,22 @@ const live wire.What = "live"
 
 // A row is an effect as JSON has it; cbl1.serve-1.schema.json describes it.
 type row struct {
-	T       int64        `json:"t"` // nanoseconds since 1970
-	What    wire.What    `json:"what"`
-	Type    string       `json:"type"`
-	Device  int32        `json:"device"`
-	PID     int32        `json:"pid"`
-	ID      uint64       `json:"id"`
-	Bytes   uint64       `json:"bytes"`
-	Kind    string       `json:"kind,omitempty"`
-	Refs    int          `json:"refs,omitempty"`
-	Total   *uint64      `json:"total_bytes,omitempty"` // of the sums that the protocol means; nil in lists, and where a record was refused
-	Core    uint64       `json:"core_at_most_bytes"`
-	Odd     wire.Anomaly `json:"anomaly,omitempty"`
-	Wrapped bool         `json:"wrapped,omitempty"`
-	Leaked  bool         `json:"leaked,omitempty"`
-	Backing bool         `json:"backing,omitempty"`
-	Shared  bool         `json:"shared,omitempty"`
+	T       int64       `json:"t"` // nanoseconds since 1970
+	What    wire.What   `json:"what"`
+	Type    string      `json:"type"`
+	Device  int32       `json:"device"`
+	PID     int32       `json:"pid"`
+	ID      uint64      `json:"id"`
+	Bytes   uint64      `json:"bytes"`
+	Kind    string      `json:"kind,omitempty"`
+	Refs    int         `json:"refs,omitempty"`
+	Total   *uint64     `json:"total_bytes,omitempty"` // of the sums that the protocol means; nil in lists, and where a record was refused
+	Core    uint64      `json:"core_at_most_bytes"`
+	Odd     wire.Oddity `json:"anomaly,omitempty"`
+	Wrapped bool        `json:"wrapped,omitempty"`
+	Leaked  bool        `json:"leaked,omitempty"`
+	Backing bool        `json:"backing,omitempty"`
+	Shared  bool        `json:"shared,omitempty"`
 }
 
 // show prints the effect of a record.
@@ -114,7 +114,7 @@ func (s *Server) showRow(e *wire.Effect) {
 	}
 	switch e.Type {
 	case wire.TypeAlloc, wire.TypeFree:
-		if r.Kind = wire.BufferKind(e.Kind); e.Odd == wire.AnomalyKind {
+		if r.Kind = wire.BufferKind(e.Kind); e.Odd == wire.OddityKind {
 			r.Kind = "other"
 		}
 	case wire.TypeKernelLoad, wire.TypeKernelUnload:

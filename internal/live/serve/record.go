@@ -13,9 +13,9 @@ import (
 	"github.com/cbl1/cbl1/internal/shown"
 )
 
-// A Record is the destination of the event log of a server. Each log can be read alone: it begins
+// A Recorder is the destination of the event log of a server. Each log can be read alone: it begins
 // with the devices and the live allocations.
-type Record struct {
+type Recorder struct {
 	// Open opens the next log, where the one before is closed. A log that can be cut, as an *os.File, ends
 	// with a whole line where a Write fails, and is empty where it could not be begun.
 	Open func() (io.WriteCloser, error)
@@ -28,7 +28,7 @@ const recordRoom = 64 << 10
 
 // A recording is the log at hand.
 type recording struct {
-	to     *Record
+	to     *Recorder
 	file   io.WriteCloser // nil: none is open
 	events *event.Writer
 	teller wire.Teller

@@ -50,8 +50,8 @@ func TestRecordingTellsOfProcesses(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var logs []*file
 			s := newShop(t, serve.Config{
-				Dialect: wire.Newest(), Devices: []wire.Device{{ID: 0, Spec: l1.N150(), DRAM: 5000}, {ID: 1, Chips: []int32{0}, Spec: l1.Spec{Cols: 1, Rows: 1}}},
-				Record: &serve.Record{Most: most, Open: func() (io.WriteCloser, error) { logs = append(logs, &file{}); return logs[len(logs)-1], nil }},
+				Dialect: wire.Newest(), Devices: []wire.DeclaredDevice{{ID: 0, Spec: l1.N150(), DRAM: 5000}, {ID: 1, Chips: []int32{0}, Spec: l1.Spec{Cols: 1, Rows: 1}}},
+				Record: &serve.Recorder{Most: most, Open: func() (io.WriteCloser, error) { logs = append(logs, &file{}); return logs[len(logs)-1], nil }},
 			})
 			random := rand.New(rand.NewPCG(1, uint64(most)))
 			others, shared := s.connect(11), 0

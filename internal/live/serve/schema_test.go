@@ -69,7 +69,7 @@ func TestRowSchema(t *testing.T) {
 		}
 	}
 	require.Len(t, seen, len(schema.Properties))
-	require.Len(t, seen["anomaly"], len(wire.Anomalies())-1, "but wrapped, which is a field of its own")
+	require.Len(t, seen["anomaly"], len(wire.Oddities())-1, "but wrapped, which is a field of its own")
 }
 
 // everyRow returns rows of every kind.
@@ -98,7 +98,7 @@ func everyRow(t *testing.T) (out string) {
 		out = s.out.String() + string(s.AppendSummary(nil))
 		slow := &reader{may: make(chan struct{})}
 		d := disk{room: 1 << 20}
-		s = newShop(t, serve.Config{Format: serve.FormatJSON, Dialect: wire.Newest(), Waiting: 1, Out: slow, Record: &serve.Record{Open: d.open}})
+		s = newShop(t, serve.Config{Format: serve.FormatJSON, Dialect: wire.Newest(), Waiting: 1, Out: slow, Record: &serve.Recorder{Open: d.open}})
 		d.room = 0
 		send(t, s.connect(10), wire.Newest(), alloc, alloc, alloc, alloc)
 		synctest.Wait()

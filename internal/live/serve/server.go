@@ -52,13 +52,13 @@ type Config struct {
 	Waiting int
 	Format  Format
 
-	Dialect wire.Dialect  // of all clients; zero: recognised, for each
-	Devices []wire.Device // the declared ones
-	Grace   time.Duration // silence for so long ends a first record, where the dialect is not known
-	Stall   time.Duration // inside a record, for an answer to be taken, and for a connection to end after its process; 0: for ever
-	Delay   time.Duration // how long a dead process keeps its allocations
+	Dialect wire.Dialect          // of all clients; zero: recognised, for each
+	Devices []wire.DeclaredDevice // the declared ones
+	Grace   time.Duration         // silence for so long ends a first record, where the dialect is not known
+	Stall   time.Duration         // inside a record, for an answer to be taken, and for a connection to end after its process; 0: for ever
+	Delay   time.Duration         // how long a dead process keeps its allocations
 	Limits  Limits
-	Record  *Record // the event log that is written; nil: none
+	Record  *Recorder // the event log that is written; nil: none
 }
 
 // A Server is an allocation server: it follows the allocations that processes report. It must be
@@ -70,7 +70,7 @@ type Server struct {
 	ledger  *wire.Ledger
 	teller  wire.Teller
 	live    replay.Session
-	known   map[int32]wire.Device
+	known   map[int32]wire.DeclaredDevice
 	chips   uint32 // of them that are no meshes
 	byPID   map[int32]*process
 	all     map[wire.Owner]*process
@@ -110,7 +110,7 @@ const maxLost = 1000
 
 // Counts count occurrences since the server began.
 type Counts struct {
-	watch.Server
+	watch.ServerCounts
 	Torn   int64 // closed clients whose connection ended inside a record
 	Leaked int64 // what dead processes had
 	Logs   int64 // connections with event logs
@@ -130,7 +130,7 @@ func (e *LimitError) Error() string {
 // device, or Record.
 func New(c Config) (*Server, error) {
 	s := &Server{
-		c: c, ledger: wire.NewLedger(), known: map[int32]wire.Device{}, byPID: map[int32]*process{}, all: map[wire.Owner]*process{}, conns: map[net.Conn]struct{}{},
+		c: c, ledger: wire.NewLedger(), known: map[int32]wire.DeclaredDevice{}, byPID: map[int32]*process{}, all: map[wire.Owner]*process{}, conns: map[net.Conn]struct{}{},
 		unsure: map[int32]bool{}, room: make(chan struct{}), over: make(chan struct{}), printed: make(chan struct{}),
 	}
 	for _, d := range c.Devices {

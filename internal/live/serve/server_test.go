@@ -166,7 +166,7 @@ func TestAnswers(t *testing.T) {
 	for _, d := range wire.Dialects() {
 		for _, as := range []wire.Dialect{{}, d} {
 			synctest.Test(t, func(t *testing.T) {
-				s := newShop(t, serve.Config{Dialect: as, Grace: time.Second, Stall: time.Minute, Devices: []wire.Device{
+				s := newShop(t, serve.Config{Dialect: as, Grace: time.Second, Stall: time.Minute, Devices: []wire.DeclaredDevice{
 					{ID: 0, Spec: l1.N150()}, {ID: 1, Spec: l1.P150()}, {ID: 32, Spec: l1.Spec{Cols: 1, Rows: 1}, Chips: []int32{0, 1}},
 				}})
 				monitor := s.connect(7)
@@ -199,7 +199,7 @@ func TestAnswers(t *testing.T) {
 // show no dispatch.
 func TestUsage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShop(t, serve.Config{Dialect: wire.Newest(), Devices: []wire.Device{{ID: 0, Spec: l1.N150()}}})
+		s := newShop(t, serve.Config{Dialect: wire.Newest(), Devices: []wire.DeclaredDevice{{ID: 0, Spec: l1.N150()}}})
 		send(t, s.connect(1), wire.Newest(), cb, cb, wire.Record{Type: wire.TypeAlloc, Size: 5, Kind: 3, ID: 1}, wire.Record{Type: wire.TypeAlloc, Size: 6, Kind: 2, ID: 2})
 		row, ok := s.Row("", 0)
 		require.True(t, ok)
@@ -557,7 +557,7 @@ Loaded kernels:
 func TestRecord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var logs []*file
-		c := serve.Config{Dialect: wire.Newest(), Stall: time.Second, Devices: []wire.Device{{ID: 0, Spec: l1.N150()}}, Record: &serve.Record{
+		c := serve.Config{Dialect: wire.Newest(), Stall: time.Second, Devices: []wire.DeclaredDevice{{ID: 0, Spec: l1.N150()}}, Record: &serve.Recorder{
 			Most: 4000, Open: func() (io.WriteCloser, error) { logs = append(logs, &file{}); return logs[len(logs)-1], nil },
 		}}
 		s := newShop(t, c)
@@ -605,7 +605,7 @@ func TestRecord(t *testing.T) {
 func TestLostIsNotForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var logs []*file
-		s := newShop(t, serve.Config{Dialect: wire.Newest(), Record: &serve.Record{
+		s := newShop(t, serve.Config{Dialect: wire.Newest(), Record: &serve.Recorder{
 			Most: 1500, Open: func() (io.WriteCloser, error) { logs = append(logs, &file{}); return logs[len(logs)-1], nil },
 		}})
 		bad, worse, good := s.connect(10), s.connect(11), s.connect(12)
@@ -652,7 +652,7 @@ func TestHalfARecordIsAboutItsDevice(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var log file
-				s := newShop(t, serve.Config{Dialect: wire.Newest(), Record: &serve.Record{Open: func() (io.WriteCloser, error) { return &log, nil }}})
+				s := newShop(t, serve.Config{Dialect: wire.Newest(), Record: &serve.Recorder{Open: func() (io.WriteCloser, error) { return &log, nil }}})
 				other, conn := s.connect(11), s.connect(10)
 				send(t, other, wire.Newest(), wire.Record{Type: wire.TypeAlloc, Device: 7, Size: 1, ID: 7})
 				send(t, conn, wire.Newest(), first)

@@ -57,8 +57,8 @@ func session(t *testing.T, f serve.Format) string {
 		var log file
 		s := newShop(t, serve.Config{
 			Format: f, Dialect: d, Delay: 3 * time.Second, Stall: time.Minute,
-			Devices: []wire.Device{{ID: 4, Spec: l1.N150(), DRAM: 1 << 30}, {ID: 32, Spec: l1.Spec{Cols: 1, Rows: 1}, Chips: []int32{4, 5}}},
-			Record:  &serve.Record{Open: func() (io.WriteCloser, error) { return &log, nil }},
+			Devices: []wire.DeclaredDevice{{ID: 4, Spec: l1.N150(), DRAM: 1 << 30}, {ID: 32, Spec: l1.Spec{Cols: 1, Rows: 1}, Chips: []int32{4, 5}}},
+			Record:  &serve.Recorder{Open: func() (io.WriteCloser, error) { return &log, nil }},
 		})
 		ten, eleven, monitor := s.connect(10), s.connect(11), s.connect(12)
 		record := func(typ wire.Type, device int32, id, size uint64, kind uint8) wire.Record {
@@ -131,7 +131,7 @@ func TestNothingHappened(t *testing.T) {
 		require.Equal(t, "3 records of 1 client; closed 0 (torn 0), refused 0; leaked 0; live 0\n", string(s.AppendSummary(nil)))
 		require.ErrorIs(t, s.WriteMoment("nobody's", io.Discard), serve.ErrNoFleet)
 		s.shut(t)
-		require.Equal(t, serve.Counts{Server: watch.Server{Clients: 1, Records: 3}}, s.Counts())
+		require.Equal(t, serve.Counts{ServerCounts: watch.ServerCounts{Clients: 1, Records: 3}}, s.Counts())
 	})
 }
 
@@ -182,7 +182,7 @@ func TestNoRoomIsSaidAgain(t *testing.T) {
 func TestManyLosses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log file
-		s := newShop(t, serve.Config{Dialect: wire.Newest(), Record: &serve.Record{Open: func() (io.WriteCloser, error) { return &log, nil }}})
+		s := newShop(t, serve.Config{Dialect: wire.Newest(), Record: &serve.Recorder{Open: func() (io.WriteCloser, error) { return &log, nil }}})
 		for i := range 1003 {
 			conn := s.connect(int32(i + 1))
 			_, err := conn.Write([]byte{1, 0, 0})

@@ -34,13 +34,13 @@ func (s *Server) told() (watch.Snapshot, []*fleet) {
 	counts := s.count()
 	out := watch.Snapshot{
 		Schema: watch.Schema, Source: watch.SourceRecords, Time: s.c.Now().UnixNano(), Devices: []replay.LiveDevice{}, Processes: s.rows(), Odd: []watch.Odd{}, Leaked: s.counts.Leaked,
-		Leaks: slices.Clone(s.latest.leaks), Refused: slices.Clone(s.latest.refused), Server: &counts.Server,
+		Leaks: slices.Clone(s.latest.leaks), Refused: slices.Clone(s.latest.refused), Server: &counts.ServerCounts,
 	}
 	for _, id := range s.devices() {
 		out.Devices = append(out.Devices, s.row(id))
 	}
 	odd := s.ledger.Anomalies()
-	for _, a := range wire.Anomalies() {
+	for _, a := range wire.Oddities() {
 		if odd[a] > 0 {
 			out.Odd = append(out.Odd, watch.Odd{Code: string(a), Count: odd[a]})
 		}

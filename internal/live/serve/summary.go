@@ -12,19 +12,19 @@ import (
 // A summary is the final report of a server. As JSON it is the last row, which
 // cbl1.serve-1.schema.json describes.
 type summary struct {
-	T       int64                  `json:"t"` // nanoseconds since 1970
-	What    wire.What              `json:"what"`
-	Devices []deviceSum            `json:"devices"` // by id
-	Odd     map[wire.Anomaly]int64 `json:"anomalies"`
-	Lines   int64                  `json:"lines,omitempty"`        // that were not printed
-	Lost    int64                  `json:"not_recorded,omitempty"` // events
-	Records int64                  `json:"records"`
-	Clients int64                  `json:"clients"`
-	Closed  int64                  `json:"closed"`
-	Torn    int64                  `json:"torn"`
-	Refused int64                  `json:"refused"`
-	Leaked  int64                  `json:"leaked_count"` // leaked is a flag of other rows
-	Live    int                    `json:"live"`
+	T       int64                 `json:"t"` // nanoseconds since 1970
+	What    wire.What             `json:"what"`
+	Devices []deviceSum           `json:"devices"` // by id
+	Odd     map[wire.Oddity]int64 `json:"anomalies"`
+	Lines   int64                 `json:"lines,omitempty"`        // that were not printed
+	Lost    int64                 `json:"not_recorded,omitempty"` // events
+	Records int64                 `json:"records"`
+	Clients int64                 `json:"clients"`
+	Closed  int64                 `json:"closed"`
+	Torn    int64                 `json:"torn"`
+	Refused int64                 `json:"refused"`
+	Leaked  int64                 `json:"leaked_count"` // leaked is a flag of other rows
+	Live    int                   `json:"live"`
 }
 
 // A deviceSum is one device of a summary.
@@ -88,7 +88,7 @@ func (s *summary) appendText(b []byte) []byte {
 		}
 		b = append(b, '\n')
 	}
-	for _, a := range wire.Anomalies() {
+	for _, a := range wire.Oddities() {
 		if n := s.Odd[a]; n > 0 {
 			b = fmt.Appendf(b, "odd: %s %d\n", a, n)
 		}

@@ -4,8 +4,8 @@ import (
 	"time"
 )
 
-// Terms are the arguments of Attach. All but Name must be given.
-type Terms struct {
+// A Claim holds the arguments of Attach. All but Name must be given.
+type Claim struct {
 	Version uint32 // Version3 or Version4
 	ASIC    uint64 // of the chip
 	Device  uint32 // its logical id
@@ -23,7 +23,7 @@ const patience = 1000
 // The error is a *HeldError where one does, a *SizeError, a *VersionError for terms of a version
 // that is not written, ErrNotReady where another process goes on setting it up, ErrFull or
 // ErrFault. A refused region has lost the figures of dead processes, and is unchanged otherwise.
-func Attach(r *Region, t Terms) (*Publisher, error) {
+func Attach(r *Region, t Claim) (*Publisher, error) {
 	if t.Version != Version3 && t.Version != Version4 {
 		return nil, &VersionError{t.Version}
 	}

@@ -30,8 +30,8 @@ func newWorld(b []byte) *world {
 	return &world{b: b, dead: map[int32]bool{}}
 }
 
-func (w *world) terms(version uint32, pid int32) shm.Terms {
-	return shm.Terms{
+func (w *world) terms(version uint32, pid int32) shm.Claim {
+	return shm.Claim{
 		Version: version, ASIC: 0x77, Device: 2, PID: pid, Name: "test",
 		Alive: func(pid int32) bool { return pid > 0 && !w.dead[pid] },
 		Now:   func() time.Time { return time.Unix(0, 1000) },
@@ -70,12 +70,12 @@ func TestPublish(t *testing.T) {
 		for i := range want.Chips {
 			want.Chips[i].ID = shm.NoChip
 		}
-		want.Chips[0] = shm.Chip{ID: 2, Usage: u}
-		want.Processes[0] = shm.Process{PID: 50, Usage: u, Updated: 1000, Name: "test"}
+		want.Chips[0] = shm.ChipEntry{ID: 2, Usage: u}
+		want.Processes[0] = shm.Slot{PID: 50, Usage: u, Updated: 1000, Name: "test"}
 		require.Equal(t, want, w.image(t))
 		require.Equal(t, want.Append(nil), w.b, "every byte")
 		require.NoError(t, p.Close())
-		want.Active, want.References, want.Totals, want.Chips[0].Usage, want.Processes[0] = 0, 0, shm.Usage{}, shm.Usage{}, shm.Process{}
+		want.Active, want.References, want.Totals, want.Chips[0].Usage, want.Processes[0] = 0, 0, shm.Usage{}, shm.Usage{}, shm.Slot{}
 		require.Equal(t, want, w.image(t))
 		require.ErrorIs(t, p.Put(u), shm.ErrLost)
 		require.Equal(t, want, w.image(t), "what is refused changes nothing")
@@ -134,7 +134,7 @@ func TestHeld(t *testing.T) {
 	for _, was := range []uint32{2, 3, 4} {
 		for _, version := range []uint32{3, 4} {
 			im := shm.Image{Version: was, Active: 1, References: 1, Totals: shm.Usage{DRAM: 64 << 20}}
-			im.Processes[7] = shm.Process{PID: 1000, Usage: im.Totals, Name: "owner"}
+			im.Processes[7] = shm.Slot{PID: 1000, Usage: im.Totals, Name: "owner"}
 			w := newWorld(im.Append(nil))
 			before := slices.Clone(w.b)
 			_, err := w.attach(version, 50)
@@ -173,7 +173,7 @@ func TestNotAsItShouldBe(t *testing.T) {
 	const ready = 0x52454459
 	for _, was := range []struct{ version, state uint32 }{{4, 0}, {4, ready - 1}, {3, ready}, {1, ready}, {5, ready}} {
 		im := shm.Image{Version: was.version, Updated: 9, Active: 1}
-		im.Processes[3] = shm.Process{PID: 1000, Name: "x"}
+		im.Processes[3] = shm.Slot{PID: 1000, Name: "x"}
 		w := newWorld(im.Append(nil))
 		w.dead[1000] = was.version == 3 || was.version == 4 // the others have no process
 		binary.LittleEndian.PutUint32(w.b[8536:], was.state)
@@ -289,7 +289,7 @@ func TestBeside(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, p.Put(shm.Usage{DRAM: 16 << 20, CB: 1000}))
 		im := w.image(t)
-		im.Processes[1] = shm.Process{PID: 60, Usage: shm.Usage{DRAM: 48 << 20, L1: 9, CB: 7}}
+		im.Processes[1] = shm.Slot{PID: 60, Usage: shm.Usage{DRAM: 48 << 20, L1: 9, CB: 7}}
 		im.References, im.Active = 2, 2
 		im.Totals.DRAM, im.Totals.L1, im.Totals.CB = im.Totals.DRAM+48<<20, 9, im.Totals.CB+7
 		copy(w.b, im.Append(nil))
@@ -319,7 +319,7 @@ func fresh(version uint32, pid int32) []byte {
 		im.Chips[i].ID = shm.NoChip
 	}
 	im.Chips[0].ID = 2
-	im.Processes[0] = shm.Process{PID: pid, Name: "test"}
+	im.Processes[0] = shm.Slot{PID: pid, Name: "test"}
 	return im.Append(nil)
 }
 
@@ -340,22 +340,22 @@ func TestSetUp(t *testing.T) {
 func TestIdle(t *testing.T) {
 	u := shm.Usage{DRAM: 1, L1: 2, L1Small: 3, Trace: 4, CB: 5}
 	im := shm.Image{Version: 4, Updated: 9, Serial: 8, ASIC: 7, Device: 6, Totals: u}
-	im.Chips[0] = shm.Chip{ID: 6, Usage: u}
-	im.Chips[1] = shm.Chip{ID: shm.NoChip, Usage: u}
-	im.Chips[15] = shm.Chip{ID: 3, Remote: true, Usage: u}
+	im.Chips[0] = shm.ChipEntry{ID: 6, Usage: u}
+	im.Chips[1] = shm.ChipEntry{ID: shm.NoChip, Usage: u}
+	im.Chips[15] = shm.ChipEntry{ID: 3, Remote: true, Usage: u}
 	w := newWorld(im.Append(nil))
 	_, err := w.attach(4, 50)
 	require.NoError(t, err)
 	im.Active, im.References, im.Serial, im.ASIC, im.Device, im.Totals = 1, 1, 0, 0x77, 2, shm.Usage{}
 	im.Chips[0].Usage, im.Chips[15].Usage = shm.Usage{}, shm.Usage{}
-	im.Processes[0] = shm.Process{PID: 50, Name: "test"}
+	im.Processes[0] = shm.Slot{PID: 50, Name: "test"}
 	require.Equal(t, im, w.image(t))
 }
 
 // The last slot is one like the first: it is held, and it is taken.
 func TestLastSlot(t *testing.T) {
 	im := shm.Image{Version: 4, Active: 1, References: 1}
-	im.Processes[63] = shm.Process{PID: 1, Name: "owner"}
+	im.Processes[63] = shm.Slot{PID: 1, Name: "owner"}
 	w := newWorld(im.Append(nil))
 	_, err := w.attach(4, 50)
 	require.Equal(t, &shm.HeldError{PID: 1, Name: "owner"}, err)
@@ -367,7 +367,7 @@ func TestLastSlot(t *testing.T) {
 	w = newWorld(im.Append(nil))
 	_, err = w.attach(4, 50)
 	require.NoError(t, err)
-	require.Equal(t, shm.Process{PID: 50, Name: "test"}, w.image(t).Processes[63])
+	require.Equal(t, shm.Slot{PID: 50, Name: "test"}, w.image(t).Processes[63])
 	require.EqualValues(t, 64, w.image(t).References)
 }
 
@@ -423,7 +423,7 @@ func TestSumsStopAtZero(t *testing.T) {
 	im := w.image(t)
 	require.Zero(t, im.Updated)
 	im.Totals.CB, im.Active, im.References = 5, 0, 1
-	im.Processes[1] = shm.Process{PID: 1000, Usage: shm.Usage{DRAM: 3}}
+	im.Processes[1] = shm.Slot{PID: 1000, Usage: shm.Usage{DRAM: 3}}
 	w.dead[1000] = true
 	copy(w.b, im.Append(nil))
 	require.NoError(t, p.Put(shm.Usage{DRAM: 9, CB: 1}))

@@ -4,16 +4,16 @@
 // # Model
 //
 // A [Region] is the memory of a region: a file that Open or Create has mapped, or the bytes given
-// to Over. An [Image] is its content at a moment: [Usage] of the device, of each [Chip] and of each
-// [Process]. Decode and Image.Append go from bytes to images and back; all layouts have the same
+// to Over. An [Image] is its content at a moment: [Usage] of the device, of each [ChipEntry] and of each
+// [Slot]. Decode and Image.Append go from bytes to images and back; all layouts have the same
 // offsets:
 //
 //	0      8            16          32    40      48      88             856             8536
 //	version processes   references  asic  device  totals  16 chips x 48  64 slots x 120  state (version 4)
 //
-// List finds the regions of a folder, as [Found]; Name returns the file name of a chip.
+// List finds the regions of a folder, as [RegionFile]; Name returns the file name of a chip.
 //
-// A [Publisher], made by Attach on the [Terms] of its process, holds a slot of a region and puts
+// A [Publisher], made by Attach on the [Claim] of its process, holds a slot of a region and puts
 // figures there. It behaves as tt-metal's newest writer does: it takes over slots without a live
 // process, releases the figures of dead processes, and releases its own at Close. Alive is its test
 // of life. A region that another live process holds is refused.

@@ -21,29 +21,29 @@ const (
 // Name returns the name of the file of a chip.
 func Name(asic uint64) string { return prefix + strconv.FormatUint(asic, 10) + suffix }
 
-// A Found is the file of a region.
-type Found struct {
+// A RegionFile is the file of a region.
+type RegionFile struct {
 	Path string
 	ASIC uint64
 }
 
 // List finds the regions of a folder, by the numbers of their chips, ascending. It reads names
 // alone.
-func List(folder string) ([]Found, error) {
+func List(folder string) ([]RegionFile, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return nil, err
 	}
-	var out []Found
+	var out []RegionFile
 	for _, e := range entries {
 		number, ok := strings.CutPrefix(e.Name(), prefix)
 		number, ok2 := strings.CutSuffix(number, suffix)
 		asic, err := strconv.ParseUint(number, 10, 64)
 		if ok && ok2 && err == nil && Name(asic) == e.Name() {
-			out = append(out, Found{filepath.Join(folder, e.Name()), asic})
+			out = append(out, RegionFile{filepath.Join(folder, e.Name()), asic})
 		}
 	}
-	slices.SortFunc(out, func(a, b Found) int { return cmp.Compare(a.ASIC, b.ASIC) })
+	slices.SortFunc(out, func(a, b RegionFile) int { return cmp.Compare(a.ASIC, b.ASIC) })
 	return out, nil
 }
 

@@ -72,15 +72,15 @@ func (u *Usage) words() [counters]*uint64 {
 	return [...]*uint64{&u.DRAM, &u.L1, &u.L1Small, &u.Trace, &u.CB}
 }
 
-// A Chip is an entry for a chip behind a device. The first is the device itself.
-type Chip struct {
+// A ChipEntry is an entry for a chip behind a device. The first is the device itself.
+type ChipEntry struct {
 	ID     uint32 // NoChip in a free entry
 	Remote bool
 	Usage
 }
 
-// A Process is the slot of a process.
-type Process struct {
+// A Slot is the slot of a process.
+type Slot struct {
 	PID int32 // 0: free; -1: on its way to be free
 	Usage
 	Updated uint64 // when, in nanoseconds; before version 4 of a clock that is not known
@@ -91,14 +91,14 @@ type Process struct {
 type Image struct {
 	Version    uint32
 	Active     uint32 // processes
-	Updated    uint64 // when, as in Process
+	Updated    uint64 // when, as in Slot
 	References uint32 // processes that are attached; before version 4 some of them may have been killed
 	Serial     uint64
 	ASIC       uint64
 	Device     uint32 // the logical id, of the process that attached last
 	Totals     Usage
-	Chips      [Chips]Chip
-	Processes  [Processes]Process
+	Chips      [Chips]ChipEntry
+	Processes  [Processes]Slot
 }
 
 // Total returns the totals of the device. Before version 4 its CB bytes come from the last writer

@@ -126,10 +126,10 @@ func drawImage(t *rapid.T) shm.Image {
 		Device: uint32(number.Draw(t, "device")), Totals: usage(),
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "chips") {
-		im.Chips[rapid.IntRange(0, 15).Draw(t, "chip")] = shm.Chip{ID: uint32(number.Draw(t, "id")), Remote: rapid.Bool().Draw(t, "remote"), Usage: usage()}
+		im.Chips[rapid.IntRange(0, 15).Draw(t, "chip")] = shm.ChipEntry{ID: uint32(number.Draw(t, "id")), Remote: rapid.Bool().Draw(t, "remote"), Usage: usage()}
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "processes") {
-		im.Processes[rapid.IntRange(0, 63).Draw(t, "slot")] = shm.Process{
+		im.Processes[rapid.IntRange(0, 63).Draw(t, "slot")] = shm.Slot{
 			PID: rapid.Int32().Draw(t, "pid"), Usage: usage(), Updated: number.Draw(t, "at"), Name: rapid.StringMatching(`[a-z]{0,63}`).Draw(t, "name"),
 		}
 	}
@@ -224,10 +224,10 @@ func TestDecodeRefuses(t *testing.T) {
 // Before version 4 the total of CBs is the last writer's; the slots of live processes say more.
 func TestTotal(t *testing.T) {
 	im := shm.Image{Version: 3, Totals: shm.Usage{DRAM: 7, CB: 100}}
-	im.Processes[3] = shm.Process{PID: 10, Usage: shm.Usage{CB: 300}}
-	im.Processes[5] = shm.Process{PID: 11, Usage: shm.Usage{CB: 100}}
-	im.Processes[6] = shm.Process{PID: -1, Usage: shm.Usage{CB: 1000}}
-	im.Processes[7] = shm.Process{PID: 12, Usage: shm.Usage{CB: math.MaxUint64}}
+	im.Processes[3] = shm.Slot{PID: 10, Usage: shm.Usage{CB: 300}}
+	im.Processes[5] = shm.Slot{PID: 11, Usage: shm.Usage{CB: 100}}
+	im.Processes[6] = shm.Slot{PID: -1, Usage: shm.Usage{CB: 1000}}
+	im.Processes[7] = shm.Slot{PID: 12, Usage: shm.Usage{CB: math.MaxUint64}}
 	all := func(pid int32) bool { return pid != 12 }
 	require.Equal(t, shm.Usage{DRAM: 7, CB: 400}, im.Total(all))
 	require.Equal(t, shm.Usage{DRAM: 7, CB: 100}, im.Total(func(pid int32) bool { return pid == 10 }), "one alone has written it")

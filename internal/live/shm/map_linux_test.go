@@ -19,8 +19,8 @@ import (
 
 const asic = 0x7700000000000000
 
-func ourTerms(version uint32) shm.Terms {
-	return shm.Terms{
+func ourTerms(version uint32) shm.Claim {
+	return shm.Claim{
 		Version: version, ASIC: asic, Device: 1, PID: int32(os.Getpid()), Name: "child", Alive: shm.Alive, Now: time.Now,
 		Wait: func() { time.Sleep(time.Millisecond) },
 	}
@@ -287,9 +287,9 @@ func TestFiles(t *testing.T) {
 	write("tt_device_8_memory2", 1)
 	found, err := shm.List(folder)
 	require.NoError(t, err)
-	want := []shm.Found{}
+	want := []shm.RegionFile{}
 	for _, n := range []uint64{5, 6, 7, 1<<64 - 1} {
-		want = append(want, shm.Found{Path: filepath.Join(folder, shm.Name(n)), ASIC: n})
+		want = append(want, shm.RegionFile{Path: filepath.Join(folder, shm.Name(n)), ASIC: n})
 	}
 	require.Equal(t, want, found)
 }

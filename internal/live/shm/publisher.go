@@ -7,7 +7,7 @@ import (
 // A Publisher holds a slot of a region. It must be made by Attach.
 type Publisher struct {
 	r    *Region
-	t    Terms
+	t    Claim
 	slot int
 }
 

@@ -124,7 +124,7 @@ func (r *Region) read(im *Image) error {
 	im.Totals = r.usage(atTotals)
 	for i := range im.Chips {
 		at := atChips + chipSize*i
-		im.Chips[i] = Chip{ID: r.u32(at).Load(), Remote: r.u32(at+chipRemote).Load() != 0, Usage: r.usage(at + chipUsage)}
+		im.Chips[i] = ChipEntry{ID: r.u32(at).Load(), Remote: r.u32(at+chipRemote).Load() != 0, Usage: r.usage(at + chipUsage)}
 	}
 	for i := range im.Processes {
 		im.Processes[i] = r.process(i)
@@ -156,9 +156,9 @@ func (r *Region) usage(at int) (u Usage) {
 }
 
 // process returns the figures of a slot.
-func (r *Region) process(slot int) Process {
+func (r *Region) process(slot int) Slot {
 	at := atProcesses + processSize*slot
-	p := Process{PID: r.pid(slot).Load(), Usage: r.usage(at + processUsage), Updated: r.u64(at + processUpdated).Load()}
+	p := Slot{PID: r.pid(slot).Load(), Usage: r.usage(at + processUsage), Updated: r.u64(at + processUpdated).Load()}
 	var name [nameSize]byte
 	for i := 0; i < nameSize; i += 8 {
 		binary.NativeEndian.PutUint64(name[i:], r.u64(at+processName+i).Load())

@@ -97,7 +97,7 @@ func (d *Detail) grid(style draw.Style) []string {
 	if d.Fleet != "" {
 		name = fmt.Sprintf("device %d of %s, %s", d.Device, d.Fleet, d.Basis)
 	}
-	g := draw.Grid{Name: name, Cols: min(max(d.Cols, 0), 256), Rows: min(max(d.Rows, 0), 256), Full: d.Usable, FullIs: "usable L1"}
+	g := draw.ShadedGrid{Name: name, Cols: min(max(d.Cols, 0), 256), Rows: min(max(d.Rows, 0), 256), Full: d.Usable, FullIs: "usable L1"}
 	for _, group := range d.Groups {
 		if set, err := l1.ParseCoreRangeSet(group.Cores); err == nil {
 			g.Shades = append(g.Shades, draw.Shade{Cores: set.Cores(), Bytes: group.Bytes})

@@ -18,7 +18,7 @@
 //
 // A [Detail], made by DetailOf, has each [Group] of cores of one device that hold the same, and
 // each [Block] on the fullest. A [Model] takes snapshots, one after the other, keeps samples of the
-// last of them, and shows one [View] of them as lines: a [Line] has a [Look]. A [Place] names the
+// last of them, and shows one [View] of them as lines: a [Line] has a [Look]. A [DeviceKey] names the
 // selected device. The caller draws the lines.
 //
 // # Invariants

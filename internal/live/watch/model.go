@@ -25,14 +25,14 @@ const (
 	ViewHelp    View = 4 // the key ?
 )
 
-// A Place is a device of a source: of the named fleet, if it has a name.
-type Place struct {
+// A DeviceKey is a device of a source: of the named fleet, if it has a name.
+type DeviceKey struct {
 	Fleet  string
 	Device uint64
 }
 
-// PlaceOf returns the place of a device.
-func PlaceOf(d *replay.LiveDevice) Place { return Place{d.Fleet, d.Device} }
+// DeviceKeyOf returns the place of a device.
+func DeviceKeyOf(d *replay.LiveDevice) DeviceKey { return DeviceKey{d.Fleet, d.Device} }
 
 // A sample is the fullness of a device at a time, in shares of its usable bytes.
 type sample struct {
@@ -47,30 +47,30 @@ type Model struct {
 
 	now     Snapshot
 	order   []int // devices of now, the fullest first
-	samples map[Place][]sample
-	above   map[Place]int64 // since when sums of a device are accounting
+	samples map[DeviceKey][]sample
+	above   map[DeviceKey]int64 // since when sums of a device are accounting
 	begun   int64
 	view    View
-	before  View  // where the help leads back
-	at      Place // the device that is looked at
-	chosen  bool  // by a key
-	first   int   // line of a picture that is too long
-	page    int   // lines of it on the screen
+	before  View      // where the help leads back
+	at      DeviceKey // the device that is looked at
+	chosen  bool      // by a key
+	first   int       // line of a picture that is too long
+	page    int       // lines of it on the screen
 	failure string
 }
 
 // Take shows the next Snapshot.
 func (m *Model) Take(s Snapshot) {
 	if m.begun == 0 {
-		m.begun, m.samples, m.above = s.Time, map[Place][]sample{}, map[Place]int64{}
+		m.begun, m.samples, m.above = s.Time, map[DeviceKey][]sample{}, map[DeviceKey]int64{}
 	}
 	m.now, m.failure = s, ""
 	m.order = m.order[:0]
-	there := map[Place]bool{}
+	there := map[DeviceKey]bool{}
 	for i := range s.Devices {
 		m.order = append(m.order, i)
 		d := &s.Devices[i]
-		at := PlaceOf(d)
+		at := DeviceKeyOf(d)
 		there[at] = true
 		m.sample(d)
 		switch {
@@ -80,13 +80,13 @@ func (m *Model) Take(s Snapshot) {
 			m.above[at] = s.Time
 		}
 	}
-	maps.DeleteFunc(m.samples, func(at Place, _ []sample) bool { return !there[at] })
-	maps.DeleteFunc(m.above, func(at Place, _ int64) bool { return !there[at] })
+	maps.DeleteFunc(m.samples, func(at DeviceKey, _ []sample) bool { return !there[at] })
+	maps.DeleteFunc(m.above, func(at DeviceKey, _ int64) bool { return !there[at] })
 	slices.SortStableFunc(m.order, func(a, b int) int {
 		return cmp.Compare(share(&s.Devices[b]), share(&s.Devices[a]))
 	})
 	if !m.chosen && len(m.order) > 0 {
-		m.at = PlaceOf(&s.Devices[m.order[0]])
+		m.at = DeviceKeyOf(&s.Devices[m.order[0]])
 	}
 }
 
@@ -103,7 +103,7 @@ func share(d *replay.LiveDevice) float64 {
 }
 
 func (m *Model) sample(d *replay.LiveDevice) {
-	all := m.samples[PlaceOf(d)]
+	all := m.samples[DeviceKeyOf(d)]
 	if all == nil && len(m.samples) == maxKept {
 		return
 	}
@@ -118,11 +118,11 @@ func (m *Model) sample(d *replay.LiveDevice) {
 	if len(all) == maxSamples {
 		all = append(all[:0], all[1:]...)
 	}
-	m.samples[PlaceOf(d)] = append(all, x)
+	m.samples[DeviceKeyOf(d)] = append(all, x)
 }
 
 // Selected returns the selected device, and whether its Detail is shown.
-func (m *Model) Selected() (at Place, detail bool) { return m.at, m.view == ViewMap }
+func (m *Model) Selected() (at DeviceKey, detail bool) { return m.at, m.view == ViewMap }
 
 // Show chooses a view. One of a single device stays with it. A second ViewHelp leads back.
 func (m *Model) Show(v View) {
@@ -140,7 +140,7 @@ func (m *Model) Move(by int) {
 		return
 	}
 	i := max(0, m.place()+by)
-	m.at, m.chosen, m.first = PlaceOf(&m.now.Devices[m.order[min(i, len(m.order)-1)]]), true, 0
+	m.at, m.chosen, m.first = DeviceKeyOf(&m.now.Devices[m.order[min(i, len(m.order)-1)]]), true, 0
 }
 
 // Scroll goes on in a picture that is longer than the screen, by so many screens.
@@ -148,7 +148,7 @@ func (m *Model) Scroll(by int) { m.first = max(0, m.first+by*m.page) }
 
 // place returns the index of the selected device.
 func (m *Model) place() int {
-	return max(0, slices.IndexFunc(m.order, func(i int) bool { return PlaceOf(&m.now.Devices[i]) == m.at }))
+	return max(0, slices.IndexFunc(m.order, func(i int) bool { return DeviceKeyOf(&m.now.Devices[i]) == m.at }))
 }
 
 // looked returns the row of the selected device, nil if there is none.

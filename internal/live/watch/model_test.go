@@ -53,7 +53,7 @@ func TestModel(t *testing.T) {
 	// The selected device stays, once a key has chosen it.
 	m.Move(1)
 	on, detail := m.Selected()
-	require.Equal(t, watch.Place{Device: 2}, on)
+	require.Equal(t, watch.DeviceKey{Device: 2}, on)
 	require.False(t, detail)
 	m.Take(at(2, 100, 950, 0, 0))
 	require.Contains(t, text(m.Lines(80, 24)), "device 2 n150")
@@ -135,7 +135,7 @@ func TestModelOfFleets(t *testing.T) {
 	require.Contains(t, lines, "odd: no-device of train 2, 7 devices of fleets are not shown\n")
 	m.Move(1)
 	on, _ := m.Selected()
-	require.Equal(t, watch.Place{Fleet: "train"}, on)
+	require.Equal(t, watch.DeviceKey{Fleet: "train"}, on)
 	require.Contains(t, text(m.Lines(120, 40)), "accounting for 2s: the sum of sizes x cores, beyond")
 	m.Show(watch.ViewChart)
 	require.Contains(t, text(m.Lines(80, 24)), "  55%\n  50% ###\n", "three samples of its own")

@@ -168,7 +168,7 @@ func (m *Model) none() string {
 func (m *Model) row(d *replay.LiveDevice) Line {
 	bytes, of, what := Fullness(d)
 	mark, percent, bar := "  ", "     ?", strings.Repeat(" ", barCells)
-	if PlaceOf(d) == m.at {
+	if DeviceKeyOf(d) == m.at {
 		mark = "> "
 	}
 	look := Plain
@@ -182,7 +182,7 @@ func (m *Model) row(d *replay.LiveDevice) Line {
 	if d.Incomplete {
 		flags, look = flags+" INCOMPLETE", Bad
 	}
-	if m.above[PlaceOf(d)] != 0 {
+	if m.above[DeviceKeyOf(d)] != 0 {
 		flags += " accounting"
 	}
 	if what == "" {
@@ -273,7 +273,7 @@ func (m *Model) breakdown() []Line {
 	if _, _, bar := Fullness(d); bar != "" {
 		out = append(out, Line{Text: "  the bar: " + bar + ", of its usable L1"})
 	}
-	if from := m.above[PlaceOf(d)]; from != 0 {
+	if from := m.above[DeviceKeyOf(d)]; from != 0 {
 		text := fmt.Sprintf("  accounting for %v: %s, beyond its L1, counts twice", m.since(from), accounting(d))
 		out = append(out, Line{Text: text, Look: Warn})
 	}
@@ -348,7 +348,7 @@ func (m *Model) chart(columns, room int) []Line {
 	if d == nil {
 		return nil
 	}
-	all := m.samples[PlaceOf(d)]
+	all := m.samples[DeviceKeyOf(d)]
 	const axis = 6
 	wide, high := max(1, columns-axis), 4
 	for _, steps := range []int{5, 10, 20} {
@@ -401,7 +401,7 @@ func (m *Model) chart(columns, room int) []Line {
 // cores shows the grid of a device and the addresses on its fullest core.
 func (m *Model) cores(size area) []Line {
 	d := m.now.Detail
-	if d == nil || (Place{d.Fleet, d.Device}) != m.at {
+	if d == nil || (DeviceKey{d.Fleet, d.Device}) != m.at {
 		why := "it comes with the next look"
 		if m.now.Source == SourceRegions {
 			why = "shared memory has sums alone"

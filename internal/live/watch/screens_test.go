@@ -49,7 +49,7 @@ func told() watch.Snapshot {
 		},
 		Odd: []watch.Odd{{Code: "size", Count: 1}, {Fleet: "eval", Code: "mesh", Count: 2}}, Leaked: 6,
 		Leaks: []watch.Leak{{PID: 42, CBs: 1, Buffers: 2, Kernels: 3}, {PID: 43, CBs: 2, Buffers: 1, Kernels: 1}}, Behind: 4_096, Refused: []string{"first", "second"},
-		Server: &watch.Server{Clients: 11, Records: 12, Refused: 13, Closed: 14, NotRecorded: 15, Unprinted: 16},
+		Server: &watch.ServerCounts{Clients: 11, Records: 12, Refused: 13, Closed: 14, NotRecorded: 15, Unprinted: 16},
 	}
 }
 
@@ -188,7 +188,7 @@ func TestChosen(t *testing.T) {
 		m.Take(at(2, 500, 900))
 		on, detail := m.Selected()
 		require.Equal(t, view == watch.ViewMap, detail)
-		require.Equal(t, watch.Place{Device: map[bool]uint64{false: 1, true: 0}[chosen]}, on)
+		require.Equal(t, watch.DeviceKey{Device: map[bool]uint64{false: 1, true: 0}[chosen]}, on)
 		m.Show(watch.ViewDevices)
 		_, detail = m.Selected()
 		require.False(t, detail)

@@ -39,11 +39,11 @@ type Snapshot struct {
 	Behind    int64               `json:"behind_bytes"`      // of a log, which are written and not read yet
 	Refused   []string            `json:"refused,omitempty"` // the last refusals, as text
 	Detail    *Detail             `json:"detail,omitempty"`  // of one device, if it was asked for
-	Server    *Server             `json:"server,omitempty"`  // that says all this, if there is one
+	Server    *ServerCounts       `json:"server,omitempty"`  // that says all this, if there is one
 }
 
-// A Server counts the intake and the losses of an allocation server since it began.
-type Server struct {
+// ServerCounts are the intake and the losses of an allocation server since it began.
+type ServerCounts struct {
 	Clients     int64 `json:"clients"`      // connections of AllocMessage clients
 	Records     int64 `json:"records"`      // of them
 	Refused     int64 `json:"refused"`      // connections for which there was no room: they were closed, or had to wait

@@ -52,10 +52,10 @@ func TestFleet(t *testing.T) {
 // Version 3 publishes registered bytes, version 4 resident ones.
 func TestRegion(t *testing.T) {
 	im := shm.Image{Version: 3, Device: 2, Totals: shm.Usage{DRAM: 1, L1: 2, L1Small: 3, Trace: 4, CB: 5}}
-	im.Processes[9] = shm.Process{PID: 70, Name: "python3", Usage: im.Totals}
-	im.Processes[10] = shm.Process{PID: 71, Usage: shm.Usage{CB: 1}}
-	im.Processes[11] = shm.Process{PID: -1, Usage: shm.Usage{CB: 1}}
-	im.Processes[12] = shm.Process{PID: 1, Usage: shm.Usage{CB: 1}}
+	im.Processes[9] = shm.Slot{PID: 70, Name: "python3", Usage: im.Totals}
+	im.Processes[10] = shm.Slot{PID: 71, Usage: shm.Usage{CB: 1}}
+	im.Processes[11] = shm.Slot{PID: -1, Usage: shm.Usage{CB: 1}}
+	im.Processes[12] = shm.Slot{PID: 1, Usage: shm.Usage{CB: 1}}
 	alive := func(pid int32) bool { return pid == 70 }
 	d, processes := watch.Region(&im, l1.Spec{}, alive)
 	five, two := uint64(5), uint64(2)

@@ -20,9 +20,9 @@
 //
 // A [Ledger], made by NewLedger, follows records by the server's rules: each live allocation is a [Lot] of an [Owner],
 // and each device has [Totals]. An [Effect] is the result of a
-// record: [What] happened, and its [Anomaly], one of Anomalies. Effects are printed as the server
+// record: [What] happened, and its [Oddity], one of Oddities. Effects are printed as the server
 // prints them (AppendReleased, DeadLine, BufferKind, KernelKind), and a [Teller] turns them into
-// events, for declared devices ([Device]) and others; DRAMOf has the [DRAM] of boards. [Lines],
+// events, for declared devices ([DeclaredDevice]) and others; DRAMOf has the [DRAM] of boards. [Lines],
 // made by NewLines, read the output of a server back; IsLines recognises such a text by its first
 // lines.
 //

@@ -14,28 +14,28 @@ const (
 	Refused   What = "refused" // an impossible record; it changed nothing
 )
 
-// An Anomaly names an oddity of a record.
-type Anomaly string
+// An Oddity names a strange or impossible property of a record.
+type Oddity string
 
 // The anomalies. Where nothing else stands, the record changed nothing.
 const (
-	AnomalyDevice      Anomaly = "device"       // a device id that cannot be one
-	AnomalySize        Anomaly = "size"         // an ALLOC of no bytes, or of more than MaxBuffer
-	AnomalyKind        Anomaly = "kind"         // an ALLOC of a buffer type above 4
-	AnomalyOverflow    Anomaly = "overflow"     // a total would exceed 2^63-1
-	AnomalyUnknownFree Anomaly = "unknown-free" // a free of something never seen
-	AnomalyDoubleFree  Anomaly = "double-free"  // a second free without an allocation between
-	AnomalyTooLarge    Anomaly = "free-larger"  // a free of more bytes than what lives there has
-	AnomalyFreeSize    Anomaly = "free-size"    // a free of fewer bytes; all of it goes
-	AnomalyDiffers     Anomaly = "differs"      // a repeated ALLOC with another size or type; it is a reference more
-	AnomalyWrapped     Anomaly = "wrapped"      // a CB_FREE with which the newest server's total would run below zero; counted beside other anomalies
+	OddityDevice      Oddity = "device"       // a device id that cannot be one
+	OdditySize        Oddity = "size"         // an ALLOC of no bytes, or of more than MaxBuffer
+	OddityKind        Oddity = "kind"         // an ALLOC of a buffer type above 4
+	OddityOverflow    Oddity = "overflow"     // a total would exceed 2^63-1
+	OddityUnknownFree Oddity = "unknown-free" // a free of something never seen
+	OddityDoubleFree  Oddity = "double-free"  // a second free without an allocation between
+	OddityTooLarge    Oddity = "free-larger"  // a free of more bytes than what lives there has
+	OddityFreeSize    Oddity = "free-size"    // a free of fewer bytes; all of it goes
+	OddityDiffers     Oddity = "differs"      // a repeated ALLOC with another size or type; it is a reference more
+	OddityWrapped     Oddity = "wrapped"      // a CB_FREE with which the newest server's total would run below zero; counted beside other anomalies
 )
 
-// Anomalies returns all of them, in a fixed order.
-func Anomalies() []Anomaly {
-	return []Anomaly{
-		AnomalyDevice, AnomalySize, AnomalyKind, AnomalyOverflow, AnomalyUnknownFree, AnomalyDoubleFree, AnomalyTooLarge, AnomalyFreeSize,
-		AnomalyDiffers, AnomalyWrapped,
+// Oddities returns all of them, in a fixed order.
+func Oddities() []Oddity {
+	return []Oddity{
+		OddityDevice, OdditySize, OddityKind, OddityOverflow, OddityUnknownFree, OddityDoubleFree, OddityTooLarge, OddityFreeSize,
+		OddityDiffers, OddityWrapped,
 	}
 }
 
@@ -51,7 +51,7 @@ type Effect struct {
 	Kind    uint8  // of the buffer or kernel
 	Refs    int    // to the buffer, afterwards
 	Total   uint64 // afterwards: the sum over CBs, kernels or buffers of the device
-	Odd     Anomaly
+	Odd     Oddity
 	Wrapped bool
 	Leaked  bool // of Release
 	Lot     Lot  // which came or went

@@ -42,7 +42,7 @@ func ExampleLedger() {
 // A teller makes events of records, so that a session has a device's bytes.
 func ExampleTeller() {
 	ledger, teller, live := wire.NewLedger(), new(wire.Teller), new(replay.Session)
-	declared := teller.Declare(wire.Device{ID: 0, Spec: l1.N150()})
+	declared := teller.Declare(wire.DeclaredDevice{ID: 0, Spec: l1.N150()})
 	fmt.Println(declared.Kind, live.Apply(&declared))
 	effect, err := ledger.Apply(4242, 4242, &wire.Record{Type: wire.TypeCBAlloc, Size: 262144, ID: 111616, PID: 4242})
 	fmt.Println(err)

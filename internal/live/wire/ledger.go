@@ -68,7 +68,7 @@ type Ledger struct {
 	freed     map[key]struct{}
 	devices   map[int32]Totals
 	declared  map[int32]bool // and whether it is a mesh
-	anomalies map[Anomaly]int64
+	anomalies map[Oddity]int64
 	serial    uint64
 }
 
@@ -76,7 +76,7 @@ type Ledger struct {
 func NewLedger() *Ledger {
 	return &Ledger{
 		live: newIndex(), refs: map[key]int{}, owned: map[Owner]int{}, sums: map[ownerOn]Totals{}, freed: map[key]struct{}{},
-		devices: map[int32]Totals{}, declared: map[int32]bool{}, anomalies: map[Anomaly]int64{},
+		devices: map[int32]Totals{}, declared: map[int32]bool{}, anomalies: map[Oddity]int64{},
 	}
 }
 
@@ -106,8 +106,8 @@ func (l *Ledger) LenOf(o Owner) int { return l.owned[o] }
 // like others.
 func (l *Ledger) TotalsOf(o Owner, device int32) Totals { return l.sums[ownerOn{o, device}] }
 
-// Anomalies returns how often each thing was odd.
-func (l *Ledger) Anomalies() map[Anomaly]int64 { return maps.Clone(l.anomalies) }
+// Oddities returns how often each thing was odd.
+func (l *Ledger) Anomalies() map[Oddity]int64 { return maps.Clone(l.anomalies) }
 
 // Live returns the live lots of the given types, or all without types, in the order in which they
 // came. Cost: O(n log n) in all live lots.
@@ -131,7 +131,7 @@ func (l *Ledger) Apply(o Owner, pid int32, r *Record) (Effect, error) {
 		return e, nil
 	}
 	if !l.Knows(r.Device) {
-		l.odd(&e, AnomalyDevice)
+		l.odd(&e, OddityDevice)
 		return e, &DeviceError{Type: r.Type, Device: r.Device, PID: pid}
 	}
 	if odd := l.refuses(r); odd != "" {
@@ -150,15 +150,15 @@ func (l *Ledger) Apply(o Owner, pid int32, r *Record) (Effect, error) {
 }
 
 // refuses returns the reason why a record brings nothing.
-func (l *Ledger) refuses(r *Record) Anomaly {
+func (l *Ledger) refuses(r *Record) Oddity {
 	total := l.Totals(r.Device)
 	switch {
 	case r.Type == TypeAlloc && (r.Size == 0 || r.Size > MaxBuffer):
-		return AnomalySize
+		return OdditySize
 	case r.Type == TypeAlloc && r.Kind > 4:
-		return AnomalyKind
+		return OddityKind
 	case r.Type == brings(r.Type) && r.Size > l1.MaxAddr-total.all():
-		return AnomalyOverflow
+		return OddityOverflow
 	}
 	return ""
 }
@@ -177,12 +177,12 @@ func brings(t Type) Type {
 }
 
 // odd counts an anomaly and refuses its record.
-func (l *Ledger) odd(e *Effect, a Anomaly) {
+func (l *Ledger) odd(e *Effect, a Oddity) {
 	e.What, e.Odd = Refused, a
 	l.note(a)
 }
 
-func (l *Ledger) note(a Anomaly) { l.anomalies[a]++ }
+func (l *Ledger) note(a Oddity) { l.anomalies[a]++ }
 
 // bring adds a lot.
 func (l *Ledger) bring(e *Effect, k key, o Owner, pid int32, r *Record) {
@@ -198,8 +198,8 @@ func (l *Ledger) bring(e *Effect, k key, o Owner, pid int32, r *Record) {
 		own := l.live.last(byOwner, *lot) != nil
 		lot.Backing, lot.Shared = lot.Backing || own, !own
 		if first := l.live.first(bySerial, k.lot()); lot.Size != first.Size || lot.Kind != first.Kind {
-			e.Odd = AnomalyDiffers
-			l.note(AnomalyDiffers)
+			e.Odd = OddityDiffers
+			l.note(OddityDiffers)
 		}
 	}
 	delete(l.freed, k)
@@ -220,13 +220,13 @@ func (l *Ledger) count(lot *Lot, n int) {
 func (l *Ledger) take(e *Effect, k key, o Owner, r *Record) {
 	// The newest server subtracts the size in the message, without a floor.
 	if k.brings == TypeCBAlloc && r.Size > l.Totals(r.Device).CB {
-		l.note(AnomalyWrapped)
+		l.note(OddityWrapped)
 		e.Wrapped = true
 	}
 	if l.refs[k] == 0 {
-		e.What, e.Odd = Unknown, AnomalyUnknownFree
+		e.What, e.Odd = Unknown, OddityUnknownFree
 		if _, was := l.freed[k]; was {
-			e.Odd = AnomalyDoubleFree
+			e.Odd = OddityDoubleFree
 		}
 		l.note(e.Odd)
 		return
@@ -234,10 +234,10 @@ func (l *Ledger) take(e *Effect, k key, o Owner, r *Record) {
 	lot := l.chosen(k, o, r)
 	if k.brings != TypeAlloc && r.Size != 0 && r.Size != lot.Size {
 		if r.Size > lot.Size {
-			l.odd(e, AnomalyTooLarge)
+			l.odd(e, OddityTooLarge)
 			return
 		}
-		e.Odd = AnomalyFreeSize
+		e.Odd = OddityFreeSize
 		l.note(e.Odd)
 	}
 	l.drop(e, k, lot)

@@ -32,13 +32,13 @@ type world struct {
 }
 
 func newWorld(t require.TestingT) *world {
-	w := &world{ledger: wire.NewLedger(), model: naive{freed: map[naiveKey]bool{}, odd: map[wire.Anomaly]int64{}, mesh: meshID}}
+	w := &world{ledger: wire.NewLedger(), model: naive{freed: map[naiveKey]bool{}, odd: map[wire.Oddity]int64{}, mesh: meshID}}
 	w.log = event.NewWriter(&w.text)
 	w.ledger.Declare(meshID, true)
 	for _, e := range w.teller.Header() {
 		w.tell(t, e)
 	}
-	w.tell(t, w.teller.Declare(wire.Device{ID: 0, Spec: l1.N150()}))
+	w.tell(t, w.teller.Declare(wire.DeclaredDevice{ID: 0, Spec: l1.N150()}))
 	return w
 }
 
@@ -187,7 +187,7 @@ func (w *world) checkLog(t require.TestingT) {
 func (w *world) checkAfresh(t require.TestingT) {
 	var again replay.Session
 	var teller wire.Teller
-	e := teller.Declare(wire.Device{ID: 0, Spec: l1.N150()})
+	e := teller.Declare(wire.DeclaredDevice{ID: 0, Spec: l1.N150()})
 	require.NoError(t, again.Apply(&e))
 	for lot := range w.ledger.Live() {
 		for _, e := range teller.Came(&lot) {
@@ -223,21 +223,21 @@ func TestFrees(t *testing.T) {
 	}
 	w.apply(t, 1, cb(wire.TypeCBAlloc, 4096))
 	w.apply(t, 2, cb(wire.TypeCBAlloc, 8192))
-	require.Equal(t, wire.AnomalyTooLarge, w.apply(t, 1, cb(wire.TypeCBFree, 8192)).Odd, "what another process has is not its to free")
+	require.Equal(t, wire.OddityTooLarge, w.apply(t, 1, cb(wire.TypeCBFree, 8192)).Odd, "what another process has is not its to free")
 	e := w.apply(t, 1, cb(wire.TypeCBFree, 0))
 	require.Equal(t, wire.Gone, e.What)
 	require.EqualValues(t, 4096, e.Bytes)
 	require.EqualValues(t, 8192, e.Total)
 	require.EqualValues(t, 1, e.PID)
-	require.Equal(t, wire.AnomalyTooLarge, w.apply(t, 2, cb(wire.TypeCBFree, 8193)).Odd)
+	require.Equal(t, wire.OddityTooLarge, w.apply(t, 2, cb(wire.TypeCBFree, 8193)).Odd)
 	e = w.apply(t, 2, cb(wire.TypeCBFree, 1))
-	require.Equal(t, wire.AnomalyFreeSize, e.Odd)
+	require.Equal(t, wire.OddityFreeSize, e.Odd)
 	require.EqualValues(t, 8192, e.Bytes)
 	require.Zero(t, e.Total)
 	e = w.apply(t, 2, cb(wire.TypeCBFree, 8192))
-	require.Equal(t, wire.AnomalyDoubleFree, e.Odd)
+	require.Equal(t, wire.OddityDoubleFree, e.Odd)
 	require.True(t, e.Wrapped)
-	require.Equal(t, wire.AnomalyUnknownFree, w.apply(t, 2, wire.Record{Type: wire.TypeCBFree, ID: 1}).Odd)
+	require.Equal(t, wire.OddityUnknownFree, w.apply(t, 2, wire.Record{Type: wire.TypeCBFree, ID: 1}).Odd)
 	w.check(t)
 }
 
@@ -316,10 +316,10 @@ func TestFreedAreForgotten(t *testing.T) {
 		if i == 1<<16-1 {
 			e, err := l.Apply(1, 1, &wire.Record{Type: wire.TypeCBFree})
 			require.NoError(t, err)
-			require.Equal(t, wire.AnomalyDoubleFree, e.Odd, "all are remembered yet")
+			require.Equal(t, wire.OddityDoubleFree, e.Odd, "all are remembered yet")
 		}
 	}
-	for id, want := range map[uint64]wire.Anomaly{0: wire.AnomalyUnknownFree, 1 << 16: wire.AnomalyDoubleFree} {
+	for id, want := range map[uint64]wire.Oddity{0: wire.OddityUnknownFree, 1 << 16: wire.OddityDoubleFree} {
 		e, err := l.Apply(1, 1, &wire.Record{Type: wire.TypeCBFree, ID: id})
 		require.NoError(t, err)
 		require.Equal(t, want, e.Odd)

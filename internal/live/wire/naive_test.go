@@ -12,7 +12,7 @@ import (
 type naive struct {
 	lots  []naiveLot
 	freed map[naiveKey]bool
-	odd   map[wire.Anomaly]int64
+	odd   map[wire.Oddity]int64
 	mesh  int32 // a device that was declared one
 }
 
@@ -30,7 +30,7 @@ type naiveLot struct {
 	first bool // since nothing lived there
 }
 
-func (n *naive) note(a wire.Anomaly) { n.odd[a]++ }
+func (n *naive) note(a wire.Oddity) { n.odd[a]++ }
 
 func (n *naive) apply(o wire.Owner, r wire.Record) {
 	what, comes := byte('b'), true
@@ -48,7 +48,7 @@ func (n *naive) apply(o wire.Owner, r wire.Record) {
 	k := naiveKey{what, r.Device, r.ID}
 	switch {
 	case (r.Device < 0 || r.Device > 255) && r.Device != n.mesh:
-		n.note(wire.AnomalyDevice)
+		n.note(wire.OddityDevice)
 	case comes:
 		n.bring(k, o, r)
 	default:
@@ -69,16 +69,16 @@ func (n *naive) bring(k naiveKey, o wire.Owner, r wire.Record) {
 	there := n.at(k)
 	switch {
 	case k.what == 'b' && (r.Size == 0 || r.Size > 100<<30):
-		n.note(wire.AnomalySize)
+		n.note(wire.OdditySize)
 		return
 	case k.what == 'b' && r.Kind > 4:
-		n.note(wire.AnomalyKind)
+		n.note(wire.OddityKind)
 		return
 	case r.Size > 1<<62: // the worlds of the test have no sizes between
-		n.note(wire.AnomalyOverflow)
+		n.note(wire.OddityOverflow)
 		return
 	case k.what == 'b' && len(there) > 0 && (n.lots[there[0]].size != r.Size || n.lots[there[0]].kind != r.Kind):
-		n.note(wire.AnomalyDiffers)
+		n.note(wire.OddityDiffers)
 	}
 	n.lots = append(n.lots, naiveLot{k, o, r.Size, r.Kind, len(there) == 0})
 	delete(n.freed, k)
@@ -87,13 +87,13 @@ func (n *naive) bring(k naiveKey, o wire.Owner, r wire.Record) {
 func (n *naive) take(k naiveKey, o wire.Owner, r wire.Record) {
 	there := n.at(k)
 	if k.what == 'c' && r.Size > n.totals(k.device).CB {
-		n.note(wire.AnomalyWrapped)
+		n.note(wire.OddityWrapped)
 	}
 	if len(there) == 0 {
 		if n.freed[k] {
-			n.note(wire.AnomalyDoubleFree)
+			n.note(wire.OddityDoubleFree)
 		} else {
-			n.note(wire.AnomalyUnknownFree)
+			n.note(wire.OddityUnknownFree)
 		}
 		return
 	}
@@ -112,10 +112,10 @@ func (n *naive) take(k naiveKey, o wire.Owner, r wire.Record) {
 	}
 	if size := n.lots[best].size; k.what != 'b' && r.Size != 0 && r.Size != size {
 		if r.Size > size {
-			n.note(wire.AnomalyTooLarge)
+			n.note(wire.OddityTooLarge)
 			return
 		}
-		n.note(wire.AnomalyFreeSize)
+		n.note(wire.OddityFreeSize)
 	}
 	n.remove(best)
 }

@@ -120,7 +120,7 @@ func totalsText(t wire.Totals, kernels [4]uint64) string {
 
 // end prints the remaining lots.
 func (s *story) end() {
-	for _, a := range wire.Anomalies() {
+	for _, a := range wire.Oddities() {
 		if n := s.ledger.Anomalies()[a]; n > 0 {
 			fmt.Fprintf(&s.out, "%s: %d\n", a, n)
 		}
@@ -195,7 +195,7 @@ func TestStories(t *testing.T) {
 		s.teller.T = "9"
 		s.ledger.Declare(400, false)
 		s.ledger.Declare(400, true)
-		s.teller.Declare(wire.Device{ID: 400, Chips: []int32{0, 1}})
+		s.teller.Declare(wire.DeclaredDevice{ID: 400, Chips: []int32{0, 1}})
 		for _, step := range c.steps {
 			s.tell(t, step)
 		}
@@ -231,7 +231,7 @@ func TestLive(t *testing.T) {
 func TestDeclare(t *testing.T) {
 	for name, want := range map[string]string{"": "mesh", "n150": "mesh n150", "mesh": "mesh"} {
 		var teller wire.Teller
-		d := wire.Device{ID: 3, Chips: []int32{1}, DRAM: 9}
+		d := wire.DeclaredDevice{ID: 3, Chips: []int32{1}, DRAM: 9}
 		d.Spec.Name = name
 		e := teller.Declare(d)
 		require.Equal(t, want, e.Spec.Name)

@@ -13,8 +13,8 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// A Device holds the properties of a device that its records leave out.
-type Device struct {
+// A DeclaredDevice holds the properties of a device that its records leave out.
+type DeclaredDevice struct {
 	ID    int32
 	Spec  l1.Spec
 	Chips []int32 // of a mesh, under whose id its backing allocations stand
@@ -70,7 +70,7 @@ const meshName = "mesh"
 
 // Declare returns the event that declares a device, and remembers its grid. The name of a mesh
 // begins with the word, as "mesh n150".
-func (t *Teller) Declare(d Device) event.Event {
+func (t *Teller) Declare(d DeclaredDevice) event.Event {
 	if t.specs == nil {
 		t.specs = map[int32]l1.Spec{}
 	}
@@ -86,7 +86,7 @@ func (t *Teller) known(out []event.Event, id int32) []event.Event {
 	if _, ok := t.specs[id]; ok {
 		return out
 	}
-	return append(out, t.Declare(Device{ID: id, Spec: l1.Spec{Name: "unknown", Cols: 1, Rows: 1}}))
+	return append(out, t.Declare(DeclaredDevice{ID: id, Spec: l1.Spec{Name: "unknown", Cols: 1, Rows: 1}}))
 }
 
 // Tell returns the events of an effect: none if it changed nothing.

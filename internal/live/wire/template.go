@@ -91,11 +91,11 @@ func (e *Effect) appendSum(b []byte) []byte {
 // appendRefused appends the line of a record that changed nothing.
 func (e *Effect) appendRefused(b []byte) (line []byte, toErr bool) {
 	switch e.Odd {
-	case AnomalyDevice:
+	case OddityDevice:
 		return fmt.Appendf(b, "⚠️  Invalid device_id %d - ignoring message\n", e.Device), true
-	case AnomalyKind:
+	case OddityKind:
 		return fmt.Appendf(b, "⚠️  Invalid buffer_type %d for buffer %d on device %d\n", e.Kind, e.ID, e.Device), true
-	case AnomalyTooLarge:
+	case OddityTooLarge:
 		return fmt.Appendf(b, "⚠ [%v] Device %d: %d bytes of 0x%x are more than live there - ignoring message\n", e.Type, e.Device, e.Bytes, e.ID), true
 	}
 	return fmt.Appendf(b, "⚠️  Invalid size %d - ignoring message\n", e.Bytes), true

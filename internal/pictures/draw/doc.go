@@ -1,6 +1,6 @@
 // Package draw makes pictures of L1: as text for a terminal, and as SVG.
 //
-// A [Grid] is the cores of a device, shaded by the bytes that each [Shade] of them holds. A
+// A [ShadedGrid] is the cores of a device, shaded by the bytes that each [Shade] of them holds. A
 // [Column] is the address map of one core: each [Block] by its addresses, with its [Fill], free
 // bytes between them, and bytes that two hold, which may be a clash. Both are a [Picture]. A
 // [Style] describes the abilities of a terminal; [Terminal] makes one from the environment. [SVG]
@@ -13,7 +13,7 @@
 //
 // # Cost
 //
-// A Grid costs O(cells): at most 256x256, joined where they are too many for the width. A Column
+// A ShadedGrid costs O(cells): at most 256x256, joined where they are too many for the width. A Column
 // costs O(n log n) for n blocks that do not overlap; of more than 4,096 the smallest are left out,
 // and counted in a line.
 //

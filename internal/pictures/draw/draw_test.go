@@ -22,8 +22,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files; review the difference")
 
-func grid() draw.Grid {
-	return draw.Grid{
+func grid() draw.ShadedGrid {
+	return draw.ShadedGrid{
 		Name: "devices 0..7 (8 chips, equal), at the peak: ttnn.matmul (node 12)", Cols: 13, Rows: 10, Full: 1_461_248, FullIs: "usable L1",
 		Shades: []draw.Shade{
 			{Cores: l1.Rect(0, 0, 7, 3).Cores(), Bytes: 1_461_248}, {Cores: l1.Rect(0, 4, 7, 7).Cores(), Bytes: 800_000},
@@ -90,7 +90,7 @@ func TestGridCells(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		full := rapid.Uint64Range(1, 1000).Draw(t, "full")
 		want := map[l1.Core]uint64{}
-		g := draw.Grid{Name: "g", Cols: 6, Rows: 5, Full: full, FullIs: "L1"}
+		g := draw.ShadedGrid{Name: "g", Cols: 6, Rows: 5, Full: full, FullIs: "L1"}
 		for y := range 5 {
 			for x := range 6 {
 				if n := rapid.Uint64Range(0, 1200).Draw(t, "bytes"); n > 0 {

@@ -8,8 +8,8 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// A Grid is the cores of a device, shaded by bytes.
-type Grid struct {
+// A ShadedGrid is the cores of a device, shaded by bytes.
+type ShadedGrid struct {
 	Name       string // of the device, and of the moment
 	Cols, Rows int    // 0x0: as far as there are shades
 	Full       uint64 // all bytes of a core; 0: unknown
@@ -26,7 +26,7 @@ type Shade struct {
 
 // cells are the bytes of each cell, row by row. A cell is n x n cores, and has the bytes of the
 // fullest of them.
-func (g Grid) cells(n int) (cells [][]uint64) {
+func (g ShadedGrid) cells(n int) (cells [][]uint64) {
 	cols, rows := g.size()
 	for range (rows + n - 1) / n {
 		cells = append(cells, make([]uint64, (cols+n-1)/n))
@@ -42,7 +42,7 @@ func (g Grid) cells(n int) (cells [][]uint64) {
 }
 
 // size is the size of the grid with all cores that are shaded.
-func (g Grid) size() (cols, rows int) {
+func (g ShadedGrid) size() (cols, rows int) {
 	cols, rows = g.Cols, g.Rows
 	for _, s := range g.Shades {
 		for r := range s.Cores.Ranges().All() {
@@ -53,7 +53,7 @@ func (g Grid) size() (cols, rows int) {
 }
 
 // most is how much the fullest core holds.
-func (g Grid) most() (bytes uint64) {
+func (g ShadedGrid) most() (bytes uint64) {
 	for _, s := range g.Shades {
 		bytes = max(bytes, s.Bytes)
 	}
@@ -61,7 +61,7 @@ func (g Grid) most() (bytes uint64) {
 }
 
 // full returns the bytes of a full cell, and their name.
-func (g Grid) full() (bytes uint64, is string) {
+func (g ShadedGrid) full() (bytes uint64, is string) {
 	if g.Full > 0 {
 		return g.Full, g.FullIs
 	}
@@ -72,7 +72,7 @@ func (g Grid) full() (bytes uint64, is string) {
 const maxLines = 64
 
 // layout returns how many columns a cell has, and of how many cores it is a square.
-func (g Grid) layout(columns int) (wide, n int) {
+func (g ShadedGrid) layout(columns int) (wide, n int) {
 	cols, rows := g.size()
 	n = max(1, (rows+maxLines-1)/maxLines)
 	for ; ; n++ {
@@ -89,7 +89,7 @@ const axis = 5
 
 // Text draws the grid: a shade for each core, beside it the share in percent where there is
 // room, and a legend.
-func (g Grid) Text(b *bytes.Buffer, s Style) {
+func (g ShadedGrid) Text(b *bytes.Buffer, s Style) {
 	full, _ := g.full()
 	line(b, "%s", fitted(g.Name, s.width()))
 	wide, n := g.layout(s.width())
@@ -125,7 +125,7 @@ func (g Grid) Text(b *bytes.Buffer, s Style) {
 }
 
 // legend names the shades, from the lightest.
-func (g Grid) legend() []string {
+func (g ShadedGrid) legend() []string {
 	texts := []string{"nothing"}
 	for i := range levels {
 		texts = append(texts, fmt.Sprintf("up to %d%%", (i+1)*100/levels))
@@ -137,7 +137,7 @@ func (g Grid) legend() []string {
 }
 
 // scale names the bytes of a full cell, and the cores of a cell.
-func (g Grid) scale(n int) string {
+func (g ShadedGrid) scale(n int) string {
 	full, is := g.full()
 	text := fmt.Sprintf("%s, %s bytes", is, exact(full))
 	if n > 1 {
@@ -162,7 +162,7 @@ func cell(s Style, bytes, full uint64, wide int) string {
 	return s.paint(text, shadeColour(n)) + gap
 }
 
-func (g Grid) svg(c *canvas) {
+func (g ShadedGrid) svg(c *canvas) {
 	full, _ := g.full()
 	c.heading(g.Name)
 	_, n := g.layout(200)

@@ -157,7 +157,7 @@ func words(b *bytes.Buffer, results []*replay.Result, terms replay.Terms, d *dif
 }
 
 // verbatim writes what the command prints of a verb.
-func verbatim(b *bytes.Buffer, verb string, d render.Document) {
+func verbatim(b *bytes.Buffer, verb string, d render.Output) {
 	var text bytes.Buffer
 	_ = d.Text(&text, 100) // a buffer takes all
 	fmt.Fprintf(b, "<details open><summary><code>cbl1 %s</code></summary><pre tabindex=\"0\">%s</pre></details>\n", html.EscapeString(verb), html.EscapeString(text.String()))

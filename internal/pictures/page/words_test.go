@@ -188,7 +188,7 @@ func TestFrame(t *testing.T) {
 		require.Equal(t, 1, strings.Count(got, part))
 		got = strings.Replace(got, part, "...", 1)
 	}
-	for _, d := range []render.Document{
+	for _, d := range []render.Output{
 		render.Check(old, old.Judge(replay.Terms{})).Detailed(), render.Report(old, render.Options{}), render.Peak(old).Detailed(),
 		render.Check(changed, changed.Judge(replay.Terms{})).Detailed(), render.Report(changed, render.Options{}), render.Peak(changed).Detailed(), render.Diff(d),
 	} {
