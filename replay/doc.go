@@ -4,7 +4,7 @@
 //
 // A [Session] is a device.Fleet that follows events. [Session.Query] answers a query with a value, a
 // [StreamAnswer]; Answer and Stream write the same as lines. A refusal of the fleet is a [RefusedError],
-// counted as a [RefusalCount]. A [Shared] is one that several logs [Feed] at once.
+// counted as a [RefusalCount]. A [SharedSession] is one that several logs [Feed] at once.
 //
 // [Run] feeds a Session with all events of a source and makes a [Result] as far as its
 // [Options] ask for it. The fleet has everything that it keeps for itself. The rest is in a row for
@@ -60,6 +60,6 @@
 //
 // # Concurrency
 //
-// A Session belongs to one goroutine; its Fleet may be read by others. A Shared may be fed by
+// A Session belongs to one goroutine; its Fleet may be read by others. A SharedSession may be fed by
 // several at once. A Result is a value of its own.
 package replay

@@ -22,8 +22,8 @@ type Origin struct {
 	Rank   event.Opt[uint64] `json:"rank"`
 }
 
-// An Extent says how long the input is.
-type Extent struct {
+// A Length says how long the input is.
+type Length struct {
 	Nodes   int64          `json:"nodes"`
 	Windows []event.Window `json:"windows,omitempty"`
 }
@@ -32,12 +32,12 @@ type Extent struct {
 type Head struct {
 	Origin
 	Only *Filter `json:"only"` // nil: everything
-	Extent
+	Length
 }
 
 // Head returns the head of a document with a schema.
 func (r *Result) Head(schema string) Head {
-	head := Head{Origin{schema, r.File, r.Rank}, nil, Extent{r.Nodes, r.Windows}}
+	head := Head{Origin{schema, r.File, r.Rank}, nil, Length{r.Nodes, r.Windows}}
 	if !r.Only.IsZero() {
 		head.Only = &r.Only
 	}

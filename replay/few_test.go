@@ -77,9 +77,9 @@ func askedOf(t *testing.T, given []string) string {
 		_, text, _ := strings.Cut(out.String(), "\n") // without the header
 		return text
 	}
-	var shared replay.Shared
+	var shared replay.SharedSession
 	var answers bytes.Buffer
-	require.NoError(t, replay.Feed(events(strings.NewReader(log.String()), "few"), func(*event.Event) (*replay.Shared, error) { return &shared, nil }, &answers))
+	require.NoError(t, replay.Feed(events(strings.NewReader(log.String()), "few"), func(*event.Event) (*replay.SharedSession, error) { return &shared, nil }, &answers))
 	return answers.String()
 }
 

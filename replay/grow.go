@@ -37,7 +37,7 @@ func (k tight) grow(to *Tightest) error {
 			return err
 		}
 		if ok {
-			to.Grow = append(to.Grow, Growth{fit.Kind(cb.Kind), i, min(bytes, usable)})
+			to.Grow = append(to.Grow, CBRoom{fit.Kind(cb.Kind), i, min(bytes, usable)})
 		}
 	}
 	return nil

@@ -22,7 +22,7 @@ const WhoSchema = "cbl1.who/1"
 // A WhoDocument is the answer of cbl1 who. It is narrowed to a core, a device, or some operations.
 type WhoDocument struct {
 	Origin
-	Extent
+	Length
 	Basis  Basis    `json:"basis"`
 	Untold []Reason `json:"untold"`
 	Question
@@ -56,7 +56,7 @@ type Held struct {
 func (r *Result) Who(q Question, only Filter) WhoDocument {
 	head := r.Head(WhoSchema)
 	doc := WhoDocument{
-		head.Origin, head.Extent, r.Basis(r.Spec), List(r.Hidden()), q, only.Core, only.Device, only.Op, []Held{},
+		head.Origin, head.Length, r.Basis(r.Spec), List(r.Hidden()), q, only.Core, only.Device, only.Op, []Held{},
 	}
 	for _, h := range r.Held {
 		if !only.HasDevice(h.Device) || !only.HasCores(h.Cores) {

@@ -232,12 +232,12 @@ type Tightest struct {
 	Device   event.Opt[uint64] `json:"device"`
 	Headroom fit.Headroom      `json:"-"`
 	Row      HeadroomRow       `json:"headroom"` // the Headroom; of documents alone
-	Grow     []Growth          `json:"may_grow"` // of its local buffers; empty if that is not known
+	Grow     []CBRoom          `json:"may_grow"` // of its local buffers; empty if that is not known
 }
 
-// A Growth says by how much a buffer of a program may grow so that the program still
+// A CBRoom says by how much a buffer of a program may grow so that the program still
 // fits (device.Fleet.MayGrow).
-type Growth struct {
+type CBRoom struct {
 	Kind  fit.Kind `json:"kind"`
 	CB    int      `json:"cb"` // position among the run's nodes of its kind; circular buffers, or the others together
 	Bytes uint64   `json:"bytes"`

@@ -15,11 +15,11 @@ import (
 )
 
 // fed returns a session that a log has fed, which refuses nothing.
-func fed(t *testing.T, log string) *replay.Shared {
+func fed(t *testing.T, log string) *replay.SharedSession {
 	t.Helper()
-	var shared replay.Shared
+	var shared replay.SharedSession
 	var answers bytes.Buffer
-	require.NoError(t, replay.Feed(events(strings.NewReader(log), "log"), func(*event.Event) (*replay.Shared, error) { return &shared, nil }, &answers))
+	require.NoError(t, replay.Feed(events(strings.NewReader(log), "log"), func(*event.Event) (*replay.SharedSession, error) { return &shared, nil }, &answers))
 	require.Empty(t, answers.String())
 	return &shared
 }
@@ -101,7 +101,7 @@ func TestMomentKeepsAThousandUnseen(t *testing.T) {
 // The operations that run in one log do not run in another one that feeds the same fleet.
 func TestFeedOfTwoLogsKeepsOperationsApart(t *testing.T) {
 	var ops []string
-	shared := &replay.Shared{Heard: func(e *event.Event, refused error) {
+	shared := &replay.SharedSession{Heard: func(e *event.Event, refused error) {
 		if r, ok := errors.AsType[*replay.RefusedError](refused); ok {
 			ops = append(ops, r.Op)
 		}
@@ -109,7 +109,7 @@ func TestFeedOfTwoLogsKeepsOperationsApart(t *testing.T) {
 	start := func(op string) string { return `{"event":"op_start","name":"` + op + `"}` + "\n" }
 	const wrong = `{"event":"unregister","program":9}` + "\n"
 	for _, log := range []string{start("a") + wrong, wrong, start("b") + wrong} {
-		err := replay.Feed(events(strings.NewReader(logHead+log), "log"), func(*event.Event) (*replay.Shared, error) { return shared, nil }, io.Discard)
+		err := replay.Feed(events(strings.NewReader(logHead+log), "log"), func(*event.Event) (*replay.SharedSession, error) { return shared, nil }, io.Discard)
 		require.NoError(t, err)
 	}
 	require.Equal(t, []string{"a", "", "b"}, ops)

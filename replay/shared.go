@@ -10,9 +10,9 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// A Shared is a Session that several logs feed (Feed). The zero Shared is empty and ready to
+// A SharedSession is a Session that several logs feed (Feed). The zero SharedSession is empty and ready to
 // use; it must not be copied. Its methods may be called at the same time.
-type Shared struct {
+type SharedSession struct {
 	// Heard, if not nil, gets each event after it was applied, with its *RefusedError, one call after the other.
 	// It is set before the first event, and keeps all logs waiting.
 	Heard func(e *event.Event, refused error)
@@ -23,14 +23,14 @@ type Shared struct {
 }
 
 // Fleet returns the fleet.
-func (s *Shared) Fleet() *device.Fleet { return s.session.Fleet() }
+func (s *SharedSession) Fleet() *device.Fleet { return s.session.Fleet() }
 
 // Feed is Session.Stream for a log whose first event, its header, names the session: of returns it, and an error
 // of it ends the log. Each event is applied as a whole, before or after events of other logs. An answer is about
 // the fleet at that moment. All logs share ids; each has its own running operations. The effects of a log stay
 // when its events end. Only this log waits for w.
-func Feed(events iter.Seq2[*event.Event, error], of func(header *event.Event) (*Shared, error), w io.Writer) error {
-	var s *Shared
+func Feed(events iter.Seq2[*event.Event, error], of func(header *event.Event) (*SharedSession, error), w io.Writer) error {
+	var s *SharedSession
 	var own running
 	return stream(events, w, func(e *event.Event) (answers [2][]byte, err error) {
 		if s == nil {
@@ -56,7 +56,7 @@ func Feed(events iter.Seq2[*event.Event, error], of func(header *event.Event) (*
 // begin now, and without traces. Leftovers of a program that is not registered any more, or was partly evicted,
 // come from a program of its name that is there for a moment. Other logs wait meanwhile. Cost: O(n log n) in the
 // content of all cores of all devices. The error comes from w.
-func (s *Shared) WriteMoment(w io.Writer) error {
+func (s *SharedSession) WriteMoment(w io.Writer) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f := s.session.Fleet()
@@ -78,7 +78,7 @@ func (s *Shared) WriteMoment(w io.Writer) error {
 const maxUnseen = 1000
 
 // see keeps what a log says that it does not show. One event stands for all others.
-func (s *Shared) see(e *event.Event) {
+func (s *SharedSession) see(e *event.Event) {
 	if e.Kind != event.KindHidden && e.Kind != event.KindAnomaly {
 		return
 	}

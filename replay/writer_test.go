@@ -119,7 +119,7 @@ func TestMomentOfShared(t *testing.T) {
 		gen.Allocate, gen.Allocate, gen.Free, gen.Enqueue, gen.Enqueue,
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		var shared replay.Shared
+		var shared replay.SharedSession
 		fleet := shared.Fleet()
 		for _, m := range gen.History(80, ops...).Draw(t, "history") {
 			_, _ = m.Play(mover{fleet}) // whatever is refused
@@ -173,9 +173,9 @@ func TestMomentOfDispatches(t *testing.T) {
 		{"emptied", `{"event":"dispatch","program":2}` + "\n" + `{"event":"dispatch","program":3}`, 1},
 		{"hidden", `{"event":"hidden","code":"elsewhere","count":3,"devices":[2]}` + "\n" + `{"event":"anomaly","code":"odd","count":1}`, 0},
 	} {
-		var shared replay.Shared
+		var shared replay.SharedSession
 		var answers bytes.Buffer
-		require.NoError(t, replay.Feed(events(strings.NewReader(defined+c.events+"\n"), "log"), func(*event.Event) (*replay.Shared, error) { return &shared, nil }, &answers))
+		require.NoError(t, replay.Feed(events(strings.NewReader(defined+c.events+"\n"), "log"), func(*event.Event) (*replay.SharedSession, error) { return &shared, nil }, &answers))
 		require.Empty(t, answers.String(), c.name)
 		var log bytes.Buffer
 		require.NoError(t, shared.WriteMoment(&log))
@@ -206,7 +206,7 @@ func TestMomentOfOneID(t *testing.T) {
 			require.NoError(t, err)
 			built[x] = p
 		}
-		var shared replay.Shared
+		var shared replay.SharedSession
 		fleet := shared.Fleet()
 		d, err := fleet.AddDevice(1, l1.N150())
 		require.NoError(t, err)

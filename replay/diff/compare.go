@@ -26,7 +26,7 @@ type Terms struct {
 func Compare(old, new []*Run, t Terms) *Document {
 	c := comparison{terms: t, basis: basisOf(slices.Concat(old, new))}
 	out := &Document{
-		Schema: Schema, Equal: true, Basis: Basis{Programs: c.basis}, Captures: []Capture{}, Devices: []Device{},
+		Schema: Schema, Equal: true, Basis: Precision{Programs: c.basis}, Captures: []Capture{}, Devices: []Device{},
 	}
 	out.Sides = Pair[Side]{c.side(old), c.side(new)}
 	out.Equal = sameSides(out.Sides.Old, out.Sides.New)
@@ -180,7 +180,7 @@ func ranked(runs []*Run) bool {
 
 // capture compares what captures say as a whole.
 func (c *comparison) capture(p Pair[*Run]) Capture {
-	out := Capture{Old: fileOf(p.Old), New: fileOf(p.New), Left: []Part{}}
+	out := Capture{Old: fileOf(p.Old), New: fileOf(p.New), Left: []Resident{}}
 	switch {
 	case p.Old == nil:
 		out.Rank, out.Chip = p.New.rank, Pair[Chip]{p.New.chip, p.New.chip}

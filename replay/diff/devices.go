@@ -150,9 +150,9 @@ func (d Device) sameGrid() bool {
 // device compares the first of some devices that are alike.
 func (c *comparison) device(fold []devicePair) Device {
 	p := fold[0]
-	out := Device{Figures: []Figure{}, AtPeak: []Part{}, Groups: []Group{}, Counts: map[State]int{}, Changes: []Program{}, Listed: c.basis != ByFigures}
+	out := Device{Figures: []Figure{}, AtPeak: []Resident{}, Groups: []Group{}, Counts: map[State]int{}, Changes: []Program{}, Listed: c.basis != ByFigures}
 	for _, one := range fold {
-		id := DeviceID{Capture: one.capture, Rank: one.rank}
+		id := DevicePair{Capture: one.capture, Rank: one.rank}
 		if one.Old != nil {
 			id.Old = one.Old.id
 		}

@@ -10,8 +10,8 @@
 //	                          ├─Compare─> Document ─ Capture: chip, buffers left at the end
 //	new ──Of, Decode──> Run ──┘                 Device: figures, peak, groups of cores, programs
 //
-// A [Device] stands for all devices that differ alike. It has each figure, and the differences: parts of the fullest
-// core at its peak, groups of cores, and programs with their buffers. [Terms] judge the sides: codes of accepted
+// A [Device] stands for all devices that differ alike. It has each figure, and the differences: residents of the
+// fullest core at its peak, groups of cores, and programs with their buffers. [Terms] judge the sides: codes of accepted
 // reasons, and a limit of growth ([Growth]).
 //
 // Programs are matched in their order, never by address. A program without partner costs 3; a pair costs nothing
@@ -22,13 +22,13 @@
 // # Invariants
 //
 // A run compared with itself is equal. Exchanged sides exchange new with gone and grown with shrunk, and change nothing
-// else, unless Basis.Rough. No sum wraps: a report with numbers above 2^63-1 is refused.
+// else, unless Precision.Rough. No sum wraps: a report with numbers above 2^63-1 is refused.
 //
 // # Cost
 //
 // O(programs) where the sides are much alike; each difference widens the band of alignments that is searched. Two
 // sequences of 5,000 programs that differ everywhere take 75 million steps. All alignments of a Document take
-// some hundred million steps at most; longer ones are cut into pieces (Basis.Rough).
+// some hundred million steps at most; longer ones are cut into pieces (Precision.Rough).
 //
 // # Concurrency
 //

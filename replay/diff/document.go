@@ -36,7 +36,7 @@ type Document struct {
 	Schema   string     `json:"schema"`
 	Equal    bool       `json:"equal"`    // nothing differs but names of files, and counters and times of nodes
 	Sides    Pair[Side] `json:"sides"`    //
-	Basis    Basis      `json:"basis"`    //
+	Basis    Precision  `json:"basis"`    //
 	Growth   *Growth    `json:"growth"`   // nil without Terms.MaxGrowth
 	Captures []Capture  `json:"captures"` // by rank, else in their order
 	Devices  []Device   `json:"devices"`  // by rank and id; devices that differ alike share one
@@ -54,8 +54,8 @@ type Side struct {
 	Tightest *Tightest     `json:"tightest"`    // nil if no run that takes bytes fits, or a saved report names none
 }
 
-// A Basis names the limits of a comparison.
-type Basis struct {
+// A Precision says how exact a comparison is.
+type Precision struct {
 	// Programs is the best basis that all runs of both sides have.
 	Programs ProgramBasis `json:"programs"`
 	// Rough: sequences of programs were too long and too different to be matched in the best
@@ -81,7 +81,7 @@ type Capture struct {
 	Old   *File             `json:"old"`   // nil if the new file has no partner
 	New   *File             `json:"new"`   // nil if the old file has no partner
 	Chip  Pair[Chip]        `json:"chip"`  // both are the same if a file is missing
-	Left  []Part            `json:"left"`  // buffers in L1 that live at the end and differ, the largest change first
+	Left  []Resident        `json:"left"`  // buffers in L1 that live at the end and differ, the largest change first
 	Equal bool              `json:"equal"` // the numbers of the chip and the buffers at the end are the same
 }
 
@@ -147,21 +147,21 @@ type Tightest struct {
 // A Device has the differences of one device, or of several devices that differ alike.
 type Device struct {
 	State   State             `json:"state"` // by the bytes at the peak; New or Gone if one side has no such device
-	IDs     []DeviceID        `json:"ids"`   // at least one
+	IDs     []DevicePair      `json:"ids"`   // at least one
 	Kind    replay.DeviceKind `json:"kind"`
 	Grid    Pair[*Grid]       `json:"grid"`            // nil on both sides if one lacks the device
 	Figures []Figure          `json:"figures"`         // all, equal ones too, in a fixed order
 	Peak    Pair[*Peak]       `json:"peak"`            // nil if the device never held a byte
-	AtPeak  []Part            `json:"at_peak"`         // on the fullest core: the largest change comes first
+	AtPeak  []Resident        `json:"at_peak"`         // on the fullest core: the largest change comes first
 	Groups  []Group           `json:"core_groups"`     // the largest change comes first
 	Laid    []LaidGroup       `json:"peak_groups"`     // nil unless both sides have L1Peak.Groups
 	Counts  map[State]int     `json:"program_states"`  // number of programs by state, Same too
 	Changes []Program         `json:"programs"`        // the largest change of Core comes first
-	Listed  bool              `json:"programs_listed"` // false if Basis.Programs is ByFigures
+	Listed  bool              `json:"programs_listed"` // false if Precision.Programs is ByFigures
 }
 
-// A DeviceID names a device of both sides. An id is absent if the device has none, or is on the other side alone.
-type DeviceID struct {
+// A DevicePair names a device of both sides. An id is absent if the device has none, or is on the other side alone.
+type DevicePair struct {
 	Capture int               `json:"capture"` // position in Document.Captures
 	Rank    event.Opt[uint64] `json:"rank"`
 	Old     event.Opt[uint64] `json:"old"`
@@ -179,14 +179,14 @@ type Figure struct {
 // Change returns the growth of the figure; it is negative if the figure shrank.
 func (f Figure) Change() int64 { return int64(f.New) - int64(f.Old) }
 
-// A Part is a range on a core at a peak that differs, or a buffer that lives at the end and differs. Parts with
-// equal changes share one.
-type Part struct {
+// A Resident is a range on a core at a peak that differs, or a buffer that lives at the end and differs. Residents
+// with equal changes share one.
+type Resident struct {
 	State State          `json:"state"`
 	Kind  fit.Kind       `json:"kind"`
 	Op    replay.Name    `json:"op"`    // its program, or the functions that were running when it was allocated
 	CB    event.Opt[int] `json:"cb"`    // position in its program, from 0; absent if it belongs to none
-	Times int            `json:"times"` // number of parts with this change, at least 1
+	Times int            `json:"times"` // number of residents with this change, at least 1
 	Old   *Extent        `json:"old"`   // of the first one; nil if it is new
 	New   *Extent        `json:"new"`   // of the first one; nil if it is gone
 }
@@ -284,8 +284,8 @@ type Growth struct {
 	Allowed  uint64 `json:"allowed_bytes"`
 	Bytes    int64  `json:"grown_bytes"` // negative if the peak shrank
 	Exceeded bool   `json:"exceeded"`    // it grew by more than Allowed
-	// Grower is the part that grew most on the core of the new peak; nil if the peak did not grow.
-	Grower *Part `json:"grower"`
+	// Grower is the resident that grew most on the core of the new peak; nil if the peak did not grow.
+	Grower *Resident `json:"grower"`
 	// Program is the operation whose program grew most there. If no program grew, it is the operation of Grower.
 	Program replay.Name `json:"program"`
 }

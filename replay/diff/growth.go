@@ -40,7 +40,7 @@ func (c *comparison) growth(sides Pair[Side], all []devicePair) *Growth {
 }
 
 // grower returns the operation whose program grew most, and what grew most of all.
-func grower(parts []Part) (op replay.Name, most *Part) {
+func grower(parts []Resident) (op replay.Name, most *Resident) {
 	sums := map[replay.Name]int64{}
 	var best int64
 	for i := range parts {

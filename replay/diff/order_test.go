@@ -34,7 +34,7 @@ func onPeak(bytes uint64, residents ...string) string {
 }
 
 // said says parts as lines.
-func said(parts []diff.Part) (out []string) {
+func said(parts []diff.Resident) (out []string) {
 	for _, p := range parts {
 		cb := "-"
 		if p.CB.OK {
@@ -86,7 +86,7 @@ func TestGrower(t *testing.T) {
 		g := diff.Compare(handed(t, onPeak(9, c.old...)), handed(t, onPeak(10, c.new...)), diff.Terms{MaxGrowth: &budget}).Growth
 		got := ""
 		if g.Grower != nil {
-			got = said([]diff.Part{*g.Grower})[0]
+			got = said([]diff.Resident{*g.Grower})[0]
 		}
 		require.Equal(t, []string{c.program, c.grower}, []string{string(g.Program), got})
 	}

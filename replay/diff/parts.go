@@ -15,9 +15,9 @@ import (
 
 // parts lists the differences between two lists of residents: the largest change comes first. Residents of one
 // operation are matched in their order, whatever lies between them.
-func (c *comparison) parts(old, new []resident) []Part {
+func (c *comparison) parts(old, new []resident) []Resident {
 	old, new = sorted(old), sorted(new)
-	out := []Part{}
+	out := []Resident{}
 	type change struct {
 		state    State
 		kind     fit.Kind
@@ -27,7 +27,7 @@ func (c *comparison) parts(old, new []resident) []Part {
 	}
 	known := map[change]int{}
 	for _, p := range c.aligner.Align(residentItems(old), residentItems(new)) {
-		var one Part
+		var one Resident
 		var key change
 		var x, y resident
 		if p.New != align.None {
@@ -59,13 +59,13 @@ func (c *comparison) parts(old, new []resident) []Part {
 		known[key] = len(out)
 		out = append(out, one)
 	}
-	slices.SortStableFunc(out, func(a, b Part) int { return cmp.Compare(size(b.Change()), size(a.Change())) })
+	slices.SortStableFunc(out, func(a, b Resident) int { return cmp.Compare(size(b.Change()), size(a.Change())) })
 	return out
 }
 
 // Change returns the bytes by which each of the parts grew; it is negative if they shrank. A missing part has 0
 // bytes.
-func (p Part) Change() int64 {
+func (p Resident) Change() int64 {
 	return grown(p.Old, p.New, func(e *Extent) uint64 { return e.Bytes })
 }
 

@@ -159,7 +159,7 @@ func (c check) room() []note {
 }
 
 // growText says by how much the buffers of a program may grow, one at a time.
-func growText(all []replay.Growth) string {
+func growText(all []replay.CBRoom) string {
 	const most = 4
 	var parts []string
 	same := true

@@ -129,7 +129,7 @@ func (row csvDiff) figure(about string, f diff.Figure) csvDiff {
 	return row
 }
 
-func (row csvDiff) parts(about string, all []diff.Part) (rows []csvDiff) {
+func (row csvDiff) parts(about string, all []diff.Resident) (rows []csvDiff) {
 	for _, p := range all {
 		row.About, row.State, row.Name, row.Op, row.CB, row.Times = about, p.State, p.Kind.Name(), p.Op, p.CB, p.Times
 		row.Old, row.New, row.Change = sideOf(p.Old), sideOf(p.New), p.Change()

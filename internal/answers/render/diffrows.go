@@ -224,7 +224,7 @@ func figureText(name string) string {
 	return name
 }
 
-func writeParts(page *page, title string, parts []diff.Part) {
+func writeParts(page *page, title string, parts []diff.Resident) {
 	t := headed("change", "<state", "old", "new", "<what")
 	for _, p := range first(&t, parts, maxDiffRows, 0) {
 		t.add(change(p.Change()), p.State, known(p.Old, bytesOf), known(p.New, bytesOf), partText(p))
@@ -234,7 +234,7 @@ func writeParts(page *page, title string, parts []diff.Part) {
 	}
 }
 
-func partText(p diff.Part) string {
+func partText(p diff.Resident) string {
 	text := what(p.Kind, p.CB)
 	if p.Times > 1 {
 		text = fmt.Sprintf("%s x %s", grouped(p.Times), text)

@@ -9,7 +9,7 @@
 //	Listen ─> Server.Serve ─ a client ─> wire.Reader ─> wire.Ledger ─┬─> lines
 //	                                                                 ├─> replay.Session: bytes of a core, at most
 //	                                                                 └─> Recorder: an event log
-//	Listen ─> Server.ServeLogs ─ a client ─> event.Log ─> replay.Session of its own, or replay.Shared by name ─> answers
+//	Listen ─> Server.ServeLogs ─ a client ─> event.Log ─> its own replay.Session, or a SharedSession ─> answers
 //
 // The caller has the listeners, the clock and the moments: Server.Sweep finds dead processes,
 // Server.Statistics prints, Server.Close ends everything. Server.Snapshot returns the present

@@ -27,14 +27,14 @@ func (s *Server) eventLog(conn net.Conn) {
 	name := fmt.Sprintf("log %d", s.counts.Logs)
 	s.mu.Unlock()
 	var of *fleet
-	err := replay.Feed(event.NewLog(conn, name).Events(), func(header *event.Event) (_ *replay.Shared, err error) {
+	err := replay.Feed(event.NewLog(conn, name).Events(), func(header *event.Event) (_ *replay.SharedSession, err error) {
 		if header.Fleet == "" {
-			return &replay.Shared{}, nil
+			return &replay.SharedSession{}, nil
 		}
 		if of, err = s.join(header.Fleet); err != nil {
 			return nil, err
 		}
-		return &of.Shared, nil
+		return &of.SharedSession, nil
 	}, conn)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -48,7 +48,7 @@ func (s *Server) eventLog(conn net.Conn) {
 
 // A fleet is one that logs share by name.
 type fleet struct {
-	replay.Shared
+	replay.SharedSession
 	notes watch.Notes
 	name  string
 	logs  int // that feed it now

@@ -158,8 +158,8 @@ func (s *Server) WriteMoment(fleet string, w io.Writer) error {
 }
 
 // moment writes the ledger of records as a log that begins now. A fleet has no processes, no declared DRAM and no CB
-// without a place, so replay.Shared.WriteMoment, which writes fleets, does not serve here. The error is the first of
-// write.
+// without a place, so replay.SharedSession.WriteMoment, which writes fleets, does not serve here. The error is the
+// first of write.
 func (s *Server) moment(teller *wire.Teller, write func(*event.Event) error) (err error) {
 	tell := func(events ...event.Event) {
 		for i := range events {
