@@ -15,7 +15,7 @@ import (
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/oracle"
-	"github.com/cbl1/cbl1/internal/oracle/fixture"
+	"github.com/cbl1/cbl1/internal/oracle/randomcapture"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
 )
@@ -52,8 +52,8 @@ func TestUnreadableMatchesOracle(t *testing.T) {
 	seen := 0
 	rapid.Check(t, func(t *rapid.T) {
 		pick := func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "pick") }
-		data := fixture.Spoil(pick, fixture.Random(pick))
-		opt := Options{Base: fixture.RandomBase, Align: fixture.RandomAlign, MaxL1: fixture.RandomL1}
+		data := randomcapture.Spoil(pick, randomcapture.Draw(pick))
+		opt := Options{Base: randomcapture.Base, Align: randomcapture.Align, MaxL1: randomcapture.L1}
 		require.NoError(t, os.WriteFile(path, data, 0o600))
 		t.Logf("%s", data)
 		got, err := resultOf(Input{Path: path}, opt)
@@ -79,8 +79,8 @@ func TestPersistentMatchesOracle(t *testing.T) {
 	seen := 0
 	rapid.Check(t, func(t *rapid.T) {
 		pick := func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "pick") }
-		data := fixture.Mix(pick, fixture.Random(pick))
-		opt := Options{Base: fixture.RandomBase, Align: fixture.RandomAlign, MaxL1: fixture.RandomL1}
+		data := randomcapture.Mix(pick, randomcapture.Draw(pick))
+		opt := Options{Base: randomcapture.Base, Align: randomcapture.Align, MaxL1: randomcapture.L1}
 		require.NoError(t, os.WriteFile(path, data, 0o600))
 		t.Logf("%s", data)
 		got, err := resultOf(Input{Path: path}, opt)

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/cbl1/cbl1/internal/oracle/fixture"
+	"github.com/cbl1/cbl1/internal/oracle/randomcapture"
 	"github.com/cbl1/cbl1/internal/testkit"
 )
 
@@ -93,9 +93,9 @@ func TestConvertKeepsAnswersOfRandomCaptures(t *testing.T) {
 	t.Chdir(t.TempDir())
 	rapid.Check(t, func(t *rapid.T) {
 		pick := func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "pick") }
-		data := fixture.Random(pick)
+		data := randomcapture.Draw(pick)
 		if rapid.IntRange(0, 2).Draw(t, "spoil") == 0 {
-			data = fixture.Spoil(pick, data)
+			data = randomcapture.Spoil(pick, data)
 		}
 		var flags []string
 		if rapid.IntRange(0, 2).Draw(t, "infer") == 0 {

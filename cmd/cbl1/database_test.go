@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/cbl1/cbl1/internal/oracle/fixture"
+	"github.com/cbl1/cbl1/internal/oracle/randomcapture"
 	"github.com/cbl1/cbl1/internal/testkit"
 )
 
@@ -100,13 +100,13 @@ func TestDatabasesAnswerAsCaptures(t *testing.T) {
 	sameDraws(t)
 	t.Chdir(t.TempDir())
 	rapid.Check(t, func(t *rapid.T) {
-		run := readRun(t, fixture.Random(func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "pick") })).known()
+		run := readRun(t, randomcapture.Draw(func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "pick") })).known()
 		version := rapid.SampledFrom(databaseVersions()).Draw(t, "version")
 		const capture, db = "run.json", "b.sqlite"
 		require.NoError(t, os.WriteFile(capture, run.capture(t), 0o600))
 		require.NoError(t, os.RemoveAll(db))
 		makeDatabase(t, db, version, run.sliced(t))
-		flags := []string{"--base", strconv.Itoa(fixture.RandomBase), "--set", "align=" + strconv.Itoa(fixture.RandomAlign), "--set", "l1=" + strconv.Itoa(fixture.RandomL1)}
+		flags := []string{"--base", strconv.Itoa(randomcapture.Base), "--set", "align=" + strconv.Itoa(randomcapture.Align), "--set", "l1=" + strconv.Itoa(randomcapture.L1)}
 		askBoth(t, drawQuestions(t), capture, db, flags...)
 	})
 }

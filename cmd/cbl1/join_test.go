@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/cbl1/cbl1/internal/oracle"
-	"github.com/cbl1/cbl1/internal/oracle/fixture"
+	"github.com/cbl1/cbl1/internal/oracle/randomcapture"
 )
 
 // A window is what a recorder writes that sees a part of a run: nodes counted from 0, without
@@ -129,7 +129,7 @@ func drawCuts(t *rapid.T, r jsonRun) []int {
 }
 
 func randomFlags() []string {
-	return []string{"--base", strconv.Itoa(fixture.RandomBase), "--set", "align=" + strconv.Itoa(fixture.RandomAlign), "--set", "l1=" + strconv.Itoa(fixture.RandomL1)}
+	return []string{"--base", strconv.Itoa(randomcapture.Base), "--set", "align=" + strconv.Itoa(randomcapture.Align), "--set", "l1=" + strconv.Itoa(randomcapture.L1)}
 }
 
 // TestWindowsAnswerAsTheRun: a run that is cut into windows, of which none lacks a node and each lists
@@ -138,7 +138,7 @@ func TestWindowsAnswerAsTheRun(t *testing.T) {
 	sameDraws(t)
 	t.Chdir(t.TempDir())
 	rapid.Check(t, func(t *rapid.T) {
-		run := readRun(t, fixture.Random(func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "pick") })).known()
+		run := readRun(t, randomcapture.Draw(func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "pick") })).known()
 		cuts := drawCuts(t, run)
 		parts, _ := run.windows(cuts, nil)
 		write(t, "parts", run.devices, parts, true)
@@ -194,14 +194,14 @@ func TestWindowsWithGapsAreNeverWrong(t *testing.T) {
 	t.Chdir(t.TempDir())
 	answers := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
-		run := readRun(t, fixture.Random(func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "pick") })).known()
+		run := readRun(t, randomcapture.Draw(func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "pick") })).known()
 		cuts := drawCuts(t, run)
 		lost := drawLost(t, run, cuts)
 		parts, kept := run.windows(cuts, lost)
 		lists := rapid.Bool().Draw(t, "lists")
 		write(t, "parts", run.devices, parts, lists)
 		all, err := oracle.L1(run.capture(t), oracle.Options{
-			Arch: "blackhole", Base: fixture.RandomBase, Align: fixture.RandomAlign, L1Size: fixture.RandomL1,
+			Arch: "blackhole", Base: randomcapture.Base, Align: randomcapture.Align, L1Size: randomcapture.L1,
 		})
 		require.NoError(t, err)
 		_, got, stderr := call("", append([]string{"check", "--join", "parts", "--format", "json"}, randomFlags()...)...)

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/cbl1/cbl1/internal/oracle"
-	"github.com/cbl1/cbl1/internal/oracle/fixture"
+	"github.com/cbl1/cbl1/internal/oracle/randomcapture"
 )
 
 // checked is what TestVerdictsMatchOracle reads of the JSON of check.
@@ -60,11 +60,11 @@ type failure struct {
 func TestVerdictsMatchOracle(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "capture.json")
 	rapid.Check(t, func(t *rapid.T) {
-		data := fixture.Random(func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "pick") })
+		data := randomcapture.Draw(func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "pick") })
 		noInfer := rapid.IntRange(0, 2).Draw(t, "infer") == 0
 		require.NoError(t, os.WriteFile(file, data, 0o600))
-		args := []string{"--format", "json", "--arch", "blackhole", "--base", strconv.Itoa(fixture.RandomBase),
-			"--set", "align=" + strconv.Itoa(fixture.RandomAlign), "--set", "l1=" + strconv.Itoa(fixture.RandomL1)}
+		args := []string{"--format", "json", "--arch", "blackhole", "--base", strconv.Itoa(randomcapture.Base),
+			"--set", "align=" + strconv.Itoa(randomcapture.Align), "--set", "l1=" + strconv.Itoa(randomcapture.L1)}
 		if noInfer {
 			args = append(args, "--no-infer")
 		}
@@ -75,7 +75,7 @@ func TestVerdictsMatchOracle(t *testing.T) {
 		var got checked
 		require.NoError(t, json.Unmarshal([]byte(stdout), &got))
 		opts := oracle.Options{
-			Arch: "blackhole", Base: fixture.RandomBase, Align: fixture.RandomAlign, L1Size: fixture.RandomL1, NoInfer: noInfer,
+			Arch: "blackhole", Base: randomcapture.Base, Align: randomcapture.Align, L1Size: randomcapture.L1, NoInfer: noInfer,
 		}
 		want, err := oracle.L1(data, opts)
 		require.NoError(t, err)

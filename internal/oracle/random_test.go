@@ -9,12 +9,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/internal/oracle"
-	"github.com/cbl1/cbl1/internal/oracle/fixture"
+	"github.com/cbl1/cbl1/internal/oracle/randomcapture"
 )
 
-// randomOptions fit the captures of fixture.Random.
+// randomOptions fit the captures of randomcapture.Draw.
 func randomOptions() oracle.Options {
-	return oracle.Options{Arch: "blackhole", Base: fixture.RandomBase, Align: fixture.RandomAlign, L1Size: fixture.RandomL1}
+	return oracle.Options{Arch: "blackhole", Base: randomcapture.Base, Align: randomcapture.Align, L1Size: randomcapture.L1}
 }
 
 // answers returns the answers by which two readings of a capture are compared.
@@ -55,7 +55,7 @@ func TestRandomCapturesAreNotDull(t *testing.T) {
 	}
 	captures := 0
 	for ; captures < most && len(rare()) > 0; captures++ {
-		data := fixture.Random(random.IntN)
+		data := randomcapture.Draw(random.IntN)
 		all, m := answers(t, data, randomOptions())
 		noInfer := randomOptions()
 		noInfer.NoInfer = true
@@ -104,7 +104,7 @@ func see(seen map[string]int, m *oracle.L1Results) {
 func TestVerdictsAgreeWithThemselves(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 5))
 	for range 200 {
-		data := fixture.Random(random.IntN)
+		data := randomcapture.Draw(random.IntN)
 		_, m := answers(t, data, randomOptions())
 		require.Len(t, m.Verdicts, m.Runs)
 		failed := 0
