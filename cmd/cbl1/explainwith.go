@@ -83,7 +83,8 @@ func marginOf(r *replay.Result) (m clash.Margin, ok bool) {
 	m.ProgramRun = clash.ProgramRun{Capture: r.File, Log: r.Log}
 	m.Failed = r.Checks.Failed
 	if t := r.Checks.Tightest; t != nil {
-		m.ProgramRun.Event, m.ProgramRun.T, m.ProgramRun.Op, m.ProgramRun.Inferred = t.Run.At, t.Run.T.String(), string(t.Run.Op), t.Run.Inferred
+		m.ProgramRun.Event, m.ProgramRun.T = t.Run.At, t.Run.T.String()
+		m.ProgramRun.Op, m.ProgramRun.Inferred = string(t.Run.Op), t.Run.Inferred
 		m.Free = t.Headroom.Free
 	}
 	for _, d := range r.L1 {

@@ -54,8 +54,8 @@ type CostLimit struct {
 
 const mib = 1 << 20
 
-// A Family is the templates of one kind of input, and the verbs of the command that read them. A verb may have arguments: FILE
-// stands for the input, LAST for one of the last lines of a square, and - for Messages.
+// A Family is the templates of one kind of input, and the verbs of the command that read them. A verb may have
+// arguments: FILE stands for the input, LAST for one of the last lines of a square, and - for Messages.
 type Family struct {
 	Kind   string
 	Inputs []Template

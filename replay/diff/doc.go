@@ -11,8 +11,8 @@
 //	new ──Of, Decode──> Run ──┘                 Device: figures, peak, groups of cores, programs
 //
 // A [Device] stands for all devices that differ alike. It has each figure, and the differences: residents of the
-// fullest core at its peak, groups of cores, and programs with their buffers. [Terms] judge the sides: codes of accepted
-// reasons, and a limit of growth ([Growth]).
+// fullest core at its peak, groups of cores, and programs with their buffers. [Terms] judge the sides: codes of
+// accepted reasons, and a limit of growth ([Growth]).
 //
 // Programs are matched in their order, never by address. A program without partner costs 3; a pair costs nothing
 // if its programs are the same, 1 if their places differ, 2 if their bytes differ, 4 if the number of their buffers or
