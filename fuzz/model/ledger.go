@@ -30,7 +30,7 @@ func PlaceLike(p *program.Program) []uint64 {
 // EntriesAsWritten returns the entries of tt-metal's bookkeeping that are charged with placed CBs: those of
 // circular buffers, then the others, each in the order in which core ranges are named.
 func EntriesAsWritten(cbs []program.CB) (out []program.Entry) {
-	for _, kinds := range ledgers {
+	for _, kinds := range ledgers() {
 		entries, _ := charged(written, cbs, kinds)
 		out = append(out, withBytes(entries)...)
 	}
@@ -46,12 +46,14 @@ func withBytes(entries []*entry) (out []program.Entry) {
 	return out
 }
 
-// ledgers are the kinds that share a bookkeeping, in the order in which they are placed.
-var ledgers = [][]program.Kind{{program.CircularBuffer}, {program.DataflowBuffer, program.Scratchpad}}
+// ledgers returns the kinds that share a bookkeeping, in the order in which they are placed.
+func ledgers() [][]program.Kind {
+	return [][]program.Kind{{program.CircularBuffer}, {program.DataflowBuffer, program.Scratchpad}}
+}
 
 func placeBy(spec l1.Spec, bases []program.Base, cut cut, cbs []program.CB) []uint64 {
 	out := make([]uint64, len(cbs))
-	for _, kinds := range ledgers {
+	for _, kinds := range ledgers() {
 		entries := entriesOf(cut, cbs, kinds)
 		for _, kind := range kinds {
 			for i, cb := range cbs {

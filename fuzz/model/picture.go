@@ -65,8 +65,8 @@ func Paint(p *program.Program) *Picture {
 	if p.AsWritten() {
 		cut = written
 	}
-	circular := pic.charge(cut, cbs, ledgers[0])
-	dataflow := pic.charge(cut, cbs, ledgers[1])
+	circular := pic.charge(cut, cbs, ledgers()[0])
+	dataflow := pic.charge(cut, cbs, ledgers()[1])
 	pic.circularEntries, pic.dataflowEntries = circular, dataflow
 	for _, placed := range p.CBs() {
 		if pic.kinds[placed.Kind] == nil {

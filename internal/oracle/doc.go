@@ -6,9 +6,9 @@
 // Every core is a set of byte positions. A CB of size s at address a puts the positions a..a+s-1
 // into the set of each of its cores. Nothing is carried from one moment to the next: after each CB
 // node the sets of the device are emptied and filled again from the live CBs. Reading, core range
-// text, mesh membership and placement are written here a second time on purpose; the package
-// imports the standard library alone, so an error in the product's reader or engine cannot hide in
-// it.
+// text and mesh membership are written here a second time on purpose; placement is that of
+// fuzz/model. The package imports nothing of the product that computes, so an error in its reader
+// or engine cannot hide in it.
 //
 // L1 plays the nodes in order and judges each enqueued program on each device: whether it fits, and
 // the obstacles (Verdict). Hidden facts of the capture have codes (L1Results.Hidden), and Answer is
@@ -31,7 +31,8 @@
 //   - Programs of one workload run one after the other: where the second begins, the CBs of the first end.
 //   - A list of buffers covers the whole time of its operation: an allocation of the capture in it explains a row.
 //   - A list ends a buffer only if it has another row of the same device.
-//   - A free with an address, of a buffer that the capture did not allocate, gives its address from the start on.
+//   - A free with an address, of a buffer that the capture did not allocate, gives its address from the start on, and its
+//     size where nothing else gives one.
 //   - A sharded tensor from before the capture holds its buffer's size divided by its cores, if that is whole; an interleaved one
 //     stands in tt-metal's test and holds nothing.
 //   - Buffers from before the capture that appear at one moment are ordered: first buffers of lists by device and address, then
