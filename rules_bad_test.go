@@ -53,7 +53,7 @@ func TestRulesCanFail(t *testing.T) {
 		{"imports", "cmd/cbl1/a.go", command + `import "pgregory.net/rapid"`, "cmd/cbl1 may not import"},
 		{"imports", "cmd/cbl1/a.go", command + `import "github.com/spf13/cobra"`, ""},
 		{"imports", "internal/baseline/a.go", library + `import "github.com/google/btree"`, ""},
-		{"imports", "internal/oracle/a.go", library + `import "github.com/cbl1/cbl1/l1"`, "internal/oracle may not import"},
+		{"imports", "internal/oracle/a.go", library + `import "github.com/cbl1/cbl1/fit"`, "internal/oracle may not import"},
 		{"imports", "cmd/cbl1/a.go", command + `import "github.com/cbl1/cbl1/internal/oracle"`, "cmd/cbl1 may not import"},
 		{"imports", "util/a.go", library, "package util has no row in the import table"},
 		{"imports", "internal/other/a.go", library, "package internal/other has no row"},
