@@ -57,11 +57,11 @@ hammer: ## 10,000,000 operations beside models, minutes; every cut of every fixt
 bounds: ## what a call costs in statements and bytes, in two sizes of the histories that are worst for it
 	go test -run '^TestBounds$$' -count 1 -v ./internal/cbl1bounds
 
-bench: ## ours against the baselines: one table, five minutes
-	go run ./internal/bench/cbl1bench
+bench: ## ours beside simple structures and the previous release: one table, a few minutes
+	go run ./internal/cbl1bench
 
 bench-short: ## the same, smaller
-	go run ./internal/bench/cbl1bench -short
+	go run ./internal/cbl1bench -div 4
 
 cover: ## test coverage of the core packages, at least 95 % each
 	.ci/cover

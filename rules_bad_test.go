@@ -108,7 +108,7 @@ func TestRulesCanFail(t *testing.T) {
 
 		{"goroutines", "device/a.go", library + "func f() { go f() }", "go statement"},
 		{"goroutines", "capture/a.go", library + "func f() { func() { go f() }() }", "go statement"},
-		{"goroutines", "internal/bench/cbl1bench/a.go", command + "func f() { go f() }", "go statement"},
+		{"goroutines", "internal/cbl1bench/a.go", command + "func f() { go f() }", "go statement"},
 		{"goroutines", "cmd/cbl1/a.go", command + "func f() { go f() }", ""},
 		{"goroutines", "device/a_test.go", library + "func f() { go f() }", ""},
 

@@ -99,7 +99,7 @@ func importTable() map[string]row {
 		"fuzz/gen":                 {ours: []string{"l1", "program", "fuzz/model"}, outside: []string{rapid}},
 		"fuzz/suite":               {ours: []string{"l1", "program", "fuzz/model", "fuzz/gen"}, outside: []string{rapid}},
 		"internal/pictures/page":   {ours: []string{"replay", "replay/diff", "internal/answers/render", "internal/asciijson", "internal/shown"}, never: []string{"os", "flag"}},
-		"cmd/cbl1":                 {ours: append(product, "internal/pictures/page", "internal/baseline", "internal/pictures/export", "internal/shown"), outside: []string{cobra, pflag, sqlite, tcell, terminal}},
+		"cmd/cbl1":                 {ours: append(product, "internal/pictures/page", "internal/pictures/export", "internal/shown"), outside: []string{cobra, pflag, sqlite, tcell, terminal}},
 		"internal/asciijson":       {},
 		"internal/fold":            {},
 		"internal/attack":          {outside: []string{sqlite}},
@@ -112,10 +112,8 @@ func importTable() map[string]row {
 		"internal/steps":           {},
 		"internal/testkit":         {outside: []string{compress}},
 		"internal/shown":           {ours: []string{"l1"}, outside: []string{xtext}},
-		"internal/baseline":        {ours: []string{"l1", "cbregion", "program", "fit", "device"}, outside: []string{btree}},
-		// What benchmarks measure: everything that counts.
-		"internal/bench":           {ours: []string{"l1", "cbregion", "program", "fit", "device", "internal/baseline"}},
-		"internal/bench/cbl1bench": {ours: []string{"l1", "program", "fit", "device", "event", "capture", "replay", "internal/attack", "internal/baseline", "internal/bench", "internal/large"}},
+		"internal/baseline":        {ours: []string{"l1", "program", "fit"}, outside: []string{btree}},
+		"internal/cbl1bench":       {ours: []string{"l1", "program", "fit", "device", "capture", "replay", "internal/baseline", "internal/large"}},
 		// The byte model, and types of values: an error in the product cannot hide in the calculator that checks it.
 		"internal/oracle":               {ours: []string{"l1", "program", "fuzz/model"}},
 		"internal/oracle/randomcapture": {},

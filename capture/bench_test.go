@@ -7,7 +7,7 @@ import (
 )
 
 // BenchmarkReader reads a list of nodes like those of conv2d, and a report whose
-// graph is one per cent of it. Others that read the same are rows of make bench.
+// graph is one per cent of it. make bench reads whole captures.
 func BenchmarkReader(b *testing.B) {
 	graph := longGraph(8 << 20)
 	pages := `"buffer_pages": [` + strings.Repeat(`{"device_id":0,"address":1552384,"core_y":1,"core_x":2,"bank_id":3,"page_index":4,`+

@@ -2,7 +2,6 @@ package baseline
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"sync"
 
 	"github.com/cbl1/cbl1/l1"
@@ -25,7 +24,6 @@ type BoundaryCount struct {
 	// change then adds to the counts as it passes by, which is ten times as fast as
 	// putting an edge in the place of each.
 	edges *btree.BTreeG[*edge]
-	bytes uint64
 	probe edge // what to look for, so that looking allocates nothing
 }
 
@@ -49,9 +47,7 @@ func (b *BoundaryCount) Add(r l1.Range) (grew uint64) {
 	if b.edges == nil {
 		b.edges = newEdges()
 	}
-	grew = b.shift(r, +1)
-	b.bytes += grew
-	return grew
+	return b.shift(r, +1)
 }
 
 // Remove takes back what one Add has counted and returns the number of bytes that
@@ -64,24 +60,11 @@ func (b *BoundaryCount) Remove(r l1.Range) (freed uint64) {
 	if b.edges == nil {
 		refuse(r)
 	}
-	freed = b.shift(r, -1)
-	b.bytes -= freed
-	return freed
+	return b.shift(r, -1)
 }
 
 func refuse(r l1.Range) {
 	panic(fmt.Sprintf("baseline: Remove(%v) of a range that is not covered", r))
-}
-
-// Bytes returns the number of covered bytes. O(1).
-func (b *BoundaryCount) Bytes() uint64 { return b.bytes }
-
-// Boundaries returns the number of addresses at which the count changes. O(1).
-func (b *BoundaryCount) Boundaries() int {
-	if b.edges == nil {
-		return 0
-	}
-	return b.edges.Len()
 }
 
 func newEdges() *btree.BTreeG[*edge] {
@@ -143,33 +126,4 @@ func (b *BoundaryCount) shift(r l1.Range, d int) (moved uint64) {
 		b.edges.Delete(last)
 	}
 	return moved
-}
-
-// BoundaryCountOf returns the BoundaryCount that adding the given ranges one by one
-// leads to, in O(n log n): adding long ranges to many takes O(n^2).
-func BoundaryCountOf(ranges ...l1.Range) *BoundaryCount {
-	b := new(BoundaryCount)
-	b.load(loadingOf(ranges))
-	return b
-}
-
-// load counts many ranges at once.
-func (b *BoundaryCount) load(l *loading) {
-	var old []edge
-	if b.edges != nil {
-		b.edges.Ascend(func(e *edge) bool {
-			old = append(old, *e)
-			return true
-		})
-	}
-	edges, bytes := merge(old, l.ends)
-	b.edges, b.bytes = newEdges(), bytes
-	// Edges that came one by one lie in memory in the order of their coming, not of their
-	// addresses. In order of addresses they would be faster than they really are.
-	places := rand.New(rand.NewPCG(1, uint64(len(edges)))).Perm(len(edges))
-	memory := make([]edge, len(edges))
-	for i, e := range edges {
-		memory[places[i]] = e
-		b.edges.ReplaceOrInsert(&memory[places[i]])
-	}
 }

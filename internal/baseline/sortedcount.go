@@ -2,7 +2,6 @@ package baseline
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"sync"
 
@@ -16,7 +15,6 @@ type SortedCount struct {
 	_ [0]sync.Mutex // lets vet report copies
 
 	edges []edge
-	bytes uint64
 }
 
 // Add counts a range and returns the number of bytes that became covered. O(n).
@@ -24,9 +22,7 @@ func (s *SortedCount) Add(r l1.Range) (grew uint64) {
 	if r.IsEmpty() {
 		return 0
 	}
-	grew = s.shift(r, +1)
-	s.bytes += grew
-	return grew
+	return s.shift(r, +1)
 }
 
 // Remove takes back what one Add has counted and returns the number of bytes that
@@ -35,13 +31,8 @@ func (s *SortedCount) Remove(r l1.Range) (freed uint64) {
 	if r.IsEmpty() {
 		return 0
 	}
-	freed = s.shift(r, -1)
-	s.bytes -= freed
-	return freed
+	return s.shift(r, -1)
 }
-
-// Bytes returns the number of covered bytes. O(1).
-func (s *SortedCount) Bytes() uint64 { return s.bytes }
 
 // index returns the index of the edge at addr. It makes one if there is none.
 func (s *SortedCount) index(addr uint64) int {
@@ -73,7 +64,7 @@ func (s *SortedCount) shift(r l1.Range, d int) (moved uint64) {
 	for j := i; j < k; j++ {
 		e := &s.edges[j]
 		if e.n+d < 0 {
-			panic(fmt.Sprintf("baseline: Remove(%v) of a range that is not covered", r))
+			refuse(r)
 		}
 		if e.n == 0 || e.n+d == 0 {
 			moved += s.edges[j+1].addr - e.addr
@@ -84,6 +75,3 @@ func (s *SortedCount) shift(r l1.Range, d int) (moved uint64) {
 	s.drop(i)
 	return moved
 }
-
-// load counts many ranges at once.
-func (s *SortedCount) load(l *loading) { s.edges, s.bytes = merge(s.edges, l.ends) }

@@ -1,8 +1,7 @@
-package bench
+package main
 
 import (
 	"math/rand/v2"
-	"slices"
 
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
@@ -58,13 +57,6 @@ func (m *maker) anywhere(longest uint64) l1.Range {
 	return l1.Range{Start: start, End: start + size}
 }
 
-// half returns a random half of the cores.
-func (m *maker) half() l1.CoreRangeSet {
-	cores := slices.Collect(m.spec.Grid().Cores().All())
-	m.rnd.Shuffle(len(cores), func(i, j int) { cores[i], cores[j] = cores[j], cores[i] })
-	return l1.CoreSetOf(cores[:max(len(cores)/2, 1)]...).Ranges()
-}
-
 // single returns each core of the grid as a set of its own.
 func (m *maker) single() (out []l1.CoreRangeSet) {
 	for c := range m.spec.Grid().Cores().All() {
@@ -100,31 +92,14 @@ func (m *maker) rectangles(least int) []l1.CoreRangeSet {
 	return out
 }
 
-// A Build is programs of one sort, with its name.
-type Build struct {
-	Name     string
-	Programs []*program.Program
-}
+// onGrid makes a program of 4 circular buffers of up to 64 KiB on the whole grid.
+func (m *maker) onGrid() *program.Program { return m.placed(4, 64<<10, m.spec.Grid()) }
 
-// Builds are sorts of programs for the Spec, so many of each.
-func Builds(spec l1.Spec, programs int) []Build {
-	sort := func(name string, next func(m *maker) *program.Program) Build {
-		m, all := newMaker(16, spec), make([]*program.Program, programs)
-		for i := range all {
-			all[i] = next(m)
-		}
-		return Build{name, all}
+// cached makes n of them.
+func (m *maker) cached(n int) []*program.Program {
+	out := make([]*program.Program, n)
+	for i := range out {
+		out[i] = m.onGrid()
 	}
-	few := newMaker(17, spec)
-	some, many := []l1.CoreRangeSet{few.rectangles(4)[0], few.rectangles(4)[0], few.rectangles(4)[0]}, make([]l1.CoreRangeSet, 64)
-	for i := range many {
-		many[i] = must(l1.NewCoreRangeSet(few.rectangle(1)))
-	}
-	return []Build{
-		sort("4 CBs on the grid", func(m *maker) *program.Program { return m.placed(4, 64<<10, spec.Grid()) }),
-		sort("16 CBs on 3 rectangles", func(m *maker) *program.Program { return m.placed(16, 32<<10, some...) }),
-		sort("16 CBs on 1 to 3 rectangles, others each time", func(m *maker) *program.Program { return m.placed(16, 32<<10, m.rectangles(4)...) }),
-		sort("64 CBs on one core each", func(m *maker) *program.Program { return m.placed(64, 4<<10, few.single()...) }),
-		sort("64 CBs on 64 rectangles", func(m *maker) *program.Program { return m.placed(64, 4<<10, many...) }),
-	}
+	return out
 }

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// The previous release is built with this command in the place of its own: it plays the same
+// histories, in a process of its own.
+
+// back is the commit that stands for the previous release where nothing is tagged.
+const back = "HEAD~100"
+
+// previousRelease returns the last tag, or back.
+func previousRelease(root string) string {
+	tag, err := output(root, "git", "describe", "--tags", "--abbrev=0", "HEAD^")
+	if err != nil {
+		return back
+	}
+	return tag
+}
+
+// moduleRoot returns the folder of the module.
+func moduleRoot() (string, error) {
+	file, err := output(".", "go", "env", "GOMOD")
+	return filepath.Dir(file), err
+}
+
+// buildAt builds the command of a tag or commit in a folder.
+func buildAt(root, revision, dir string) (command string, err error) {
+	packed, old := filepath.Join(dir, "tree.tar"), filepath.Join(dir, "tree")
+	if err := os.Mkdir(old, 0o700); err != nil {
+		return "", err
+	}
+	if _, err := output(root, "git", "archive", "--output", packed, revision); err != nil {
+		return "", err
+	}
+	if _, err := output(old, "tar", "-xf", packed); err != nil {
+		return "", err
+	}
+	for _, name := range []string{"cbl1bench", "baseline", "large"} {
+		from, to := filepath.Join(root, "internal", name), filepath.Join(old, "internal", name)
+		if err := os.RemoveAll(to); err != nil {
+			return "", err
+		}
+		if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+			return "", err
+		}
+	}
+	command = filepath.Join(dir, "previous")
+	_, err = output(old, "go", "build", "-o", command, "./internal/cbl1bench")
+	return command, err
+}
+
+// output returns what a program prints in a folder, without the last line break.
+func output(dir, name string, args ...string) (string, error) {
+	c := exec.Command(name, args...)
+	c.Dir = dir
+	out, err := c.Output()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		err = fmt.Errorf("%s: %w: %.300s", name, err, exit.Stderr)
+	}
+	return strings.TrimSpace(string(out)), err
+}
+
+// alone prints the ns of a call of the engine for each workload.
+func (r *runner) alone(out io.Writer, all []workload) error {
+	for _, w := range all {
+		ns, err := r.engineAlone(w)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "%s\t%g\n", w.name, ns)
+	}
+	return nil
+}
+
+func (r *runner) engineAlone(w workload) (ns float64, err error) {
+	if w.reads != nil {
+		ns, _, err = read(*w.reads, r.rounds)
+		return ns, err
+	}
+	h := w.made().asked()
+	times, err := race(w.name, h, r.rounds, engine())
+	if err != nil {
+		return 0, err
+	}
+	return times[0] * h.perCall(), nil
+}
+
+// before returns the ns of a call of the previous release.
+func (r *runner) before(w workload) (float64, error) {
+	text, err := output(".", r.previous, "-alone", "-run", "^"+regexp.QuoteMeta(w.name)+"$",
+		"-div", strconv.Itoa(r.div), "-rounds", strconv.Itoa(r.rounds))
+	if err != nil {
+		return 0, err
+	}
+	_, ns, _ := strings.Cut(text, "\t")
+	return strconv.ParseFloat(ns, 64)
+}

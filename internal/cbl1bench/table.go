@@ -1,0 +1,137 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// A row holds the figures of a workload: ns of a call for each contender, 0 if it did not play.
+type row struct {
+	workload
+	engine, percore, slice, previous float64
+	sampled                          bool // percore and slice played a part
+	costs
+}
+
+// The limit for each call: at most so many times the best other structure, and so many ns more.
+const (
+	mostTimes = 3
+	mostMore  = 300
+)
+
+// best returns the time of the best other structure, 0 if there is none.
+func (x row) best() float64 {
+	if x.percore == 0 {
+		return 0
+	}
+	return min(x.percore, x.slice)
+}
+
+// kept reports whether the engine keeps the limit for each call.
+func (x row) kept() bool { return x.best() == 0 || x.engine <= mostTimes*x.best()+mostMore }
+
+// limit is the cell for the limit.
+func (x row) limit() string {
+	switch {
+	case x.best() == 0:
+		return "-"
+	case x.kept():
+		return "kept"
+	}
+	return "NO: " + times(x.engine, x.best(), x.sampled)
+}
+
+// misses lists the limits and floors that a row does not keep.
+func (x row) misses() (out []string) {
+	if !x.kept() {
+		out = append(out, fmt.Sprintf("%s: a call takes more than %d times the best other structure and %d ns: %s",
+			x.name, mostTimes, mostMore, times(x.engine, x.best(), x.sampled)))
+	}
+	if x.floor > 0 && x.percore < x.floor*x.engine {
+		out = append(out, fmt.Sprintf("%s: percore needs %s, at least %s are promised",
+			x.name, times(x.percore, x.engine, x.sampled), number(x.floor)+"x"))
+	}
+	return out
+}
+
+func header() []string {
+	return []string{"workload", "a call", "percore", "slice", "previous", "x3+300ns", "allocs/call", "heap", "longest call", "decides"}
+}
+
+func (x row) cells() []string {
+	return []string{
+		x.name, duration(x.engine), times(x.percore, x.engine, x.sampled), times(x.slice, x.engine, x.sampled),
+		times(x.previous, x.engine, false), x.limit(),
+		number(x.allocations), number(x.heap/1024) + " KiB", duration(x.longest), x.decides,
+	}
+}
+
+// times is how many times as much a is as b. It has a ~ if a part is behind it.
+func times(a, b float64, sampled bool) string {
+	if a == 0 || b == 0 {
+		return "-"
+	}
+	text := number(a/b) + "x"
+	if sampled {
+		text = "~" + text
+	}
+	return text
+}
+
+// number prints three digits, and no decimals where there are none.
+func number(n float64) string {
+	switch {
+	case n >= 100 || n == math.Trunc(n):
+		return thousands(strconv.FormatFloat(n, 'f', 0, 64))
+	case n >= 10:
+		return strconv.FormatFloat(n, 'f', 1, 64)
+	}
+	return strconv.FormatFloat(n, 'f', 2, 64)
+}
+
+func thousands(digits string) string {
+	var b strings.Builder
+	for i, d := range digits {
+		if i > 0 && (len(digits)-i)%3 == 0 {
+			b.WriteByte(',')
+		}
+		b.WriteRune(d)
+	}
+	return b.String()
+}
+
+// duration prints nanoseconds with three digits.
+func duration(ns float64) string {
+	switch {
+	case ns < 1e3:
+		return fmt.Sprintf("%.3g ns", ns)
+	case ns < 1e6:
+		return fmt.Sprintf("%.3g us", ns/1e3)
+	case ns < 1e9:
+		return fmt.Sprintf("%.3g ms", ns/1e6)
+	}
+	return time.Duration(ns).Round(10 * time.Millisecond).String()
+}
+
+// printTable prints a line for each row, and then the limits that they miss.
+func printTable(out io.Writer, rows []row) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, strings.Join(header(), "\t"))
+	for _, x := range rows {
+		fmt.Fprintln(w, strings.Join(x.cells(), "\t"))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for _, x := range rows {
+		for _, miss := range x.misses() {
+			fmt.Fprintln(out, miss)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,340 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/cbl1/cbl1/internal/baseline"
+	"github.com/cbl1/cbl1/internal/large"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// A workload is a history that is measured, or a capture that is read.
+type workload struct {
+	name    string
+	decides string // the decision that its figures support
+	made    func() history
+	reads   *large.Plan // in the place of a history
+
+	floor float64 // percore needs at least so many times as much as the engine; 0 = no floor
+	rival part    // of the history, for percore and slice
+}
+
+// workloads returns all of them. Sizes are divided by div.
+func workloads(div int) []workload {
+	n := func(full int) int { return max(full/div, 4) }
+	devices, cache, changes := n(32), n(1_000), n(2_000)
+	ends := []int{0, devices - 1} // a part that stands for all
+	mb := func(full int64) int64 { return max(full*1_000_000/int64(div), 50_000) }
+	capture := func(name, decides string, c large.Plan) workload {
+		return workload{name: name, decides: decides, reads: &c}
+	}
+	return []workload{
+		{
+			"mesh", "devices and cores share their work",
+			func() history { return mesh(devices, n(200)) }, nil, 100, part{devices: ends},
+		},
+		{
+			"mesh/order=device", "a state leans on the next one",
+			func() history { return mesh(devices, n(200)).deviceMajor() }, nil, 50, part{devices: ends},
+		},
+		{
+			"churn", "covered programs are hidden",
+			func() history { return churn(devices, cache, changes) }, nil, 1_000, part{ends, 400},
+		},
+		{
+			"churn/call=device", "the other devices follow the first",
+			func() history { return churn(devices, cache, changes).perDevice() }, nil, 500, part{ends, 800},
+		},
+		{
+			"rectangles", "the same, with sizes and cores as in life",
+			func() history { return rectangles(devices, cache, n(500)) }, nil, 200, part{ends, 400},
+		},
+		{
+			"nested", "a core keeps its ranges in a tree with sums",
+			func() history { return nested(n(10_000), changes) }, nil, 50, part{steps: 400},
+		},
+		{
+			"fragmented", "classes of cores pay where each core is one",
+			func() history { return fragments(devices, n(500), changes, onAll(devices)) }, nil, 50, part{ends, 400},
+		},
+		{
+			"diverged", "devices that all differ keep up with simple structures",
+			func() history { return fragments(devices, n(500), changes/4, onHalves(devices)) }, nil, 5, part{steps: 400},
+		},
+		{
+			"everywhere", "the worst case: another range on every core",
+			func() history { return everywhere(n(100), n(200)) }, nil, 0, part{},
+		},
+		{
+			"singles", "a class is found by its cores: one range on one core",
+			func() history { return singles(devices, n(500), changes) }, nil, 0, part{steps: 400},
+		},
+		{
+			"far", "the reach of each class bounds a search",
+			func() history { return far(n(500), n(200)) }, nil, 0, part{steps: 100},
+		},
+		{
+			"states", "devices in the same state are one",
+			func() history { return states(n(10_000), n(50), 8, 16) }, nil, 50, part{devices: []int{0, 1}},
+		},
+		{
+			"turns", "residues of dispatches are remembered",
+			func() history { return turns(devices, cache, changes) }, nil, 10, part{ends, 400},
+		},
+		{
+			"scattered", "residues that are new are built fast",
+			func() history { return scattered(devices, n(64), n(500)) }, nil, 0, part{ends, 400},
+		},
+		{
+			"operations", "a fit is remembered beside buffers that come and go",
+			func() history { return operations(devices, n(100), n(500)) }, nil, 30, part{ends, 400},
+		},
+		{
+			"sharded", "heaps are shared, and keep their order",
+			func() history { return sharded(devices, cache, n(500)) }, nil, 8, part{ends, 400},
+		},
+		capture("report, 1 % graph", "a reader skips all but the graph", large.Plan{Size: mb(64), Programs: 81, Share: 0.01}),
+		capture("5,000 programs, buffers vary", "a capture becomes events, and a replay follows",
+			large.Plan{Size: mb(10), Programs: n(5_000), Buffers: large.VaryBuffers}),
+	}
+}
+
+// onAll names all devices again and again.
+func onAll(devices int) func() []int {
+	all := numbers(devices)
+	return func() []int { return all }
+}
+
+// onHalves names a random half of the devices each time.
+func onHalves(devices int) func() []int {
+	rnd := newMaker(6, l1.Spec{}).rnd
+	return func() []int {
+		half := rnd.Perm(devices)[:max(devices/2, 1)]
+		slices.Sort(half)
+		return half
+	}
+}
+
+// renewed returns h with live programs; pairs times the oldest leaves and a new one comes. Each
+// program stays on its devices.
+func (h history) renewed(live, pairs int, on func() []int, next func() *program.Program) history {
+	var came []step
+	for i := range live + pairs {
+		s := step{program: next(), devices: on()}
+		came = append(came, s)
+		if i < live {
+			h.before = append(h.before, s)
+			continue
+		}
+		out := came[i-live]
+		out.do = unregister
+		h.steps = append(h.steps, out, s)
+	}
+	return h
+}
+
+// mesh is programs of 16 circular buffers on 1 to 3 rectangles of cores, which come to all devices
+// and stay.
+func mesh(devices, programs int) history {
+	h := history{spec: l1.N150(), devices: devices}
+	m, all := newMaker(2, h.spec), numbers(devices)
+	for range programs {
+		h.steps = append(h.steps, step{program: m.placed(16, 32<<10, m.rectangles(4)...), devices: all})
+	}
+	return h
+}
+
+// churn is a cache of programs that is full: the oldest leaves and a new one comes.
+func churn(devices, live, pairs int) history {
+	h := history{spec: l1.N150(), devices: devices}
+	m := newMaker(1, h.spec)
+	return h.renewed(live, pairs, onAll(devices), m.onGrid)
+}
+
+// rectangles is churn with few large sizes (Zipf), and with every second program on 1 to 3
+// rectangles of the grid.
+func rectangles(devices, live, pairs int) history {
+	h := history{spec: l1.N150(), devices: devices}
+	m := newMaker(3, h.spec)
+	zipf := rand.NewZipf(m.rnd, 1.2, 8, 64<<10/h.spec.CBAlign-1)
+	return h.renewed(live, pairs, onAll(devices), func() *program.Program {
+		on := []l1.CoreRangeSet{h.spec.Grid()}
+		if m.next%2 == 1 {
+			on = m.rectangles(2)
+		}
+		return m.sized(4, func() uint64 { return h.spec.CBAlign * (1 + zipf.Uint64()) }, on...)
+	})
+}
+
+// nested is one core with many live ranges, half of them nested, half in a staircase; random ones
+// leave and come. Every range spans thousands of boundaries.
+//
+//	nested  ----------------    staircase  --------
+//	          ------------                   --------
+//	            --------                       --------
+func nested(live, pairs int) history {
+	h := history{spec: l1.N150(), devices: 1}
+	h.spec.Name, h.spec.Cols, h.spec.Rows = "one core", 1, 1
+	m := newMaker(4, h.spec)
+	base, room := h.spec.CBBase, h.spec.L1Size-h.spec.CBBase
+	n := uint64(live + live/8 + 1)
+	var pool []*program.Program
+	for i := range (n + 1) / 2 {
+		inset, offset := i*(room*3/10)/(n/2), i*(room/2)/(n/2)
+		pool = append(pool,
+			m.at(l1.Range{Start: base + inset, End: base + room - inset}),
+			m.at(l1.Range{Start: base + offset, End: base + offset + room/2 - 1}))
+	}
+	m.rnd.Shuffle(len(pool), func(i, j int) { pool[i], pool[j] = pool[j], pool[i] })
+	one := []int{0}
+	for _, p := range pool[:live] {
+		h.before = append(h.before, step{program: p, devices: one})
+	}
+	for range pairs {
+		out, in := m.rnd.IntN(live), live+m.rnd.IntN(len(pool)-live)
+		h.steps = append(h.steps, step{do: unregister, program: pool[out], devices: one}, step{program: pool[in], devices: one})
+		pool[out], pool[in] = pool[in], pool[out]
+	}
+	return h
+}
+
+// fragments is programs of 4 circular buffers on random rectangles, so many that no two cores hold
+// the same. The oldest leaves and a new one comes.
+func fragments(devices, live, pairs int, on func() []int) history {
+	h := history{spec: l1.N150(), devices: devices}
+	m := newMaker(5, h.spec)
+	return h.renewed(live, pairs, on, func() *program.Program { return m.placed(4, 64<<10, m.rectangles(1)...) })
+}
+
+// everywhere is programs with another range at a random address on every core of one device.
+func everywhere(live, pairs int) history {
+	h := history{spec: l1.N150(), devices: 1}
+	m := newMaker(14, h.spec)
+	return h.renewed(live, pairs, onAll(1), func() *program.Program {
+		return m.lying(m.single(), func() l1.Range { return m.anywhere(64 << 10) })
+	})
+}
+
+// singles is programs with one range at a random address on one core, on a random half of the
+// devices.
+func singles(devices, live, pairs int) history {
+	h := history{spec: l1.N150(), devices: devices}
+	m := newMaker(14, h.spec)
+	return h.renewed(live, pairs, onHalves(devices), func() *program.Program {
+		cores := m.single()
+		return m.lying(cores[m.rnd.IntN(len(cores)):][:1], func() l1.Range { return m.anywhere(64 << 10) })
+	})
+}
+
+// far is programs that reach far on one core each, and on the others hardly anywhere, below a large
+// one that comes and goes. When it leaves, gaps open on every core, and a search for programs
+// there meets many that reach far, but not here.
+//
+//	large       ------------------------
+//	on its core --------------------
+//	elsewhere   --
+func far(live, pairs int) history {
+	h := history{spec: l1.N150(), devices: 1}
+	m, all, cores := newMaker(15, h.spec), numbers(1), slices.Collect(h.spec.Grid().Cores().All())
+	base, end := h.spec.CBBase, h.spec.L1Size
+	for i := range live {
+		here := l1.CoreSetOf(cores[i%len(cores)])
+		b := m.builder()
+		b.Range(here.Ranges(), l1.Range{Start: base, End: end - 32*(2+m.rnd.Uint64N(1_000))})
+		b.Range(h.spec.Grid().Cores().Minus(here).Ranges(), l1.Range{Start: base, End: base + 32*(1+m.rnd.Uint64N(100))})
+		h.before = append(h.before, step{program: must(b.Build(h.spec)), devices: all})
+	}
+	large := m.at(l1.Range{Start: base, End: end})
+	h.steps = slices.Repeat([]step{{program: large, devices: all}, {do: unregister, program: large, devices: all}}, pairs)
+	return h
+}
+
+// states is a large fleet in few states. Device d has the programs of state d % states, and then
+// common programs come to all devices.
+func states(devices, states, programs, common int) history {
+	h := history{spec: l1.N150(), devices: devices}
+	m, on := newMaker(9, h.spec), make([][]int, states)
+	for d := range devices {
+		on[d%states] = append(on[d%states], d)
+	}
+	for _, these := range on {
+		for range programs {
+			h.before = append(h.before, step{program: m.placed(4, 64<<10, m.rectangles(4)...), devices: these})
+		}
+	}
+	all := numbers(devices)
+	for range common {
+		h.steps = append(h.steps, step{program: m.placed(4, 64<<10, m.rectangles(4)...), devices: all})
+	}
+	return h
+}
+
+// turns is two programs on the whole grid that are dispatched in turn, beside others that were
+// dispatched before.
+func turns(devices, live, turns int) history {
+	h := history{spec: l1.N150(), devices: devices, question: baseline.Tracked}
+	programs := newMaker(1, h.spec).cached(live)
+	all := h.dispatched(programs)
+	for i := range turns {
+		h.steps = append(h.steps, step{do: dispatch, program: programs[i%2], devices: all})
+	}
+	return h
+}
+
+// scattered is programs on random rectangles that are dispatched in random order: hardly ever is
+// the same left twice.
+func scattered(devices, live, turns int) history {
+	h := history{spec: l1.N150(), devices: devices, question: baseline.Tracked}
+	m := newMaker(11, h.spec)
+	programs := make([]*program.Program, live)
+	for i := range programs {
+		programs[i] = m.placed(4, 64<<10, m.rectangles(1)...)
+	}
+	all := h.dispatched(programs)
+	for range turns {
+		h.steps = append(h.steps, step{do: dispatch, program: programs[m.rnd.IntN(live)], devices: all})
+	}
+	return h
+}
+
+// dispatched registers and dispatches programs on all devices, which it returns.
+func (h *history) dispatched(programs []*program.Program) (all []int) {
+	all = numbers(h.devices)
+	for _, p := range programs {
+		h.before = append(h.before, step{program: p, devices: all}, step{do: dispatch, program: p, devices: all})
+	}
+	return all
+}
+
+// operations is a model that runs: an output is allocated, a program of 16 is enqueued, and the
+// oldest buffer is freed.
+func operations(devices, live, operations int) history {
+	h := history{spec: l1.N150(), devices: devices, question: baseline.Tracked}
+	t, programs := newTensors(h, live), newMaker(1, h.spec).cached(16)
+	h.before = t.fill()
+	for i := range operations {
+		h.steps = append(h.steps, t.come(), step{do: enqueue, program: programs[i%len(programs)], devices: t.all}, t.leave())
+	}
+	return h
+}
+
+// sharded is buffers of which one in four lies on a random rectangle, so that hardly any two cores
+// hold the same. The oldest leaves and a new one comes.
+func sharded(devices, live, pairs int) history {
+	h := history{spec: l1.N150(), devices: devices, question: baseline.Tracked}
+	t := newTensors(h, live)
+	t.sharded = true
+	h.before = append(t.fill(), step{do: enqueue, program: newMaker(1, h.spec).onGrid(), devices: t.all})
+	for range pairs {
+		h.steps = append(h.steps, t.come(), t.leave())
+	}
+	return h
+}
+
+// String describes the size of a history.
+func (h history) String() string {
+	return fmt.Sprintf("%d devices, %d calls after %d", h.devices, len(h.steps), len(h.before))
+}
