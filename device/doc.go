@@ -174,8 +174,8 @@
 //	                               written one after the other + states w), each visited once
 //	                               everything is counted afterwards
 //
-// The command internal/cbl1bounds plays a bad history for each line of the first table, in two
-// sizes, and its test counts statements and bytes. Other tests count the programs that a search
+// The command internal/cbl1bounds plays the five worst histories, in two sizes, with a call for each
+// line of the first table. Its test counts statements and bytes. Other tests count the programs that a search
 // visits (internal/classes/hidden_test.go), copied nodes (package cbregion), and kept states,
 // contents and steps (again_test.go). One proves that a known way needs no hash (meets_test.go).
 //

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -22,8 +23,8 @@ const (
 	copies = 2.5  // slices that grow are copied, the more often the larger they are
 )
 
-// The steps of a call, and its allocations, grow as the table of bounds promises, on the worst
-// histories for it.
+// The steps of a call, and its allocations, grow as the table of bounds promises, in the worst
+// histories.
 func TestBounds(t *testing.T) {
 	const module = "github.com/cbl1/cbl1/"
 	dir := t.TempDir()
@@ -36,33 +37,34 @@ func TestBounds(t *testing.T) {
 	c.Env = append(os.Environ(), "GOCOVERDIR="+dir)
 	c.Stdout, c.Stderr = &out, &complaints
 	require.NoError(t, c.Run(), "%s", &complaints)
-	played := map[string]map[int]playing{}
+	played := map[string]playing{}
 	for in := json.NewDecoder(&out); in.More(); {
 		var p playing
 		require.NoError(t, in.Decode(&p))
-		if played[p.History] == nil {
-			played[p.History] = map[int]playing{}
-		}
-		played[p.History][p.Size] = p
+		require.NotContains(t, played, p.Folder)
+		played[p.Folder] = p
 	}
 	counters, err := steps.NewTally()
 	require.NoError(t, err)
 	steps := func(p playing) float64 {
-		sum, err := counters.Sum(p.folder(dir))
+		sum, err := counters.Sum(filepath.Join(dir, p.Folder))
 		require.NoError(t, err)
 		require.Positive(t, sum)
 		return float64(sum) / float64(p.Calls)
 	}
 	for _, h := range histories() {
-		t.Run(h.name(), func(t *testing.T) {
-			small, large := played[h.name()][h.sizes[0]], played[h.name()][h.sizes[1]]
-			h.requireGrowth(t, "steps", 16, slack, h.steps, steps(small), steps(large))
-			if h.bytes.name == "nothing" { // but for what the runtime may do meanwhile
-				require.Less(t, large.Objects, uint64(large.Calls)/8, "objects")
-				return
-			}
-			h.requireGrowth(t, "bytes", 512, copies, h.bytes, small.bytes(), large.bytes())
-		})
+		for _, c := range h.made(h.sizes[0]) {
+			name := h.folder(c)
+			t.Run(name, func(t *testing.T) {
+				small, large := played[filepath.Join(name, strconv.Itoa(h.sizes[0]))], played[filepath.Join(name, strconv.Itoa(h.sizes[1]))]
+				h.requireGrowth(t, "steps", 16, slack, c.steps, steps(small), steps(large))
+				if c.bytes.name == "nothing" { // but for what the runtime may do meanwhile
+					require.Less(t, large.Objects, uint64(large.Calls)/8, "objects")
+					return
+				}
+				h.requireGrowth(t, "bytes", 512, copies, c.bytes, small.bytes(), large.bytes())
+			})
+		}
 	}
 }
 
@@ -77,7 +79,7 @@ func (h *history) requireGrowth(t *testing.T, what string, few, slack float64, c
 	require.LessOrEqual(t, large, few+slack*small*claim.of(b)/claim.of(a), "%s of O(%s)", what, claim.name)
 }
 
-// Each line of the table in the comment on package device has histories, and each history a line.
+// Each line of the table in the comment on package device has calls, and each call a line.
 func TestEveryBoundIsCounted(t *testing.T) {
 	text, err := os.ReadFile("../../device/doc.go")
 	require.NoError(t, err)
@@ -93,7 +95,9 @@ func TestEveryBoundIsCounted(t *testing.T) {
 		}
 	}
 	for _, h := range histories() {
-		lines[h.line] = true
+		for _, c := range h.made(h.sizes[0]) {
+			lines[c.line] = true
+		}
 	}
 	require.ElementsMatch(t, told, slices.Collect(maps.Keys(lines)))
 }

@@ -1,6 +1,7 @@
-// Command cbl1bounds plays the histories that are worst for the operations of package device, each
-// in two sizes. Built for coverage, it writes how often each statement of the engine ran to a
-// folder for each, HISTORY/SIZE below its argument, and the allocated bytes to standard output:
+// Command cbl1bounds plays the five histories that are worst for the operations of package device,
+// each in two sizes. Built for coverage, it writes how often each statement of the engine ran to a
+// folder for each call, HISTORY/CALL/SIZE below its argument, and the allocated bytes to standard
+// output:
 //
 //	go test -v ./internal/cbl1bounds    # builds it, runs it, and prints the cost of a call
 //
@@ -28,51 +29,51 @@ func main() {
 	}
 }
 
-// A playing holds the costs of one history in one size, without its steps.
+// A playing holds the costs of one call in one size, without its steps.
 type playing struct {
-	History string
-	Size    int
+	Folder  string // below the argument: the steps stand there
 	Calls   int
 	Bytes   uint64 // allocated
 	Objects uint64
-}
-
-// folder returns where the steps stand.
-func (p playing) folder(dir string) string {
-	return filepath.Join(dir, p.History, strconv.Itoa(p.Size))
 }
 
 func playAll(dir string) error {
 	out := json.NewEncoder(os.Stdout)
 	for _, h := range histories() {
 		for _, size := range h.sizes {
-			p, err := h.play(size, dir)
-			if err == nil {
-				err = out.Encode(p)
-			}
-			if err != nil {
-				return fmt.Errorf("%s, size %d: %w", h.name(), size, err)
+			for _, c := range h.made(size) {
+				p, err := c.count(dir, filepath.Join(h.folder(c), strconv.Itoa(size)))
+				if err == nil {
+					err = out.Encode(p)
+				}
+				if err != nil {
+					return fmt.Errorf("%s: %w", p.Folder, err)
+				}
 			}
 		}
 	}
 	return nil
 }
 
-// play plays a history and counts.
-func (h *history) play(size int, dir string) (playing, error) {
-	p := playing{History: h.name(), Size: size}
-	to := p.folder(dir)
+// count plays a call and counts.
+func (c call) count(dir, folder string) (playing, error) {
+	times := max(c.times, 1)
+	p := playing{Folder: folder, Calls: times * max(c.calls, 1)}
+	to := filepath.Join(dir, folder)
 	if err := os.MkdirAll(to, 0o700); err != nil {
 		return p, err
 	}
-	play, calls := h.made(size)
-	p.Calls = calls
+	if c.before != nil {
+		c.before()
+	}
 	var before, after runtime.MemStats
 	if err := coverage.ClearCounters(); err != nil {
 		return p, err
 	}
 	runtime.ReadMemStats(&before)
-	play()
+	for range times {
+		c.play()
+	}
 	runtime.ReadMemStats(&after)
 	if err := coverage.WriteCountersDir(to); err != nil {
 		return p, err

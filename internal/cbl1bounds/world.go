@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -18,12 +19,7 @@ type world struct {
 	each    []device.Set
 }
 
-// devices returns a world of devices with 8x8 cores.
-func devices(n int) *world { return worldOf(n, 8, 8) }
-
-// grid returns a world of one device with so many cores, a multiple of 16.
-func grid(cores int) *world { return worldOf(1, cores/16, 16) }
-
+// worldOf returns a world of n devices with so many cores.
 func worldOf(n, cols, rows int) *world {
 	w := &world{Fleet: device.NewFleet(), spec: l1.N150()}
 	w.spec.Cols, w.spec.Rows = cols, rows
@@ -73,13 +69,6 @@ func (w *world) nested(n int, s device.Set) {
 	}
 }
 
-// apart registers n programs side by side: each has two boundaries.
-func (w *world) apart(n int, s device.Set) {
-	for i := range n {
-		w.add(w.everywhere(i, 128*i, 128*i+64), s)
-	}
-}
-
 // parted registers another program on each of the first n cores: so many classes.
 func (w *world) parted(n int, s device.Set) {
 	for i := range n {
@@ -87,30 +76,56 @@ func (w *world) parted(n int, s device.Set) {
 	}
 }
 
-// own registers another program on each device.
-func (w *world) own() {
-	for i, s := range w.each {
-		w.add(w.everywhere(i, 0, 64*(i+1)), s)
+// turn registers a program and takes it off: two calls.
+func (w *world) turn(p *program.Program, s device.Set) func() {
+	return func() {
+		w.add(p, s)
+		check(w.Unregister(p.ID(), s))
 	}
 }
 
-// turns registers a program and takes it off, n times.
-func (w *world) turns(n int, p *program.Program, s device.Set) (play func(), calls int) {
-	return func() {
-		for range n {
-			w.add(p, s)
-			check(w.Unregister(p.ID(), s))
-		}
-	}, 2 * n
+const top = 1 << 20 // where buffers begin
+
+// buffer returns an L1 buffer on some cores.
+func (w *world) buffer(id int, cores l1.CoreSet, from, to int) fit.Buffer {
+	return fit.Buffer{ID: fit.BufferID(id), Kind: fit.KindL1, Cores: cores, Range: l1.Range{Start: uint64(from), End: uint64(to)}}
 }
 
-// times does something n times.
-func times(n int, do func()) (play func(), calls int) {
+// buffers allocates n buffers on all cores, side by side.
+func (w *world) buffers(n int, s device.Set) {
+	for i := range n {
+		check(w.Allocate(w.buffer(i, w.spec.Grid().Cores(), top+64*i, top+64*i+64), s))
+	}
+}
+
+// freed allocates a buffer and frees it: two calls.
+func (w *world) freed(b fit.Buffer, s device.Set) func() {
 	return func() {
-		for range n {
-			do()
-		}
-	}, n
+		check(w.Allocate(b, s))
+		must(w.Free(b.ID, s))
+	}
+}
+
+// traced is a command trace of n programs, which is replayed.
+func (w *world) traced(n int, steps, bytes growth) call {
+	var id device.TraceID
+	return call{
+		line: tracing, steps: steps, bytes: bytes, calls: n,
+		before: func() { id = must(w.BeginTrace(w.all)) },
+		play: func() {
+			for i := range n {
+				check(w.Record(id, program.ID(i)))
+			}
+			check(w.EndTrace(id))
+			check(w.Replay(id))
+		},
+	}
+}
+
+// use goes through all of a list.
+func use[V any](list func(yield func(V) bool)) {
+	for range list {
+	}
 }
 
 // fresh is the id of a program that no world has.
