@@ -28,16 +28,18 @@ func (s *saidBanks) read(text string) {
 		return
 	}
 	for m, err := range clash.Scan(strings.NewReader(text)) {
-		if err != nil || m.Kind != clash.OutOfMemory || !m.Shortage.HasBank || m.Shortage.Dependencies {
+		bank, named := m.Numbers["bank"]
+		_, dependent := m.Numbers["dependencies"]
+		if err != nil || m.Kind != clash.OutOfMemory || !named || dependent {
 			continue
 		}
-		switch m.Shortage.Buffer {
+		switch m.What {
 		case "L1":
-			if m.Shortage.Bank > 0 {
-				s.l1.add(m.Shortage.Bank)
+			if bank > 0 {
+				s.l1.add(bank)
 			}
 		case "L1_SMALL":
-			s.small.add(m.Shortage.Bank)
+			s.small.add(bank)
 		}
 	}
 }

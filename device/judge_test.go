@@ -119,23 +119,24 @@ func TestRefusalsSpeakAsTTMetal(t *testing.T) {
 	for m, err := range clash.Scan(bytes.NewReader(data)) {
 		require.NoError(t, err)
 		said++
+		limit := m.Numbers["limit"]
 		spec := l1.Spec{Cols: 13, Rows: 10, L1Size: 1_572_864, CBBase: 64}
 		var buffers []fit.Buffer
 		if m.Kind == clash.Grow {
-			spec.L1Size = m.Limit
+			spec.L1Size = limit
 		} else {
 			buffers = append(buffers, fit.Buffer{ID: 1, Kind: fit.KindL1, Parts: []fit.Part{{
-				Cores: m.Cores.Cores(), Range: l1.Range{Start: m.Limit, End: m.Limit + 64},
+				Cores: m.Cores.Cores(), Range: l1.Range{Start: limit, End: limit + 64},
 			}}})
 		}
-		what := program.CB{Cores: m.Cores, Size: m.End - spec.CBBase}
+		what := program.CB{Cores: m.Cores, Size: m.Numbers["end"] - spec.CBBase}
 		if m.What == clash.Dataflow {
 			what.Kind = program.DataflowBuffer
 		}
 		f := device.NewFleet()
 		d := addDevice(t, f, 0, spec)
 		allocate(t, f, d.Set(), buffers...)
-		v := check(t, f, build(t, spec, program.ID(m.Program), what), d.Set())
+		v := check(t, f, build(t, spec, program.ID(m.Numbers["program"]), what), d.Set())
 		require.Equal(t, []string{old.ReplaceAllString(m.Text, "$1-$2")}, texts(v.Refusals))
 		require.Equal(t, texts(v.Refusals), texts(v.Hybrid))
 		over, _ := m.Over()

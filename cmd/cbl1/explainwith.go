@@ -16,30 +16,29 @@ import (
 // cannot be read it says so and goes on with the others; the error is errUnreadable.
 // Of captures that cannot be read at all there is nothing to say.
 func (in *inputs) compare(found clash.Found, with string) ([]clash.Match, error) {
-	given := specOf(in.opt)
-	all := clash.Compare(found, given)
+	all := clash.Compare(found, specOf(in.opt))
 	in.replay.Runs = true
 	for _, m := range found.Messages {
 		if m.Kind != clash.OutOfMemory {
 			continue
 		}
 		in.replay.GroupsAt = event.Some(uint64(math.MaxUint64)) // at the end
-		if sought := (replay.Scarcity{Free: m.Shortage.Free, Block: m.Shortage.Block, Bank: m.Shortage.Bank}); m.Shortage.HasFree && m.Shortage.Buffer == "L1" && !slices.Contains(in.replay.Scarce, sought) {
+		_, says := m.Numbers["free"]
+		sought := replay.Scarcity{Free: m.Numbers["free"], Block: m.Numbers["block"], Bank: m.Numbers["bank"]}
+		if says && m.What == "L1" && !slices.Contains(in.replay.Scarce, sought) {
 			in.replay.Scarce = append(in.replay.Scarce, sought)
 		}
 	}
 	read := false
 	err := in.each([]string{with}, func(r *replay.Result) error {
 		read = true
-		one := clash.Compare(found, given)
 		for _, run := range r.Runs {
-			addRuns(one, r, run)
+			addRuns(all, r, run)
 		}
-		addBanks(one, r)
+		addBanks(all, r)
 		if margin, ok := marginOf(r); ok {
-			one.AddMargin(margin)
+			all.AddMargin(margin)
 		}
-		all.Merge(one)
 		return nil
 	})
 	if !read {
@@ -72,7 +71,7 @@ func addBanks(c *clash.Comparison, r *replay.Result) {
 				continue
 			}
 			bank := bankOf(r, d, m.Groups)
-			bank.Moment, bank.Run.Event, bank.Run.T, bank.Run.Op = true, m.At, m.T.String(), string(m.Op)
+			bank.Moment, bank.Run.Event, bank.Run.T, bank.Run.Op = true, m.At, m.T, string(m.Op)
 			c.AddBank(bank)
 		}
 	}
@@ -80,11 +79,10 @@ func addBanks(c *clash.Comparison, r *replay.Result) {
 
 // marginOf returns how far sizes of open_device can change before a run does not fit.
 func marginOf(r *replay.Result) (m clash.Margin, ok bool) {
-	m.ProgramRun = clash.ProgramRun{Capture: r.File, Log: r.Log}
+	m.Capture, m.Log = r.File, r.Log
 	m.Failed = r.Checks.Failed
 	if t := r.Checks.Tightest; t != nil {
-		m.ProgramRun.Event, m.ProgramRun.T = t.Run.At, t.Run.T.String()
-		m.ProgramRun.Op, m.ProgramRun.Inferred = string(t.Run.Op), t.Run.Inferred
+		m.Event, m.T, m.Op, m.Inferred = t.Run.At, t.Run.T, string(t.Run.Op), t.Run.Inferred
 		m.Free = t.Headroom.Free
 	}
 	for _, d := range r.L1 {
@@ -146,7 +144,7 @@ func addRuns(c *clash.Comparison, r *replay.Result, e replay.Enqueued) {
 	for _, p := range e.Programs {
 		for _, kind := range []program.Kind{program.CircularBuffer, program.DataflowBuffer} {
 			run := clash.ProgramRun{
-				Capture: r.File, Log: r.Log, Event: e.Run.At, T: e.Run.T.String(), Op: string(e.Run.Op), Device: device, Times: e.Times, Inferred: e.Run.Inferred, OneOf: e.OneOf,
+				Capture: r.File, Log: r.Log, Event: e.Run.At, T: e.Run.T, Op: string(e.Run.Op), Device: device, Times: e.Times, Inferred: e.Run.Inferred, OneOf: e.OneOf,
 				What: clash.Circular, Base: p.Spec().CBBase, Synthesised: e.Synthesised,
 			}
 			entries := p.Entries(kind)

@@ -51,11 +51,11 @@ func TestExplainWithTheCaptureThatFails(t *testing.T) {
 				failed := result.Checks.List[i]
 				require.Equal(t, clash.MatchExact, row.Match.Level)
 				require.EqualValues(t, failed.Run.Op, row.Match.Op)
-				require.Equal(t, failed.Run.At, *row.Match.Event)
+				require.Equal(t, failed.Run.At, row.Match.Event)
 				require.Equal(t, c.synthesised, row.Match.Synthesised)
-				require.Equal(t, row.End, row.Match.End)
+				require.Equal(t, *row.End, row.Match.End)
 				require.Equal(t, *row.Limit, row.Match.Tensors[0].Address)
-				require.Equal(t, *row.End, row.Match.CBs[0].End, "the first one reaches up")
+				require.Equal(t, *row.End, row.Match.Buffers[0].End, "the first one reaches up")
 			}
 			var indented bytes.Buffer
 			require.NoError(t, json.Indent(&indented, out.Bytes(), "", " "))
@@ -82,5 +82,5 @@ func TestExplainWithAnEarlierCandidate(t *testing.T) {
 	require.Equal(t, 2, m.OneOf)
 	require.True(t, m.Inferred)
 	require.EqualValues(t, 1, m.Runs)
-	require.EqualValues(t, 898048, *m.End)
+	require.EqualValues(t, 898048, m.End)
 }

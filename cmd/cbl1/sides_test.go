@@ -495,11 +495,11 @@ func TestMarginOf(t *testing.T) {
 	r.Checks.Tightest = &replay.Tightest{Run: replay.ProgramRun{At: 7, T: "1.5", Op: "g", Inferred: true}, Headroom: fit.Headroom{Free: 9}}
 	m, ok := marginOf(r)
 	require.True(t, ok)
-	require.Equal(t, clash.Margin{ProgramRun: clash.ProgramRun{Capture: "f", Log: true, Event: 7, T: "1.5", Op: "g", Inferred: true}, Free: 9, Small: 64}, m)
+	require.Equal(t, clash.Margin{Capture: "f", Log: true, Event: 7, T: "1.5", Op: "g", Inferred: true, Free: 9, Small: 64}, m)
 	r.Checks.Tightest, r.Checks.Failed, r.L1[1].SmallPeak = nil, 2, 1
 	m, ok = marginOf(r)
 	require.True(t, ok)
-	require.Equal(t, clash.Margin{ProgramRun: clash.ProgramRun{Capture: "f", Log: true}, Failed: 2, Small: 64, SmallUsed: true}, m)
+	require.Equal(t, clash.Margin{Capture: "f", Log: true, Failed: 2, Small: 64, SmallUsed: true}, m)
 }
 
 // What lay in a bank: each buffer once with all of its cores, and no program.

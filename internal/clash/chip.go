@@ -19,15 +19,10 @@ type chip struct {
 
 // bases returns the base addresses of circular buffers seen in any release, rising
 // within an architecture.
-func bases(archs ...l1.Arch) []uint64 {
-	var out []uint64
+func bases(archs ...l1.Arch) (out []uint64) {
+	known := map[l1.Arch][]uint64{l1.Wormhole: {103_424, 103_712}, l1.Blackhole: {111_104, 111_360, 111_616}}
 	for _, arch := range archs {
-		switch arch {
-		case l1.Wormhole:
-			out = append(out, 103_424, 103_712)
-		case l1.Blackhole:
-			out = append(out, 111_104, 111_360, 111_616)
-		}
+		out = append(out, known[arch]...)
 	}
 	return out
 }
@@ -39,7 +34,7 @@ func outer(n []uint64) (low, high uint64) { return slices.Min(n), slices.Max(n) 
 // can be inferred. A given spec without an L1 size only says the base. The base
 // that is returned is not above the limit.
 func chipOf(m Message, given l1.Spec) chip {
-	end, limit := m.bounds()
+	end, limit := m.Numbers["end"], m.Numbers["limit"]
 	wrong := ""
 	switch {
 	case given.CBBase > limit:
@@ -73,26 +68,33 @@ func infer(m Message) chip {
 	likely := func(arch l1.Arch, why string) chip {
 		return chip{spec: l1.ArchSpec(arch), likely: true, based: true, why: why}
 	}
+	end, limit := m.Numbers["end"], m.Numbers["limit"]
 	wormhole, blackhole, grayskull := l1.ArchSpec(l1.Wormhole), l1.ArchSpec(l1.Blackhole), l1.ArchSpec(l1.Grayskull)
 	if m.Kind == Grow {
-		switch m.Limit {
-		case wormhole.L1Size:
-			return likely(l1.Wormhole, "max L1 size is that of Wormhole").rebase(m)
-		case blackhole.L1Size:
-			return likely(l1.Blackhole, "max L1 size is that of Blackhole").rebase(m)
+		for _, arch := range []l1.Arch{l1.Wormhole, l1.Blackhole} {
+			if limit != l1.ArchSpec(arch).L1Size {
+				continue
+			}
+			c := likely(arch, "max L1 size is that of "+title(arch))
+			// Sizes that fill L1 exactly, summed without the base, end a base too high: that of another release.
+			if slices.Contains(bases(arch), end-limit) {
+				c.spec.CBBase = end - limit
+			}
+			return c
 		}
 		c := chip{
-			spec: l1.Spec{L1Size: m.Limit},
-			why:  fmt.Sprintf("unknown: Wormhole has %s bytes of L1, Blackhole %s", exact(wormhole.L1Size), exact(blackhole.L1Size)),
+			spec: l1.Spec{L1Size: limit},
+			why: fmt.Sprintf("unknown: Wormhole has %s bytes of L1, Blackhole %s",
+				exact(wormhole.L1Size), exact(blackhole.L1Size)),
 		}
-		if m.Limit == grayskull.L1Size {
+		if limit == grayskull.L1Size {
 			c.why += "; perhaps Grayskull"
 		}
 		return c
 	}
 	// A region that ends beyond L1 is reported as Grow, so here both addresses are
 	// inside L1.
-	top := max(m.Limit, m.End)
+	top := max(limit, end)
 	cols, rows := extent(m.Cores)
 	most, high := widest(l1.Wormhole)
 	mostOld, highOld := widest(l1.Grayskull)
@@ -107,19 +109,10 @@ func infer(m Message) chip {
 			return likely(l1.Blackhole, fmt.Sprintf("a Wormhole has no core %d-%d", cols-1, rows-1))
 		}
 		return chip{why: fmt.Sprintf("Blackhole or Grayskull: a Wormhole has no core %d-%d", cols-1, rows-1)}
-	case m.Limit < lowest:
+	case limit < lowest:
 		return likely(l1.Wormhole, fmt.Sprintf("the limit lies below %s, the lowest base of a Blackhole", exact(lowest)))
 	}
 	return chip{why: "Wormhole or Blackhole: the message fits both"}
-}
-
-// rebase replaces the base by the base of another release if a message shows it: sizes
-// that fill L1 exactly, summed without the base, end a base too high.
-func (c chip) rebase(m Message) chip {
-	if over, _ := m.Over(); slices.Contains(bases(c.spec.Arch), over) {
-		c.spec.CBBase = over
-	}
-	return c
 }
 
 // extent returns the numbers of columns and rows that cores reach.
@@ -142,10 +135,10 @@ func widest(arch l1.Arch) (cols, rows int) {
 }
 
 // boardsOf names the boards whose grid is cols x rows.
-func boardsOf(cols, rows int) []string {
+func boardsOf(cols, rows uint64) []string {
 	var names []string
 	for _, b := range l1.Boards() {
-		if b.Cols == cols && b.Rows == rows {
+		if uint64(b.Cols) == cols && uint64(b.Rows) == rows {
 			names = append(names, b.Name)
 		}
 	}

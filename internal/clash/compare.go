@@ -3,28 +3,28 @@ package clash
 import (
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/cbl1/cbl1/l1"
 )
 
 // A Match says which programs of a capture a message may be about.
 type Match struct {
-	Level Level
-	Runs  int64    // that agree at this level
-	Ops   []string // of these, each once, in their order; at most maxOps
-	// Best is the first of these or, where the lowest address differs, the first run
+	Level Level    `json:"level"`
+	Runs  int64    `json:"runs"`          // that agree at this level
+	Ops   []string `json:"ops,omitempty"` // of these, each once, in their order; at most maxOps
+
+	// The Run is the first of these or, where the lowest address differs, the first run
 	// with the nearest address. Of MatchNone it is the run on these cores whose region
 	// ends nearest, if there is any.
-	Best ProgramRun
-	End  uint64 // where the region of Best ends on the cores of the message; 0 = there is no such run
+	*ProgramRun
+	End uint64 `json:"end,omitempty"` // where its region ends on the cores of the message
 
-	// Tensors holds the lowest tensors when Best was enqueued; empty if nothing was in L1.
-	Tensors []LowestBuffer
+	Buffers []CBRow        `json:"cbs,omitempty"`     // on these cores, the highest end first
+	Tensors []LowestBuffer `json:"tensors,omitempty"` // that lay lowest in L1 when the program was enqueued
 
-	// Space says of a message of the allocator how the free bytes of L1 lay; nil if nothing is known.
-	Space *Space
-
-	Margin *Margin // how far sizes of open_device can change; nil if nothing is known
+	Space  *Space  `json:"-"` // how the free bytes of L1 lay, for a message of the allocator; nil: not known
+	Margin *Margin `json:"-"` // how far sizes of open_device can change; nil if nothing is known
 
 	miss uint64 // by how much the lowest address differs; of MatchNone, the end
 }
@@ -51,7 +51,7 @@ func Compare(found Found, given l1.Spec) *Comparison {
 	}
 	for i, m := range c.messages {
 		_, ok := m.Over()
-		if !ok && !m.lacks("limit") || m.Kind != Grow && m.Kind != Clash && m.Kind != ServiceClash {
+		if !ok && !m.lacks("limit") || !m.hasRegion() {
 			continue
 		}
 		c.matches[i].Level = MatchNone
@@ -69,19 +69,12 @@ func Compare(found Found, given l1.Spec) *Comparison {
 // for the L1 buffers that lay lowest on its device when it was enqueued. It must be
 // called in the order of the capture.
 func (c *Comparison) Add(run ProgramRun, lowest func() []LowestBuffer) {
-	var tensors []LowestBuffer
-	known := false
-	look := func() []LowestBuffer {
-		if !known {
-			tensors, known = lowest(), true
-		}
-		return tensors
-	}
+	lowest = sync.OnceValue(lowest)
 	agreed := map[int]bool{} // messages: a run agrees once, by its first entry
 	for _, e := range run.Entries {
 		for _, i := range slices.Concat(c.on[e.Cores], c.anywhere) {
-			if m := c.messages[i]; m.What == run.What && !agreed[i] {
-				agreed[i] = c.add(i, m, e.End, run, look)
+			if c.messages[i].What == run.What && !agreed[i] && e.End > 0 {
+				agreed[i] = c.add(i, e.End, &run, lowest)
 			}
 		}
 	}
@@ -89,12 +82,14 @@ func (c *Comparison) Add(run ProgramRun, lowest func() []LowestBuffer) {
 
 // add records a run whose region lies on the cores of a message. It reports whether the two
 // agree.
-func (c *Comparison) add(i int, m Message, end uint64, run ProgramRun, lowest func() []LowestBuffer) bool {
-	found := Match{Level: MatchNone, Best: run, End: end, miss: max(end, m.End) - min(end, m.End)}
+func (c *Comparison) add(i int, end uint64, run *ProgramRun, lowest func() []LowestBuffer) bool {
+	m := c.messages[i]
+	says := m.Numbers["end"]
+	found := Match{Level: MatchNone, ProgramRun: run, End: end, miss: max(end, says) - min(end, says)}
 	switch {
-	case end == m.End:
+	case end == says:
 		found.Level = MatchExact
-	case run.Synthesised && c.sameSize(m, end, run):
+	case run.Synthesised && c.sameSize(says, end, run.Base):
 		found.Level = MatchSize
 	}
 	if found.Level != MatchNone {
@@ -116,23 +111,24 @@ func (m *Match) missed(msg Message) uint64 {
 	case len(m.Tensors) == 0:
 		return math.MaxUint64
 	}
-	at := m.Tensors[0].Address
-	return max(at, msg.Limit) - min(at, msg.Limit)
+	at, limit := m.Tensors[0].Address, msg.Numbers["limit"]
+	return max(at, limit) - min(at, limit)
 }
 
-// take merges a later match.
+// take merges the match of a later run.
 func (m *Match) take(o Match) {
-	was, is := rank(m.Level), rank(o.Level)
-	if is < was || m.End == 0 {
+	levels := []Level{MatchExact, MatchLowest, MatchSize, MatchNone}
+	was, is := slices.Index(levels, m.Level), slices.Index(levels, o.Level)
+	switch {
+	case is < was || m.ProgramRun == nil:
 		o.Space, o.Margin = m.Space, m.Margin
 		*m = o
 		return
-	}
-	if is > was || o.End == 0 {
+	case is > was:
 		return
 	}
 	if m.Runs += o.Runs; o.miss < m.miss {
-		m.Best, m.End, m.Tensors, m.miss = o.Best, o.End, o.Tensors, o.miss
+		m.ProgramRun, m.End, m.Tensors, m.miss = o.ProgramRun, o.End, o.Tensors, o.miss
 	}
 	for _, op := range o.Ops {
 		if len(m.Ops) < maxOps && !slices.Contains(m.Ops, op) {
@@ -141,42 +137,16 @@ func (m *Match) take(o Match) {
 	}
 }
 
-// sameSize reports whether a run and a message have regions of the same size, if the region
-// starts at a base that is given or known from any release.
-func (c *Comparison) sameSize(m Message, end uint64, run ProgramRun) bool {
-	if end <= run.Base {
-		return false
-	}
+// sameSize reports whether the region of a run is as large as the one that a message says the end of,
+// if that starts at a base that is given or known from any release.
+func (c *Comparison) sameSize(says, end, base uint64) bool {
 	known := bases(l1.Wormhole, l1.Blackhole)
 	if c.given.CBBase != 0 {
 		known = []uint64{c.given.CBBase}
 	}
-	return slices.ContainsFunc(known, func(base uint64) bool { return m.End > base && m.End-base == end-run.Base })
-}
-
-// Merge adds the results of another Comparison of the same messages, from a capture that
-// follows.
-func (c *Comparison) Merge(next *Comparison) {
-	for i := range c.matches {
-		c.matches[i].take(next.matches[i])
-		c.matches[i].takeSpace(next.matches[i].Space)
-		c.matches[i].takeMargin(next.matches[i].Margin)
-	}
+	return end > base && slices.ContainsFunc(known, func(from uint64) bool { return says > from && says-from == end-base })
 }
 
 // Matches returns the match of each message. The zero Match stands for a message without a
 // statement.
 func (c *Comparison) Matches() []Match { return slices.Clone(c.matches) }
-
-// rank is the place of a level, the best first.
-func rank(level Level) int {
-	switch level {
-	case MatchExact:
-		return 0
-	case MatchLowest:
-		return 1
-	case MatchSize:
-		return 2
-	}
-	return 3
-}

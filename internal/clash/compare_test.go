@@ -1,6 +1,7 @@
 package clash_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -161,7 +162,8 @@ func TestCompare(t *testing.T) {
 			found := compared(t, c.log, c.given, c.runs...)
 			m := found.Matches[0]
 			require.Equal(t, c.level, m.Level)
-			require.Equal(t, c.op, m.Best.Op)
+			best := cmp.Or(m.ProgramRun, &clash.ProgramRun{})
+			require.Equal(t, c.op, best.Op)
 			require.Equal(t, c.n, m.Runs)
 			require.Equal(t, c.ops, m.Ops)
 			if c.lowest != 0 {
@@ -178,37 +180,10 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-func note(t testing.TB, e clash.Explanation, label string) string {
+func note(t testing.TB, e clash.MessageRow, label string) string {
 	i := slices.IndexFunc(e.Notes, func(n clash.Note) bool { return n.Label == label })
 	require.GreaterOrEqual(t, i, 0, "no note %s", label)
 	return e.Notes[i].Text
-}
-
-// Two captures compared for themselves and merged say what one after the other says.
-func TestMerge(t *testing.T) {
-	runs := []enqueued{
-		{"a", "[0-0 - 7-7]", 900_000, 0, nil},
-		{"b", "[0-0 - 7-7]", 900_000, 850_000, nil},
-		{"c", "[0-0 - 7-7]", 900_000, 800_000, nil},
-		{"d", "[0-0 - 7-7]", 890_000, 800_000, nil},
-		{"e", "[0-0 - 3-7]", 890_000, 800_000, nil},
-	}
-	log := clashes("[0-0 - 7-7]", 800_000, 900_000) + clashes("[0-0 - 7-7]", 700_000, 900_000) + clashes("[0-0 - 3-7]", 700_000, 900_000) +
-		clashes("[1-1 - 3-7]", 700_000, 900_000) + "Total circular buffer size 100 B must be divisible by page size 64 B\n"
-	found := read(t, log)
-	for cut := range len(runs) + 1 {
-		whole, first, second := clash.Compare(found, l1.Spec{}), clash.Compare(found, l1.Spec{}), clash.Compare(found, l1.Spec{})
-		for i, r := range runs {
-			add(whole, uint64(i), r)
-			if i < cut {
-				add(first, uint64(i), r)
-			} else {
-				add(second, uint64(i), r)
-			}
-		}
-		first.Merge(second)
-		require.Equal(t, whole.Matches(), first.Matches(), "cut at %d", cut)
-	}
 }
 
 // Names from a capture are data: they are short, and cannot command a terminal.

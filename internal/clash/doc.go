@@ -5,19 +5,18 @@
 //
 // [Scan] finds every [Message] of the fourteen [Kind]s in a text and parses its numbers. [Read]
 // does the same and returns each different message once, with a count, as [Found]. [Explain]
-// turns a Message into an [Explanation] with [Note]s: the cause, the excess in bytes and in
+// turns a Message into a [MessageRow] with [Note]s: the cause, the excess in bytes and in
 // percent of a [Whole], the chip (inferred, and then marked "likely"), the sizes that would fit,
 // advice, and the open questions. A note names the parameter of open_device that helps. The
-// allocator's messages have a [Shortage]. The [Document] of [NewDocument] has a [MessageRow] for each
-// message, with a [ShortageRow] for one of the allocator.
+// allocator's messages have a [ShortageRow]. The [Document] of [NewDocument] has a Row for each
+// message.
 //
 // [Compare] searches a capture for the program of a message. The caller gives its [Comparison]
 // each [ProgramRun], with the core ranges that tt-metal validates ([Entry]), its [CB]s and the lowest
 // [LowestBuffer]. It keeps the best [Match] of each message, which agrees at a [Level]. For messages of
 // the allocator the caller gives each [Bank], at the end or at another moment, with its contents
-// ([PlacedBuffer]): a [Space] lists the buffers between free blocks. In JSON that is a [MatchRow], with
-// [CBRow]s and [TensorRow]s, and a [SpaceRow] with [BetweenRow]s. A [Margin] bounds how far sizes
-// of open_device can change in a capture: a [MarginRow].
+// ([PlacedBuffer]): a [Space] lists the buffers between free blocks. A [Margin] bounds how far sizes
+// of open_device can change in a capture. [Row.Add] adds them to an explanation.
 //
 // The wordings of tt-metal (forms.go) and the words of explanations (words.go) are data: parts of
 // text with fields. People shorten messages by dots,

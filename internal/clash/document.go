@@ -2,7 +2,6 @@ package clash
 
 import (
 	"encoding/json"
-	"slices"
 
 	"github.com/cbl1/cbl1/internal/asciijson"
 	"github.com/cbl1/cbl1/l1"
@@ -20,8 +19,10 @@ type Document struct {
 	More     int64        `json:"more"` // occurrences of messages beyond the first 1000 different ones
 }
 
-// A MessageRow is one message of a Document.
+// A MessageRow is one message of a Document, with its explanation. Its numbers of bytes are exact.
 type MessageRow struct {
+	Message Message `json:"-"`
+
 	Kind  Kind   `json:"kind"`
 	What  string `json:"what"` // "circular" or "dataflow"
 	Line  int64  `json:"line"` // of the first occurrence, from 1
@@ -30,12 +31,12 @@ type MessageRow struct {
 
 	Program  *uint64 `json:"program,omitempty"`
 	Cores    string  `json:"cores,omitempty"` // "{[0-0 - 7-7]}"
-	NumCores *int    `json:"num_cores,omitempty"`
+	NumCores int     `json:"num_cores,omitempty"`
 
 	Limit       *uint64 `json:"limit,omitempty"`
 	LimitIs     string  `json:"limit_is,omitempty"` // "l1-size", "lowest-l1-tensor", "lowest-service-allocation", "bank-size", ...
 	End         *uint64 `json:"end,omitempty"`
-	Over        *uint64 `json:"over,omitempty"` // absent if the numbers of the message show no excess
+	Over        uint64  `json:"over,omitempty"` // absent if the numbers of the message show no excess
 	OverPercent float64 `json:"over_percent,omitempty"`
 	PercentOf   Whole   `json:"over_percent_of,omitempty"`
 
@@ -45,8 +46,8 @@ type MessageRow struct {
 	Address     *uint64 `json:"address,omitempty"`
 	RegionStart *uint64 `json:"region_start,omitempty"`
 	RegionEnd   *uint64 `json:"region_end,omitempty"`
-	GridCols    *int    `json:"grid_cols,omitempty"`
-	GridRows    *int    `json:"grid_rows,omitempty"`
+	GridCols    *uint64 `json:"grid_cols,omitempty"`
+	GridRows    *uint64 `json:"grid_rows,omitempty"`
 	Align       *uint64 `json:"alignment,omitempty"`
 	Warning     bool    `json:"warning,omitempty"`
 	// Missing names what the text leaves out: somebody shortened it, or told it again.
@@ -54,11 +55,11 @@ type MessageRow struct {
 
 	Arch    l1.Arch `json:"arch,omitempty"`
 	ArchIs  string  `json:"arch_is,omitempty"`     // "given" or "likely": inferred from the message
-	L1Size  *uint64 `json:"l1_size,omitempty"`     // of a core
+	L1Size  uint64  `json:"l1_size,omitempty"`     // of a core
 	Base    *uint64 `json:"base,omitempty"`        // where buffers start: given, or of the latest release seen
-	Region  *uint64 `json:"region_size,omitempty"` // base to end
+	Region  uint64  `json:"region_size,omitempty"` // base to end
 	Room    *uint64 `json:"room,omitempty"`        // base to limit
-	Above   *uint64 `json:"above,omitempty"`       // lowest L1 buffer to the top of L1: L1 buffers, holes, L1_SMALL
+	Above   uint64  `json:"above,omitempty"`       // lowest L1 buffer to the top of L1: L1 buffers, holes, L1_SMALL
 	Summary string  `json:"summary"`
 	Notes   []Note  `json:"notes"`
 	Damaged bool    `json:"damaged,omitempty"` // the numbers deny the words; the text was probably cut
@@ -66,37 +67,8 @@ type MessageRow struct {
 	Shortage *ShortageRow `json:"shortage,omitempty"` // what the allocator says
 	Space    *Space       `json:"space,omitempty"`    // how the free bytes of L1 lay in a capture
 	Margin   *Margin      `json:"margin,omitempty"`   // how far sizes of open_device can change in a capture
-	Match    *MatchRow    `json:"match,omitempty"`    // what a capture says, if there was one to compare with
+	Match    *Match       `json:"match,omitempty"`    // what a capture says, if there was one to compare with
 }
-
-// A MatchRow says which programs of a capture a message may be about. From capture on
-// it is about one of them: the first, or where the lowest address differs, the first of
-// those where it is nearest, or if level is "none", the one on these cores whose region
-// ends nearest.
-type MatchRow struct {
-	Level Level    `json:"level"`         // "exact", "lowest", "size" or "none"
-	Runs  int64    `json:"runs"`          // that agree at this level
-	Ops   []string `json:"ops,omitempty"` // of these, each once, at most 4
-
-	Capture     string      `json:"capture,omitempty"`
-	Event       *uint64     `json:"counter,omitempty"` // counter of the first node of the program
-	T           json.Number `json:"t,omitempty"`       // of that event of a log
-	Op          string      `json:"op,omitempty"`      // functions that ran, outermost first
-	Device      string      `json:"device,omitempty"`
-	Inferred    bool        `json:"inferred,omitempty"`    // from the program cache: known by an earlier run
-	OneOf       int         `json:"one_of,omitempty"`      // so many may have run, and this is one of them
-	Synthesised bool        `json:"synthesised,omitempty"` // the capture has no addresses of these buffers
-	Base        *uint64     `json:"base,omitempty"`
-	End         *uint64     `json:"end,omitempty"` // of the region on these cores
-
-	Log bool `json:"-"` // the capture is an event log: it has events, not nodes
-
-	CBs     []CBRow        `json:"cbs,omitempty"`     // on these cores, the highest end first
-	Tensors []LowestBuffer `json:"tensors,omitempty"` // in L1, that lay lowest
-}
-
-// Place names a node of the capture, or an event of the log.
-func (m MatchRow) Place(event uint64) string { return ProgramRun{Log: m.Log}.place(event, "") }
 
 // A CBRow is a buffer of a program.
 type CBRow struct {
@@ -134,80 +106,53 @@ func (d Document) MarshalJSON() ([]byte, error) {
 // NewDocument explains all messages. For given see Explain.
 func NewDocument(found Found, given l1.Spec) Document {
 	doc := Document{Schema: Schema, Messages: []MessageRow{}, More: found.More}
-	for i := range found.Messages {
-		row := found.explain(i, given).row()
+	for i, m := range found.Messages {
+		row := Explain(m, given)
 		if i < len(found.Matches) {
-			match := found.Matches[i]
-			row.Match, row.Space, row.Margin = match.row(found.Messages[i]), match.Space, match.Margin
+			row.Add(found.Matches[i])
 		}
 		doc.Messages = append(doc.Messages, row)
 	}
 	return doc
 }
 
-func (e Explanation) row() MessageRow {
-	m := e.Message
-	r := MessageRow{
-		Kind: m.Kind, What: m.What, Line: m.Line, Count: m.Count, Text: m.Text,
-		Warning: m.Warning, Missing: m.Missing, Summary: e.Summary, Notes: e.Notes,
+// newRow returns m as a row, without its explanation.
+func newRow(m Message) MessageRow {
+	number := func(name string) *uint64 {
+		n, ok := m.number(name)
+		if !ok {
+			return nil
+		}
+		return &n
 	}
-	if m.HasProgram {
-		r.Program = &m.Program
+	r := MessageRow{
+		Message: m, Kind: m.Kind, What: m.What, Line: m.Line, Count: m.Count, Text: m.Text,
+		Warning: m.Warning, Missing: m.Missing,
+		Program: number("program"), End: number("end"), Index: number("index"), Size: number("size"),
+		PageSize: number("page"), Address: number("address"), RegionStart: number("start"), RegionEnd: number("stop"),
 	}
 	if m.Cores.Len() > 0 {
-		n := m.NumCores()
-		r.Cores, r.NumCores = m.Cores.String(), &n
+		r.Cores, r.NumCores = m.Cores.String(), m.NumCores()
 	}
-	r.Limit, r.End, r.Size, r.PageSize = m.has("limit"), m.has("end"), m.has("size"), m.has("page")
-	r.Address, r.RegionStart, r.RegionEnd, r.Index = m.has("address"), m.has("start"), m.has("stop"), m.has("index")
-	r.LimitIs = map[Kind]string{
-		Grow: "l1-size", Clash: "lowest-l1-tensor", ServiceClash: "lowest-service-allocation", BackingBuffer: "bank-size",
-		KernelConfig: "kernel-config-ring", TraceRegion: "trace-region",
-	}[m.Kind]
+	bound, exceeded := m.bound()
+	if bound.is != "" && (exceeded || m.Kind != OutOfMemory) {
+		r.Limit, r.LimitIs = number(bound.atMost), bound.is
+	}
+	r.Over, _ = m.Over()
 	switch {
-	case m.Kind == Grid && !m.lacks("cols", "rows"):
-		r.GridCols, r.GridRows = &m.Cols, &m.Rows
-	case m.Kind == BackingBuffer:
-		if r.Limit = m.has("tensor"); m.Whole {
-			r.LimitIs = "buffer-size"
-		}
+	case m.Kind == Grid && m.has("cols", "rows"):
+		r.GridCols, r.GridRows = number("cols"), number("rows")
+	case m.Whole:
+		r.LimitIs = "buffer-size"
 	case m.Kind == PersistentL1:
 		r.Align, r.PageSize = r.PageSize, nil
 	case m.Kind == OutOfMemory:
-		m.Shortage.fill(&r)
-	}
-	e.reckoned(&r)
-	return r
-}
-
-// has returns a number of the message, or nil if the text leaves it out.
-func (m Message) has(field string) *uint64 {
-	if !slices.Contains(m.read, field) {
-		return nil
-	}
-	return m.number(field)
-}
-
-// reckoned fills in what the message itself does not say.
-func (e Explanation) reckoned(r *MessageRow) {
-	r.Damaged = e.Damaged
-	if e.Over != 0 {
-		r.Over = &e.Over
-		r.OverPercent, r.PercentOf = e.Percent, e.PercentOf
-	}
-	if e.Arch != "" {
-		r.Arch, r.ArchIs = e.Arch, "given"
-		if e.Likely {
-			r.ArchIs = "likely"
+		r.Shortage = &ShortageRow{
+			Buffer: m.What, Banks: m.Numbers["banks"], Dependencies: m.has("dependencies"),
+			Need: number("need"), Bank: number("bank"),
+			Allocated: number("allocated"), Free: number("free"), Block: number("block"),
+			Placeable: number("placeable"), Window: number("window"),
 		}
 	}
-	if e.L1Size != 0 {
-		r.L1Size = &e.L1Size
-	}
-	if e.Region != 0 {
-		r.Base, r.Region, r.Room = &e.Base, &e.Region, &e.Room
-	}
-	if e.Above != 0 {
-		r.Above = &e.Above
-	}
+	return r
 }

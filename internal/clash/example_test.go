@@ -14,7 +14,7 @@ func ExampleScan() {
 (EngineCore_DP0 pid=230) allocated at 600064 and static circular buffer region ends at 700000.`)
 	for m, err := range clash.Scan(log) {
 		over, _ := m.Over()
-		fmt.Println(m.Line, m.Kind, m.Program, m.Cores, m.NumCores(), over, err)
+		fmt.Println(m.Line, m.Kind, m.Numbers["program"], m.Cores, m.NumCores(), over, err)
 	}
 	// Output:
 	// 1 clash 5 {[0-0 - 7-6]} 56 99936 <nil>

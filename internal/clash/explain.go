@@ -2,40 +2,14 @@ package clash
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
 )
 
-// An Explanation interprets a Message. Its numbers of bytes are exact. Inferred facts are marked
-// in words, and by Likely.
-type Explanation struct {
-	Message Message
-	Summary string // one line that answers
-	Notes   []Note // the rest, in the order in which to read it
-
-	Damaged bool // the numbers deny the words of the message: its text was cut or altered
-
-	Over      uint64  // Message.Over
-	Percent   float64 // Over in percent of PercentOf, rounded to one decimal
-	PercentOf Whole   // "" if there is no percentage
-
-	// What the numbers below were reckoned with. Fields are zero where neither the
-	// caller nor the message says.
-	Arch   l1.Arch
-	Likely bool   // inferred from the message
-	L1Size uint64 // of a core
-	Base   uint64 // where circular buffers start
-
-	Region uint64 // from Base to the end of the region; 0 = not known, as are Room and PercentOf then
-	Room   uint64 // from Base to the limit
-	Above  uint64 // from the lowest allocation to the top of L1: L1 buffers, holes and L1_SMALL; 0 = not known
-
-	chip chip // what the numbers above were reckoned with
-}
-
-// A Whole names the bytes that a percentage is of.
+// A Whole names what a percentage is of.
 type Whole string
 
 // What percentages are of.
@@ -45,7 +19,7 @@ const (
 	OfSize   Whole = "size"       // the size of the buffer
 )
 
-// A Note is one line of an Explanation.
+// A Note is one line of an explanation.
 type Note struct {
 	Label string `json:"label"` // a label of words.go, "retold", "free" or "between"
 	Text  string `json:"text"`
@@ -54,127 +28,120 @@ type Note struct {
 // Explain interprets m. A given spec with an L1 size completes the message, unless the two
 // contradict each other. A given spec without an L1 size gives only the base. With the zero
 // Spec the architecture is inferred. words.go has the words.
-func Explain(m Message, given l1.Spec) Explanation {
-	e := Explanation{Message: m}
+func Explain(m Message, given l1.Spec) MessageRow {
+	r, c := newRow(m), chip{}
+	exceeds := r.Over > 0
 	block := string(m.Kind)
-	over, ok := m.Over()
-	e.Over = over
-	switch m.Kind {
-	case Grow, Clash, ServiceClash:
-		if block = "region"; ok {
-			e.reckon(chipOf(m, given))
+	switch {
+	case m.hasRegion():
+		if block = "region"; exceeds {
+			c = chipOf(m, given)
+			r.reckon(c)
 		}
-	case BackingBuffer:
-		if ok {
-			e.PercentOf, e.Percent = OfSize, percent(over, m.Size)
-		}
+	case m.Kind == BackingBuffer && exceeds:
+		r.PercentOf, r.OverPercent = OfSize, percent(r.Over, m.Numbers["size"])
 	}
 	switch {
-	case m.isPart():
+	case m.lacks(needed()[m.Kind]...):
 		block = "part"
-	case m.denied(ok):
-		block, e.Damaged = "denied", true
+	case m.denied(exceeds):
+		block, r.Damaged = "denied", true
 	}
-	if e.tell(e.facts(), block); e.Summary == "" && block != "" {
-		e.Summary = "a message of a kind that is not known: " + block
+	if r.tell(r.facts(c), block); r.Summary == "" && block != "" {
+		r.Summary = "a message of a kind that is not known: " + block
 	}
 	if len(m.Missing) > 0 {
-		e.note("retold", "shortened, or told again by somebody: the text leaves out %s", m.missing())
+		r.Notes = append(r.Notes, Note{"retold", "shortened, or told again by somebody: the text leaves out " + m.missing()})
 	}
-	return e
+	return r
 }
 
-// isPart reports whether the text leaves out a number without which its kind cannot be explained.
-func (m Message) isPart() bool {
-	switch m.Kind {
-	case Grow, Clash, ServiceClash:
-		return m.lacks("end", "limit")
-	case Grid:
-		return m.lacks("cols", "rows", "cores")
-	case Append:
-		return m.lacks("address", "start", "stop")
-	case IndexReuse:
-		return m.lacks("index")
-	case BackingBuffer, PageSize:
-		return m.lacks("size", "tensor", "page")
+// hasRegion reports whether the message is about the region of the buffers of a program.
+func (m Message) hasRegion() bool { return m.Kind == Grow || m.Kind == Clash || m.Kind == ServiceClash }
+
+// needed returns the fields without which a kind cannot be explained.
+func needed() map[Kind][]string {
+	region := []string{"end", "limit"}
+	return map[Kind][]string{
+		Grow: region, Clash: region, ServiceClash: region,
+		Grid: {"cols", "rows", "cores"}, Append: {"address", "start", "stop"}, IndexReuse: {"index"},
+		BackingBuffer: {"size", "tensor"}, PageSize: {"size", "page"},
 	}
-	return false
 }
 
 // denied reports whether the numbers of the message deny its words. exceeds: they show an excess.
 func (m Message) denied(exceeds bool) bool {
-	s := m.Shortage
+	n := m.Numbers
 	switch m.Kind {
 	case Grow, Clash, ServiceClash, Append, BackingBuffer:
 		return !exceeds
 	case Grid:
 		return m.outside().IsEmpty()
 	case PageSize:
-		return m.Page != 0 && m.Size%m.Page == 0
+		return n["page"] != 0 && n["size"]%n["page"] == 0
 	case KernelConfig:
-		return !m.lacks("size", "limit") && m.Size < m.Limit
+		return m.has("size", "limit") && n["size"] < n["limit"]
 	case TraceRegion:
-		return !m.lacks("size", "limit") && m.Size <= m.Limit
+		return m.has("size", "limit") && !exceeds
 	case OutOfMemory:
-		return s.denied() && !(s.HasBank && s.Bank == 0)
+		room := m.has("placeable") || m.has("block") && !m.has("dependencies")
+		return !exceeds && m.has("need") && room && !m.noBank()
 	}
 	return false
 }
 
 // reckon sets the numbers that follow from the message and the chip.
-func (e *Explanation) reckon(c chip) {
-	m := e.Message
-	e.chip, e.PercentOf = c, OfEnd
-	e.Arch, e.Likely, e.L1Size = c.spec.Arch, c.likely, c.spec.L1Size
-	whole := m.End
+func (r *MessageRow) reckon(c chip) {
+	end, limit := r.Message.Numbers["end"], r.Message.Numbers["limit"]
+	r.Arch, r.L1Size, r.PercentOf, r.OverPercent = c.spec.Arch, c.spec.L1Size, OfEnd, percent(r.Over, end)
+	if r.Arch != "" {
+		r.ArchIs = map[bool]string{true: "likely", false: "given"}[c.likely]
+	}
 	if c.based {
-		e.Base = c.spec.CBBase
-		e.Region, e.Room, e.PercentOf = m.End-e.Base, m.Limit-e.Base, OfRegion
-		whole = e.Region
+		base, room := c.spec.CBBase, limit-c.spec.CBBase
+		r.Base, r.Region, r.Room = &base, end-base, &room
+		r.PercentOf, r.OverPercent = OfRegion, percent(r.Over, r.Region)
 	}
-	if m.Kind == Clash && e.L1Size > m.Limit {
-		e.Above = e.L1Size - m.Limit
+	if r.Kind == Clash {
+		r.Above = r.L1Size - min(r.L1Size, limit)
 	}
-	e.Percent = percent(e.Over, whole)
 }
 
 // lowers reports whether a lower base of circular buffers may help.
-func (e *Explanation) lowers() bool {
-	kind := e.Message.Kind
-	return e.Over > 0 && roundUp(e.Over) <= ring && (kind == Grow || kind == Clash || kind == PersistentL1)
-}
-
-func (e *Explanation) note(label, format string, args ...any) {
-	e.Notes = append(e.Notes, Note{label, fmt.Sprintf(format, args...)})
+func (r *MessageRow) lowers() bool {
+	return r.Over > 0 && roundUp(r.Over) <= ring && (r.Kind == Grow || r.Kind == Clash || r.Kind == PersistentL1)
 }
 
 // A span holds the bounds of a size: one value if the base and the L1 size are known.
 type span struct{ low, high uint64 }
 
 // regionSpan returns the bytes of the region, from the base to its end.
-func (e *Explanation) regionSpan() span {
-	if e.Region != 0 {
-		return span{e.Region, e.Region}
+func (r *MessageRow) regionSpan() span {
+	end := r.Message.Numbers["end"]
+	low, high := outer(bases(l1.Wormhole, l1.Blackhole))
+	switch {
+	case r.Region != 0:
+		return span{r.Region, r.Region}
+	case high < r.Message.Numbers["limit"]:
+		return span{end - high, end - low}
 	}
-	if low, high := outer(bases(l1.Wormhole, l1.Blackhole)); high < e.Message.Limit {
-		return span{e.Message.End - high, e.Message.End - low}
-	}
-	return span{0, e.Message.End}
+	return span{0, end}
 }
 
 // aboveSpan returns the bytes from the lowest L1 buffer to the top of L1.
-func (e *Explanation) aboveSpan() span {
-	if e.Above != 0 {
-		return span{e.Above, e.Above}
+func (r *MessageRow) aboveSpan() span {
+	if r.Above != 0 {
+		return span{r.Above, r.Above}
 	}
+	limit := r.Message.Numbers["limit"]
 	low, high := l1.ArchSpec(l1.Wormhole).L1Size, l1.ArchSpec(l1.Blackhole).L1Size
-	return span{low - min(low, e.Message.Limit), high - min(high, e.Message.Limit)}
+	return span{low - min(low, limit), high - min(high, limit)}
 }
 
 // share says how much of the region is too much, in percent.
-func (e *Explanation) share() string {
-	region := e.regionSpan()
-	low, high := percentText(e.Over, region.high), percentText(e.Over, region.low)
+func (r *MessageRow) share() string {
+	region := r.regionSpan()
+	low, high := percentText(r.Over, region.high), percentText(r.Over, region.low)
 	switch {
 	case low == high:
 		return low
@@ -188,25 +155,20 @@ func (e *Explanation) share() string {
 func (m Message) where() string {
 	var parts []string
 	if m.Cores.Len() > 0 {
-		parts = append(parts, fmt.Sprintf("%s, %s", coreText(m.Cores, false), shown.Plural(uint64(m.NumCores()), "core")))
+		parts = append(parts, coreText(m.Cores, false)+", "+shown.Plural(uint64(m.NumCores()), "core"))
 	}
-	if m.HasProgram {
-		parts = append(parts, fmt.Sprintf("program %d", m.Program))
+	if m.has("program") {
+		parts = append(parts, fmt.Sprintf("program %d", m.Numbers["program"]))
 	}
 	return strings.Join(parts, "; ")
 }
 
 // outside returns the cores that are not on the compute grid.
 func (m Message) outside() l1.CoreSet {
-	var inside l1.CoreSet
-	if m.Cols > 0 && m.Rows > 0 {
-		inside = l1.Rect(0, 0, coordinate(m.Cols), coordinate(m.Rows)).Cores()
-	}
-	return m.Cores.Cores().Minus(inside)
+	const most = 256
+	grid := l1.Spec{Cols: int(min(m.Numbers["cols"], most)), Rows: int(min(m.Numbers["rows"], most))}.Grid()
+	return m.Cores.Cores().Minus(grid.Cores())
 }
-
-// coordinate returns the last coordinate of a side of n cores.
-func coordinate(n int) uint8 { return uint8(min(n, 256) - 1) }
 
 // missing names in words the fields that the text leaves out.
 func (m Message) missing() string {
@@ -220,19 +182,17 @@ func (m Message) missing() string {
 	}
 	var out []string
 	for _, field := range m.Missing {
-		if name := names[field]; name != "" {
-			out = append(out, name)
-		}
+		out = append(out, names[field])
 	}
-	return strings.Join(out, ", ")
+	return strings.Join(slices.DeleteFunc(out, func(name string) bool { return name == "" }), ", ")
 }
 
-// rangeOf names the region of the message.
-func (m Message) rangeOf() string {
-	if m.lacks("start", "stop") {
+// rangeText names the region of the message.
+func (m Message) rangeText() string {
+	if !m.has("start", "stop") {
 		return "not in the text"
 	}
-	return rangeText(m.Region)
+	return rangeText(l1.Range{Start: m.Numbers["start"], End: m.Numbers["stop"]})
 }
 
 // short is the short name of the buffers.
@@ -241,4 +201,29 @@ func (m Message) short() string {
 		return "DFB"
 	}
 	return "CB"
+}
+
+// noBank reports whether there is no memory of this kind at all.
+func (m Message) noBank() bool { return m.has("bank") && m.Numbers["bank"] == 0 }
+
+// option is the parameter of open_device that is the size of the memory.
+func (m Message) option() string {
+	return map[string]string{"L1_SMALL": "l1_small_size", "TRACE": "trace_region_size"}[m.What]
+}
+
+// least returns the size that a memory needs: all that is allocated and the buffer. Where free
+// bytes lie in pieces it is the present size and the buffer. 0: the message does not say it.
+func (m Message) least() uint64 {
+	n, need := m.Numbers, m.Numbers["need"]
+	switch {
+	case !m.has("need") || need > l1.MaxAddr-max(n["bank"], n["allocated"]):
+		return 0
+	case m.has("free") && need <= n["free"]:
+		return n["bank"] + need
+	case m.has("allocated"):
+		return n["allocated"] + need
+	case m.has("bank") && need <= n["bank"]:
+		return 0
+	}
+	return need
 }

@@ -27,61 +27,58 @@ const (
 func roundUp(n uint64) uint64 { return (n + baseAlign - 1) / baseAlign * baseAlign }
 
 // facts returns what the words of an explanation may name, reckoned from the message and the chip.
-func (e *Explanation) facts() teller {
-	m, s := e.Message, e.Message.Shortage
+func (r *MessageRow) facts(c chip) teller {
+	m, n := r.Message, r.Message.Numbers
 	wormhole, blackhole := l1.ArchSpec(l1.Wormhole), l1.ArchSpec(l1.Blackhole)
-	region, above := e.regionSpan(), e.aboveSpan()
+	region, above := r.regionSpan(), r.aboveSpan()
 	lowBase, highBase := outer(bases(l1.Wormhole, l1.Blackhole))
 	cols, rows := extent(m.Cores)
 	most, high := widest(l1.Wormhole)
 	outside := m.outside()
-	boards := boardsOf(m.Cols, m.Rows)
-	_, _, limitIs := s.bounds()
-	page, least := max(m.Page, 1), s.least()
-	lower := m.Size - m.Size%page
+	boards := boardsOf(n["cols"], n["rows"])
+	page, least := max(n["page"], 1), m.least()
+	lower := n["size"] - n["size"]%page
 	crowded, sparse := above.low > region.high, above.high < region.low
-	sized := !m.lacks("size", "limit")
-	hasRegion := m.Kind == Grow || m.Kind == Clash || m.Kind == ServiceClash
+	var base, room uint64
+	if r.Region != 0 {
+		base, room = *r.Base, *r.Room
+	}
 	return teller{
 		message: m,
 		numbers: map[string]uint64{
-			"over": e.Over, "base": e.Base, "region": e.Region, "room": e.Room, "above": e.Above, "l1": e.L1Size,
-			"rounded": roundUp(e.Over), "tiles": ceil(e.Over, tile), "times": ceil(e.Region, max(e.Room, 1)),
+			"over": r.Over, "base": base, "region": r.Region, "room": room, "above": r.Above, "l1": r.L1Size,
+			"rounded": roundUp(r.Over), "tiles": ceil(r.Over, tile), "times": ceil(r.Region, max(room, 1)),
 			"least-region": region.low, "lowBase": lowBase, "highBase": highBase,
-			"aboveWormhole": wormhole.L1Size - m.Limit, "aboveBlackhole": blackhole.L1Size - m.Limit,
-			"outside": uint64(outside.Len()), "numCores": uint64(m.NumCores()), "cols": uint64(m.Cols), "rows": uint64(m.Rows),
-			"length": m.Region.Len(), "lastIndex": uint64(wormhole.CBIndices - 1),
-			"pages": m.Size / page, "rest": m.Size % page, "lower-size": lower, "higher-size": lower + page,
-			"ringNeed": roundUp(max(e.Over, 1)), "ringSize": ring,
-			"least": least, "least-all": least * s.Banks, "largest": max(s.Block, s.Window),
+			"aboveWormhole": wormhole.L1Size - n["limit"], "aboveBlackhole": blackhole.L1Size - n["limit"],
+			"outside": uint64(outside.Len()), "numCores": uint64(m.NumCores()), "lastIndex": uint64(wormhole.CBIndices - 1),
+			"pages": n["size"] / page, "rest": n["size"] % page, "lower-size": lower, "higher-size": lower + page,
+			"ringNeed": roundUp(max(r.Over, 1)), "ringSize": ring,
+			"least": least, "least-all": least * n["banks"], "largest": max(n["block"], n["window"]),
 		},
 		texts: map[string]string{
 			"short": m.short(), "long": map[bool]string{false: "circular buffers", true: "dataflow buffers"}[m.What == Dataflow],
-			"cores": m.where(), "outsideCores": coreText(outside.Ranges(), false), "range": m.rangeOf(), "what": m.What,
-			"evidence": e.chip.why, "arch": title(e.Arch), "boards": strings.Join(boards, " or "),
-			"share": e.share(), "ofSize": percentText(e.Over, m.Size), "memory": cmp.Or(s.Buffer, "memory"), "buffer": s.Buffer,
-			"option": s.option(), "reportCommand": "`cbl1 report --programs CAPTURE`", "roomCommand": "`cbl1 room CAPTURE`",
+			"cores": m.where(), "outsideCores": coreText(outside.Ranges(), false), "range": m.rangeText(), "what": m.What,
+			"evidence": c.why, "arch": title(r.Arch), "boards": strings.Join(boards, " or "),
+			"share": r.share(), "ofSize": percentText(r.Over, n["size"]), "memory": cmp.Or(m.What, "memory"),
+			"option": m.option(), "reportCommand": "`cbl1 report --programs CAPTURE`", "roomCommand": "`cbl1 room CAPTURE`",
 		},
 		holds: map[string]bool{
-			string(m.Kind): true, "has-region": hasRegion, "retold": len(m.Missing) > 0, "cores": m.where() != "",
+			string(m.Kind): true, "has-region": m.hasRegion(), "retold": len(m.Missing) > 0, "cores": m.where() != "",
 			"one-core": m.NumCores() == 1, "dataflow": m.What == Dataflow, "type": m.What != "", "tensix": m.What == "TENSIX",
-			"given": e.chip.given, "likely": e.Likely, "based": e.chip.based,
-			"beyond": max(m.Limit, m.End) > blackhole.L1Size, "wide": cols > most || rows > high,
-			"tiny": e.Over <= tiny, "huge": e.Over > blackhole.L1Size, "full": e.Region != 0 && e.Room < full,
-			"near": e.Over <= region.low/20, "half": e.Over <= region.low/2, "most": e.Over > region.high/2,
-			"forgot": e.Over == e.Base, "fromZero": e.Region != 0 && e.Region <= e.L1Size,
+			"given": c.given, "likely": c.likely, "based": c.based,
+			"beyond": max(n["limit"], n["end"]) > blackhole.L1Size, "wide": cols > most || rows > high,
+			"tiny": r.Over <= tiny, "huge": r.Over > blackhole.L1Size, "full": r.Region != 0 && room < full,
+			"near": r.Over <= region.low/20, "half": r.Over <= region.low/2, "most": r.Over > region.high/2,
+			"forgot": r.Over == base, "fromZero": r.Region != 0 && r.Region <= r.L1Size,
 			// What takes most of L1 comes first; a tiny excess is not a matter of sizes.
-			"moveFirst": e.Over <= tiny || !sparse, "crowded": crowded, "lower": e.lowers(),
-			"boards": len(boards) > 0, "high-index": m.Index >= uint64(wormhole.CBIndices),
-			"whole": m.Whole, "warning": m.Warning,
-			"addressable": lower <= l1.MaxAddr-page, "sized": sized, "hasSize": !m.lacks("size"),
-			"no-bank": s.HasBank && s.Bank == 0, "is:" + limitIs: true, "dependencies": s.Dependencies,
-			s.Buffer: true, "option": s.option() != "", "in-l1": s.Buffer == "L1" || s.Buffer == "L1_SMALL",
-			"spare":    (limitIs == "bank-size" || limitIs == "free") && e.Over < blackhole.L1Size,
-			"has-need": s.HasNeed, "has-bank": s.HasBank, "has-allocated": s.HasAllocated, "has-free": s.HasFree,
-			"has-block": s.HasBlock, "has-placeable": s.HasPlaceable,
-			"odd":         s.HasFree && s.HasAllocated && s.Bank != 0 && s.Allocated+s.Free != s.Bank,
-			"trace-banks": s.Buffer == "TRACE" && s.Banks > 1 && least <= l1.MaxAddr/s.Banks,
+			"moveFirst": r.Over <= tiny || !sparse, "crowded": crowded, "lower": r.lowers(),
+			"boards": len(boards) > 0, "high-index": n["index"] >= uint64(wormhole.CBIndices),
+			"whole": m.Whole, "warning": m.Warning, "addressable": lower <= l1.MaxAddr-page,
+			"no-bank": m.noBank(), "is:" + r.LimitIs: true, m.What: true, "option": m.option() != "",
+			"in-l1":       m.What == "L1" || m.What == "L1_SMALL",
+			"spare":       (r.LimitIs == "bank-size" || r.LimitIs == "free") && r.Over < blackhole.L1Size,
+			"odd":         m.has("free", "allocated") && n["bank"] != 0 && n["allocated"]+n["free"] != n["bank"],
+			"trace-banks": m.What == "TRACE" && n["banks"] > 1 && least <= l1.MaxAddr/max(n["banks"], 1),
 		},
 	}
 }

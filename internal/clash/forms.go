@@ -26,23 +26,23 @@ func forms() []form {
 		global  = "Cannot set to globally allocated buffer."
 		exceeds = " Circular buffer size {size} B exceeds allocated L1 buffer"
 	)
-	tensor := MessageNumbers{Kind: BackingBuffer, What: Circular}
+	tensor := Message{Kind: BackingBuffer, What: Circular}
 	warned, whole := tensor, tensor
 	warned.Warning, whole.Whole = true, true
 	return slices.Concat([]form{
-		parse(MessageNumbers{Kind: Grow}, static, "* in program {program}", "~ on core range {cores}",
+		parse(Message{Kind: Grow}, static, "* in program {program}", "~ on core range {cores}",
 			" grow to {end} B| grow to {end}", beyond),
-		parse(MessageNumbers{Kind: Clash}, static, "~ in program {program}", " clash with L1 buffers",
+		parse(Message{Kind: Clash}, static, "~ in program {program}", " clash with L1 buffers",
 			"~ on core range {cores}", clashAt, ends),
-		parse(MessageNumbers{Kind: ServiceClash, What: Circular}, "Circular buffers on service-core range {cores}",
+		parse(Message{Kind: ServiceClash, What: Circular}, "Circular buffers on service-core range {cores}",
 			" in program {program}", " clash with ServiceCoreManager-allocated L1 (lowest service allocation at {limit}",
 			", CB region ends at {end})"),
-		parse(MessageNumbers{Kind: Grid, What: Circular}, "Circular buffer core range {cores}", " in program {program}",
+		parse(Message{Kind: Grid, What: Circular}, "Circular buffer core range {cores}", " in program {program}",
 			" exceeds device compute grid ({cols}x{rows})",
 			"* and is not entirely on cores claimed via ServiceCoreManager"),
-		parse(MessageNumbers{Kind: Append, What: Circular}, "Local buffer address {address}",
+		parse(Message{Kind: Append, What: Circular}, "Local buffer address {address}",
 			" has to append to last L1 region [{start}, {stop})", " or be at a higher address"),
-		parse(MessageNumbers{Kind: IndexReuse, What: Circular},
+		parse(Message{Kind: IndexReuse, What: Circular},
 			"Invalid circular buffer index: Cannot add circular buffer at index {index}",
 			", another circular buffer already exists"),
 
@@ -53,7 +53,7 @@ func forms() []form {
 		parse(whole, global, exceeds, " size of {tensor/ B}"),
 		parse(warned, strings.TrimLeft(exceeds, " "), " bank size of {tensor/ B}"),
 		parse(whole, strings.TrimLeft(exceeds, " "), " size of {tensor/ B}"),
-		parse(MessageNumbers{Kind: PageSize, What: Circular}, "Total circular buffer size {size} B",
+		parse(Message{Kind: PageSize, What: Circular}, "Total circular buffer size {size} B",
 			" must be divisible by page size {page/ B}"),
 	}, memoryForms(), openForms())
 }
@@ -68,7 +68,7 @@ func memoryForms() []form {
 	)
 	oneOf := func(text string) string { return "Out of Memory: " + text + "|" + text }
 	memory := func(wording ...string) form {
-		return parse(MessageNumbers{Kind: OutOfMemory}, append(wording,
+		return parse(Message{Kind: OutOfMemory}, append(wording,
 			"? (allocated: {allocated} B", "?, free: {free} B", "?, largest free block: {block} B", "*)",
 			"?. After subtracting {ranges} dependency range(s) and {more} additional occupied range(s)",
 			"?, {placeable} B remained placeable across {windows} window(s)", "?, largest {window} B")...)
@@ -83,16 +83,16 @@ func memoryForms() []form {
 // openForms returns those about sizes that are chosen when a device is opened.
 func openForms() []form {
 	return []form{
-		parse(MessageNumbers{Kind: KernelConfig}, "Program size ({size})", " too large for kernel config buffer ({limit})",
+		parse(Message{Kind: KernelConfig}, "Program size ({size})", " too large for kernel config buffer ({limit})",
 			"~ on {type}"),
-		parse(MessageNumbers{Kind: TraceRegion}, "Creating trace buffers of size {size}B",
+		parse(Message{Kind: TraceRegion}, "Creating trace buffers of size {size}B",
 			"~ on MeshDevice {device}| on device {device}", ", but only {limit}B is allocated for trace region"),
-		parse(MessageNumbers{Kind: UnsafeAllocation, Warning: true},
+		parse(Message{Kind: UnsafeAllocation, Warning: true},
 			"Allocating device buffers is unsafe|Allocating device buffers is potentially unsafe",
 			" due to the existence of an active trace"),
-		parse(MessageNumbers{Kind: PersistentL1}, "Persistent L1 arena is out of memory:", " cannot place {size} bytes",
+		parse(Message{Kind: PersistentL1}, "Persistent L1 arena is out of memory:", " cannot place {size} bytes",
 			" aligned to {page}", "~ on cores {cores}", " in [{start}, {stop})"),
-		parse(MessageNumbers{Kind: PersistentSealed},
+		parse(Message{Kind: PersistentSealed},
 			"Cannot allocate persistent L1 on core {core}", " after program-local L1 placement"),
 	}
 }

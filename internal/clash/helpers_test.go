@@ -18,6 +18,14 @@ func read(t testing.TB, text string) clash.Found {
 	return found
 }
 
+// value is a number of a row; 0 if it is not known.
+func value(n *uint64) uint64 {
+	if n == nil {
+		return 0
+	}
+	return *n
+}
+
 // message is the text of a sample, in the new spelling of cores.
 func message(s sample, cores string) string {
 	if s.kind == clash.Grow {
@@ -43,7 +51,7 @@ func spellings(s sample) map[string]string {
 }
 
 // requireSound checks what holds for every explanation.
-func requireSound(t testing.TB, e clash.Explanation) {
+func requireSound(t testing.TB, e clash.MessageRow) {
 	t.Helper()
 	m := e.Message
 	over, ok := m.Over()
@@ -54,18 +62,19 @@ func requireSound(t testing.TB, e clash.Explanation) {
 	}
 	require.NotEmpty(t, e.Summary)
 	require.LessOrEqual(t, 1+len(e.Notes), 13+min(1, len(m.Missing)), "%+v", e.Notes)
-	require.GreaterOrEqual(t, e.Percent, 0.0)
-	require.LessOrEqual(t, e.Percent, 100.0)
+	require.GreaterOrEqual(t, e.OverPercent, 0.0)
+	require.LessOrEqual(t, e.OverPercent, 100.0)
 	if e.Region != 0 {
-		require.Equal(t, m.End-e.Base, e.Region)
-		require.Equal(t, m.Limit-e.Base, e.Room)
-		require.LessOrEqual(t, e.Base, m.Limit)
+		require.Equal(t, m.Numbers["end"]-*e.Base, e.Region)
+		require.Equal(t, m.Numbers["limit"]-*e.Base, *e.Room)
+		require.LessOrEqual(t, *e.Base, m.Numbers["limit"])
 	} else {
-		require.Zero(t, e.Room)
+		require.Nil(t, e.Base)
+		require.Nil(t, e.Room)
 	}
 	if e.Above != 0 {
-		require.Equal(t, e.L1Size-m.Limit, e.Above)
-		require.Less(t, m.Limit, e.L1Size)
+		require.Equal(t, e.L1Size-m.Numbers["limit"], e.Above)
+		require.Less(t, m.Numbers["limit"], e.L1Size)
 	}
 	for _, n := range e.Notes {
 		require.NotEmpty(t, n.Label)

@@ -2,6 +2,8 @@ package clash
 
 import (
 	"bytes"
+	"cmp"
+	"fmt"
 	"strconv"
 
 	"github.com/cbl1/cbl1/l1"
@@ -16,8 +18,16 @@ type matcher struct {
 	stop   int    // where reading a part failed
 	text   []byte // the message so far, on one line
 
-	read            int      // parts
-	fields, missing []string // that were read, and that the text leaves out
+	msg     Message  // the words so far
+	numbers []number // so far
+	missing []string // fields that the text leaves out
+	read    int      // parts
+}
+
+// A number is one of a message, by its field.
+type number struct {
+	field string
+	value uint64
 }
 
 // at returns b[i], or 0 behind the end: there is no NUL in normalised text.
@@ -41,9 +51,7 @@ func (m *matcher) lit(s string) bool {
 			}
 			continue // a line break is passed with the character behind it
 		}
-		if m.at(i) == '\n' {
-			i = m.pass(i, func(c byte) bool { return c == s[k] })
-		}
+		i = m.pass(i, func(c byte) bool { return c == s[k] })
 		if m.at(i) != s[k] {
 			return m.endsAt(i, s[:k])
 		}
@@ -61,9 +69,12 @@ func (m *matcher) endsAt(i int, read string) bool {
 	return false
 }
 
-// pass returns the place where the message continues after the line break at i: after the
+// pass returns the place where the message continues after a line break at i: after the
 // repeated prefix, or else directly. It returns i if neither place has a wanted byte.
 func (m *matcher) pass(i int, want func(byte) bool) int {
+	if m.at(i) != '\n' {
+		return i
+	}
 	rest := m.b[min(i+1, len(m.b)):]
 	if n := repeated(m.prefix, rest); n > 0 && want(m.at(i+1+n)) {
 		return i + 1 + n
@@ -122,24 +133,15 @@ func wordByte(c byte) bool {
 // spread over several lines: right if a word must follow, because no message has
 // two numbers with only white space between them.
 func (m *matcher) number(joined bool, most uint64) (uint64, bool) {
-	i := m.i
-	if m.at(i) == '\n' {
-		i = m.passNumber(i)
-	}
 	var digits []byte
+	i, next := m.i, m.passNumber(m.i)
 	for {
-		for digit(m.at(i)) {
+		for i = next; digit(m.at(i)); i++ {
 			digits = append(digits, m.at(i))
-			i++
 		}
-		if !joined || m.at(i) != '\n' || len(digits) == 0 {
+		if next = m.passNumber(i); next == i || !joined || len(digits) == 0 {
 			break
 		}
-		next := m.passNumber(i)
-		if next == i {
-			break
-		}
-		i = next
 	}
 	n, err := strconv.ParseUint(string(digits), 10, 64)
 	m.stop = max(m.stop, i)
@@ -163,24 +165,28 @@ func (m *matcher) passNumber(i int) int {
 // bytes reads a number of bytes, or an address. Fixed text follows, or after the end of the
 // message: nothing, or a unit. That may be missing, as if a selection had stopped one
 // character short.
-func (m *matcher) bytes(end string) (uint64, bool) {
+func (m *matcher) bytes(end string) (n uint64, ok bool) {
 	saved := *m
-	switch end {
-	case "":
+	if end == "" {
 		return m.number(true, l1.MaxAddr)
-	case " B":
-		if n, ok := m.number(true, l1.MaxAddr); ok && m.lit(end) && m.boundary() {
+	}
+	if end == " B" {
+		if n, ok = m.number(true, l1.MaxAddr); ok && m.lit(end) && m.boundary() {
 			return n, true
 		}
-		saved.stop = m.stop
 		m.back(saved)
 	}
-	if n, ok := m.number(false, l1.MaxAddr); ok && m.boundary() {
+	if n, ok = m.number(false, l1.MaxAddr); ok && m.boundary() {
 		return n, true
 	}
-	saved.stop = m.stop
 	m.back(saved)
 	return 0, false
+}
+
+// back returns to a saved state, and notes where reading failed.
+func (m *matcher) back(saved matcher) {
+	saved.stop = m.stop
+	*m = saved
 }
 
 // placeholder reads what stands for a number or for cores: <id>, {}, [...] or N.
@@ -201,7 +207,7 @@ func (m *matcher) placeholder(unit string) bool {
 	m.text = append(m.text, m.b[m.i:i]...)
 	m.i = i
 	if saved := *m; unit != "" && unit != "." && !m.lit(unit) {
-		m.back(saved)
+		*m = saved
 	}
 	return true
 }
@@ -220,9 +226,8 @@ func (m *matcher) dotsAt(i int) int {
 func (m *matcher) dots(i int) bool {
 	if m.at(i) == ' ' {
 		i++
-	} else if m.at(i) == '\n' {
-		i = m.pass(i, func(c byte) bool { return c == '.' || c == '[' || c == '(' || c == "\u2026"[0] })
 	}
+	i = m.pass(i, func(c byte) bool { return c == '.' || c == '[' || c == '(' || c == "\u2026"[0] })
 	n := m.dotsAt(i)
 	if n == 0 {
 		return false
@@ -234,32 +239,24 @@ func (m *matcher) dots(i int) bool {
 
 // blank passes a blank or line break behind dots.
 func (m *matcher) blank() {
-	switch m.at(m.i) {
-	case ' ':
+	if m.at(m.i) == ' ' {
 		m.i++
-	case '\n':
-		m.i = m.pass(m.i, func(c byte) bool { return c != 0 })
 	}
+	m.i = m.pass(m.i, func(c byte) bool { return c != 0 })
 }
 
-// word reads one of some words.
-func (m *matcher) word(into *string, words ...string) bool {
+// word reads one of some words. The first one of a message counts.
+func (m *matcher) word(words ...string) bool {
 	for _, word := range words {
 		saved := *m
 		if m.lit(word) && m.boundary() {
-			if *into == "" {
-				*into = word
-			}
+			m.msg.What = cmp.Or(m.msg.What, word)
 			return true
 		}
-		saved.stop = m.stop
 		m.back(saved)
 	}
 	return false
 }
-
-// back returns to a saved state and drops the text appended since.
-func (m *matcher) back(saved matcher) { *m = saved }
 
 // boundary reports whether a number or word may end here. It may not inside a fraction, a date or
 // a time, with which the next line of a log begins.
@@ -269,47 +266,43 @@ func (m *matcher) boundary() bool {
 }
 
 // capitals reads a name of one of tt-metal's enumerations.
-func (m *matcher) capitals(into *string) bool {
+func (m *matcher) capitals() bool {
 	n := m.i
 	for c := m.at(n); 'A' <= c && c <= 'Z' || c == '_' || n > m.i && digit(c); c = m.at(n) {
 		n++
 	}
-	*into = string(m.b[m.i:min(n, len(m.b))])
-	m.i, m.text = n, append(m.text, *into...)
-	return len(*into) > 1 && m.boundary()
+	name := m.b[m.i:min(n, len(m.b))]
+	m.i, m.text, m.msg.What = n, append(m.text, name...), string(name)
+	return len(name) > 1 && m.boundary()
 }
 
 // core reads one core in either spelling.
-func (m *matcher) core() (s l1.CoreRangeSet, ok bool) {
+func (m *matcher) core() bool {
 	n := m.i
-	for bytes.IndexByte([]byte("(xy=,-)0123456789"), m.at(n)) >= 0 && m.at(n) != 0 {
+	for c := m.at(n); c != 0 && bytes.IndexByte([]byte("(xy=,-)0123456789"), c) >= 0; c = m.at(n) {
 		n++
 	}
-	core, err := l1.ParseCore(string(m.b[m.i:n]))
+	core := m.b[m.i:n]
+	set, err := l1.ParseCoreRangeSet(fmt.Sprintf("{[%s - %s]}", core, core))
 	if err != nil {
-		return s, false
+		return false
 	}
-	m.text = append(m.text, m.b[m.i:n]...)
-	m.i = n
-	s, err = l1.NewCoreRangeSet(l1.CoreRange{Start: core, End: core})
-	return s, err == nil
+	m.i, m.text, m.msg.Cores = n, append(m.text, core...), set
+	return true
 }
 
 // cores reads a rectangle or a set of rectangles in either spelling.
-func (m *matcher) cores() (s l1.CoreRangeSet, ok bool) {
-	i := m.i
+func (m *matcher) cores() bool {
 	var raw []byte
 	open := func(c byte) bool { return c == '[' || c == '{' }
 	part := func(c byte) bool { return digit(c) || c != 0 && bytes.IndexByte([]byte("[](){}xy=,- "), c) >= 0 }
-	if m.at(i) == '\n' {
-		i = m.pass(i, open)
-	}
+	i := m.pass(m.i, open)
 	if !open(m.at(i)) {
-		return s, false
+		return false
 	}
-	last := byte(']')
+	format, last := "{%s}", byte(']')
 	if m.at(i) == '{' {
-		last = '}'
+		format, last = "%s", '}'
 	}
 	for part(m.at(i)) {
 		c := m.at(i)
@@ -318,25 +311,15 @@ func (m *matcher) cores() (s l1.CoreRangeSet, ok bool) {
 		if c == last {
 			break
 		}
-		if m.at(i) == '\n' {
-			i = m.pass(i, part)
-		}
+		i = m.pass(i, part)
 	}
-	var err error
-	if last == '}' {
-		s, err = l1.ParseCoreRangeSet(string(raw))
-	} else {
-		var r l1.CoreRange
-		if r, err = l1.ParseCoreRange(string(raw)); err == nil {
-			s, err = l1.NewCoreRangeSet(r)
-		}
-	}
+	set, err := l1.ParseCoreRangeSet(fmt.Sprintf(format, raw))
 	if err != nil {
-		return l1.CoreRangeSet{}, false
+		return false
 	}
-	m.i = i
-	m.text = append(m.text, coreText(s, bytes.IndexByte(raw, 'x') >= 0)...)
-	return s, true
+	m.i, m.msg.Cores = i, set
+	m.text = append(m.text, coreText(set, bytes.IndexByte(raw, 'x') >= 0)...)
+	return true
 }
 
 // coreText returns a set as tt-metal prints it: one rectangle without braces.

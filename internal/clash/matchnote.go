@@ -9,38 +9,32 @@ import (
 	"strings"
 
 	"github.com/cbl1/cbl1/internal/shown"
-	"github.com/cbl1/cbl1/l1"
 )
 
-// explain explains a message, with what a capture says about it.
-func (f Found) explain(i int, given l1.Spec) Explanation {
-	e := Explain(f.Messages[i], given)
-	if i < len(f.Matches) {
-		e.Add(f.Matches[i])
+// Add adds what a capture says about the message. Questions that it answers are removed from the
+// unknown ones.
+func (r *MessageRow) Add(match Match) {
+	r.Space, r.Margin = match.Space, match.Margin
+	found := match.Level != "" && match.Level != MatchNone
+	if found || r.Space != nil {
+		r.Notes = slices.DeleteFunc(r.Notes, func(n Note) bool { return n.Label == "unknown" })
 	}
-	return e
-}
-
-// Add adds the match of the message in a capture. Questions that the match answers are removed
-// from the unknown ones.
-func (e *Explanation) Add(match Match) {
-	if match.Space != nil {
-		e.Notes = slices.DeleteFunc(e.Notes, func(n Note) bool { return n.Label == "unknown" })
-		e.addSpace(match.Space)
+	if r.Space != nil {
+		r.addSpace(r.Space)
 	}
-	e.addChange(match.Margin)
-	if match.Level == "" {
-		return
+	if !r.Damaged {
+		r.tell(r.changes(match.Margin), "change")
 	}
-	if match.Level != MatchNone {
-		e.Notes = slices.DeleteFunc(e.Notes, func(n Note) bool { return n.Label == "unknown" })
+	if match.Level != "" {
+		match.Buffers = match.ProgramRun.on(r.Message)
+		r.Match = &match
+		r.tell(match.facts(r.Message), "match")
 	}
-	e.tell(match.facts(e.Message), "match")
 }
 
 // facts returns what the words about a match may name.
 func (m Match) facts(msg Message) teller {
-	best := m.Best
+	best := cmp.Or(m.ProgramRun, &ProgramRun{})
 	others := slices.DeleteFunc(slices.Clone(m.Ops), func(op string) bool { return op == best.Op })
 	var tensor uint64
 	if len(m.Tensors) > 0 {
@@ -51,12 +45,12 @@ func (m Match) facts(msg Message) teller {
 		numbers: map[string]uint64{"ends": m.End, "runs": uint64(m.Runs), "run-base": best.Base, "tensor-at": tensor},
 		texts: map[string]string{
 			"run": best.text(), "source": best.source(), "other": clip(strings.Join(others[:min(len(others), 1)], "")),
-			"buffers": m.buffers(msg), "lowest": m.tensors(msg),
+			"buffers": m.buffers(msg), "lowest": m.tensors(best),
 		},
 		holds: map[string]bool{
-			string(msg.Kind): true, "named": msg.Cores.Len() > 0, "limit-known": !msg.lacks("limit"),
+			string(msg.Kind): true, "named": msg.Cores.Len() > 0,
 			"none": m.Level == MatchNone, "exact": m.Level == MatchExact, "other-lowest": m.Level == MatchLowest,
-			"found": m.End != 0, "any-tensor": len(m.Tensors) > 0,
+			"found": m.ProgramRun != nil, "any-tensor": len(m.Tensors) > 0,
 			"placed": best.Synthesised && m.Level != MatchSize, "several": m.Runs > 1, "missed": m.Runs > 1 && m.miss > 0,
 			"other": len(others) > 0, "many": len(others) > 1,
 		},
@@ -71,25 +65,21 @@ func (r ProgramRun) source() string {
 	return "capture"
 }
 
-// place names a node of the capture of a run, or an event of its log.
-func (r ProgramRun) place(event uint64, t string) string {
-	word := "node"
+// Place names a node of the capture of a run, or an event of its log.
+func (r ProgramRun) Place(event uint64, t json.Number) string {
+	text := fmt.Sprintf("node %d", event)
 	if r.Log {
-		word = "event"
+		text = fmt.Sprintf("event %d", event)
 	}
 	if t != "" {
-		return fmt.Sprintf("%s %d (t %s)", word, event, t)
+		text += fmt.Sprintf(" (t %s)", t)
 	}
-	return fmt.Sprintf("%s %d", word, event)
+	return text
 }
 
 // text names a run.
 func (r ProgramRun) text() string {
-	op := clip(r.Op)
-	if op == "" {
-		op = "a program"
-	}
-	text := op + ", " + r.place(r.Event, r.T)
+	text := cmp.Or(clip(r.Op), "a program") + ", " + r.Place(r.Event, r.T)
 	if r.Capture != "" {
 		text += " of " + clip(path.Base(r.Capture))
 	}
@@ -106,41 +96,45 @@ func (r ProgramRun) text() string {
 }
 
 // on returns the buffers of a run on the cores of a message that take any bytes, the
-// highest end best.
-func (r ProgramRun) on(msg Message) []CB {
+// highest end first.
+func (r *ProgramRun) on(msg Message) (out []CBRow) {
+	if r == nil {
+		return nil
+	}
 	cores := msg.Cores.Cores()
-	var out []CB
 	for _, cb := range r.CBs {
 		if !cb.Range.IsEmpty() && (cores.IsEmpty() || cb.Cores.Cores().Overlaps(cores)) {
-			out = append(out, cb)
+			out = append(out, CBRow{cb.Number, cb.Cores.String(), cb.Range.Start, cb.Range.End, cb.Range.Len()})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b CB) int { return cmp.Compare(b.Range.End, a.Range.End) })
+	slices.SortStableFunc(out, func(a, b CBRow) int { return cmp.Compare(b.End, a.End) })
 	return out
 }
 
 // buffers lists the buffers of the program.
 func (m Match) buffers(msg Message) string {
-	const most = 4
-	all := m.Best.on(msg)
 	var parts []string
-	for i, cb := range all {
-		if i == most {
-			parts = append(parts, fmt.Sprintf("%d more below", len(all)-most))
-			break
-		}
-		text := fmt.Sprintf("%s %d at %s: %s", msg.short(), cb.Number, exact(cb.Range.Start), amount(cb.Range.Len()))
+	for i, cb := range m.Buffers {
+		text := fmt.Sprintf("%s %d at %s: %s", msg.short(), cb.Number, exact(cb.Start), amount(cb.Size))
 		if i == 0 {
 			text += ", reaches up"
 		}
 		parts = append(parts, text)
 	}
+	return firstOf(parts, 4, "more below")
+}
+
+// firstOf lists the first parts of a list, and says how many more there are.
+func firstOf(parts []string, most int, more string) string {
+	if n := len(parts) - most; n > 0 {
+		parts = append(parts[:most], fmt.Sprint(n, " ", more))
+	}
 	return strings.Join(parts, "; ")
 }
 
-// tensors names what lay lowest.
-func (m Match) tensors(msg Message) string {
-	if len(m.Tensors) == 0 || msg.Kind != Clash {
+// tensors names the L1 buffer that lay lowest.
+func (m Match) tensors(best *ProgramRun) string {
+	if len(m.Tensors) == 0 {
 		return ""
 	}
 	t := m.Tensors[0]
@@ -151,38 +145,18 @@ func (m Match) tensors(msg Message) string {
 	if t.Layout != "" {
 		text += clip(t.Layout) + ", "
 	}
-	text += "allocated at " + m.Best.place(t.Event, string(t.T))
+	text += "allocated at " + best.Place(t.Event, t.T)
 	if t.Op != "" {
 		text += " by " + clip(t.Op)
 	}
 	if t.Synthesised {
-		text += "; its address is not in the " + m.Best.source()
+		text += "; its address is not in the " + best.source()
 	}
 	if n := len(m.Tensors) - 1; n > 0 {
-		text += fmt.Sprintf("; %s more at this address", shown.Plural(uint64(n), "buffer"))
+		text += fmt.Sprintf("; %s more at this address", shown.Plural(n, "buffer"))
 	}
 	return text
 }
 
 // clip shortens the names of functions that run: the innermost ones say most.
 func clip(s string) string { return shown.TailText(s, 80) }
-
-// row returns m as JSON.
-func (m Match) row(msg Message) *MatchRow {
-	if m.Level == "" {
-		return nil
-	}
-	r := &MatchRow{Level: m.Level, Runs: m.Runs, Ops: m.Ops}
-	if m.End == 0 {
-		return r
-	}
-	best := m.Best
-	r.Capture, r.Event, r.T, r.Op, r.Device = best.Capture, &best.Event, json.Number(best.T), best.Op, best.Device
-	r.Log, r.OneOf, r.Inferred, r.Synthesised = best.Log, best.OneOf, best.Inferred, best.Synthesised
-	r.Base, r.End = &best.Base, &m.End
-	for _, cb := range best.on(msg) {
-		r.CBs = append(r.CBs, CBRow{cb.Number, cb.Cores.String(), cb.Range.Start, cb.Range.End, cb.Range.Len()})
-	}
-	r.Tensors = m.Tensors
-	return r
-}

@@ -1,103 +1,81 @@
 package clash
 
 import (
+	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/cbl1/cbl1/l1"
 )
 
 // A Message is one message of tt-metal, taken apart.
 type Message struct {
-	MessageNumbers
-	Text  string          // the message on one line, without prefix and suffix
-	Cores l1.CoreRangeSet // the cores it names: one rectangle in all releases seen
-
-	// Missing names the fields that the text leaves out, in its order: somebody shortened it, or
-	// told it again. They are zero: "program", "cores", "limit", "end", "size", ...
-	Missing []string
-	read    []string // the names of the fields that the text has
-
-	Line  int64 // where the (first) message starts, from 1
-	Count int64 // how often it occurs: 1 from Scan
-}
-
-// MessageNumbers holds the kind and the numbers of a Message. Fields that the Kind does not mention are zero.
-type MessageNumbers struct {
 	Kind Kind
 	// What names the buffers: Circular or Dataflow. For KernelConfig it names the type of the cores,
-	// "TENSIX" or "ACTIVE_ETH". It is "" for other kinds, which name no buffers.
-	What string
+	// "TENSIX" or "ACTIVE_ETH", and for OutOfMemory the memory: "DRAM", "L1", "L1_SMALL" or "TRACE".
+	// It is "" for other kinds, which name no buffers.
+	What    string
+	Cores   l1.CoreRangeSet // the cores it names: one rectangle in all releases seen
+	Warning bool            // tt-metal went on (BackingBuffer of an older release, UnsafeAllocation)
+	Whole   bool            // "tensor" is its size in all banks: the wording of 2024 (BackingBuffer)
 
-	Program    uint64 // the id of the program
-	HasProgram bool   // whether the message names one; 0 is an ordinary id
+	// Numbers holds the numbers that the text has, by the names of their fields in forms.go:
+	//
+	//	program       the id of the program; 0 is an ordinary id
+	//	end           the address at which the region of the buffers ends (Grow, Clash, ServiceClash)
+	//	limit         the bound that the buffers had to stay below: the L1 size of a core (Grow), the
+	//	              address of the lowest L1 buffer (Clash) or of the lowest service allocation
+	//	              (ServiceClash), the size of the ring (KernelConfig) or region (TraceRegion)
+	//	cols, rows    the device's compute grid (Grid)
+	//	address       where a buffer was to be placed (Append)
+	//	start, stop   the region that it would cut into (Append), all that there is for pages (PersistentL1)
+	//	index         buffer index (IndexReuse)
+	//	size          of one buffer, a program (KernelConfig), or all traces (TraceRegion)
+	//	tensor        bytes per bank of the tensor that the buffer lies in (BackingBuffer)
+	//	page          page size (PageSize), or alignment (PersistentL1)
+	//
+	// The others are of OutOfMemory, and count one bank: a bank of L1 is the part of one core that
+	// tensors may use. (tt_metal/impl/allocator/bank_manager.cpp.) Older releases print fewer.
+	//
+	//	banks         how many there are
+	//	need          what the buffer needs, in one piece
+	//	bank          the size of a bank
+	//	allocated, free
+	//	block         the largest piece that is free
+	//	dependencies  1: ranges of other allocators of the same L1 were excluded before: of per-core
+	//	              buffers or of sub-devices. allocated, free and block count one allocator
+	//	placeable     the part of free outside the ranges of others
+	//	window        the largest piece of it
+	Numbers map[string]uint64
 
-	// Limit is the bound that the buffers had to stay below: the L1 size of a core (Grow), the
-	// address of the lowest L1 buffer (Clash) or of the lowest service allocation
-	// (ServiceClash), the size of the ring (KernelConfig) or region (TraceRegion).
-	Limit uint64
-	// End is the address at which the region of the buffers ends (Grow, Clash,
-	// ServiceClash).
-	End uint64
+	// Missing names the fields that the text leaves out, in its order: somebody shortened it, or
+	// told it again. "program", "cores", "limit", "end", "size", ...
+	Missing []string
 
-	Cols, Rows int // the device's compute grid (Grid)
-
-	Address uint64   // where a buffer was to be placed (Append)
-	Region  l1.Range // the region that it would cut into (Append), all that there is for pages (PersistentL1)
-
-	Index uint64 // buffer index (IndexReuse)
-
-	// Size is the total size of one buffer (BackingBuffer, PageSize, OutOfMemory, PersistentL1), of
-	// a program (KernelConfig), or of all traces (TraceRegion).
-	Size  uint64
-	Bank  uint64 // bytes per bank of the tensor it lies in (BackingBuffer)
-	Whole bool   // Bank is the size of the tensor in all banks: the wording of 2024
-	Page  uint64 // page size (PageSize), or alignment (PersistentL1)
-
-	Shortage Shortage // what the allocator says (OutOfMemory)
-
-	Warning bool // a warning: tt-metal went on (BackingBuffer of an older release, UnsafeAllocation)
+	Text  string // the message on one line, without prefix and suffix
+	Line  int64  // where the (first) message starts, from 1
+	Count int64  // how often it occurs: 1 from Scan
 }
 
 // NumCores returns the number of cores that m names, each once.
 func (m Message) NumCores() int { return m.Cores.Cores().Len() }
 
-// Over returns by how many bytes the limit of m is exceeded: End - Limit, for
-// Append the bytes between the address and the end of the region, for
-// BackingBuffer Size - Bank, for KernelConfig and TraceRegion Size - Limit, for
-// PersistentL1 Size less the length of Region, for OutOfMemory the bytes that are missing: of
-// a bank, of its free bytes, or of its largest free block. ok is false for kinds without a
-// limit, if the text leaves a number out, and if the numbers show no excess, as happens when
-// a text was cut or altered.
-func (m Message) Over() (over uint64, ok bool) {
-	end, limit := m.bounds()
-	if m.lacks("end", "limit", "tensor", "address", "start", "stop") || m.lacks("size") && m.Kind != OutOfMemory {
-		return 0, false
+// number returns a number of the text, or the "length" of its region.
+func (m Message) number(name string) (n uint64, ok bool) {
+	if name == "length" {
+		return m.Numbers["stop"] - m.Numbers["start"], m.has("start", "stop")
 	}
-	if end <= limit {
-		return 0, false
-	}
-	return end - limit, true
+	n, ok = m.Numbers[name]
+	return n, ok
 }
 
-// bounds returns the two numbers whose difference is the excess.
-func (m Message) bounds() (end, limit uint64) {
-	switch m.Kind {
-	case Grow, Clash, ServiceClash:
-		return m.End, m.Limit
-	case Append:
-		return m.Region.End, m.Address
-	case BackingBuffer:
-		return m.Size, m.Bank
-	case KernelConfig, TraceRegion:
-		return m.Size, m.Limit
-	case PersistentL1:
-		return m.Size, m.Region.Len()
-	case OutOfMemory:
-		need, limit, _ := m.Shortage.bounds()
-		return need, limit
+// has reports whether the text has all of some numbers.
+func (m Message) has(names ...string) bool {
+	for _, name := range names {
+		if _, ok := m.number(name); !ok {
+			return false
+		}
 	}
-	return 0, 0
+	return true
 }
 
 // lacks reports whether the text leaves out one of some fields.
@@ -105,12 +83,70 @@ func (m Message) lacks(fields ...string) bool {
 	return slices.ContainsFunc(fields, func(field string) bool { return slices.Contains(m.Missing, field) })
 }
 
-// key identifies equal messages: all but the spelling of cores and the place in the text.
-type key struct {
-	MessageNumbers
-	cores, missing string
+// A bound is a number that another one of the same message exceeds.
+type bound struct {
+	kind           Kind
+	number, atMost string // the names of both
+	is             string // the name of atMost in a Row
 }
 
-func (m Message) key() key {
-	return key{m.MessageNumbers, m.Cores.String(), strings.Join(m.Missing, " ")}
+// bounds returns the numbers whose difference is the excess. Of several of a kind the first one that
+// is exceeded counts.
+func bounds() []bound {
+	return []bound{
+		{Grow, "end", "limit", "l1-size"},
+		{Clash, "end", "limit", "lowest-l1-tensor"},
+		{ServiceClash, "end", "limit", "lowest-service-allocation"},
+		{Append, "stop", "address", ""},
+		{BackingBuffer, "size", "tensor", "bank-size"},
+		{KernelConfig, "size", "limit", "kernel-config-ring"},
+		{TraceRegion, "size", "limit", "trace-region"},
+		{PersistentL1, "size", "length", ""},
+		{OutOfMemory, "need", "bank", "bank-size"},
+		{OutOfMemory, "need", "placeable", "placeable"},
+		{OutOfMemory, "need", "window", "largest-placeable-block"},
+		{OutOfMemory, "need", "free", "free"},
+		{OutOfMemory, "need", "block", "largest-free-block"},
+	}
+}
+
+// bound returns the first bound that the numbers of m exceed, or else the last one of its kind.
+func (m Message) bound() (b bound, exceeded bool) {
+	for _, next := range bounds() {
+		if next.kind != m.Kind {
+			continue
+		}
+		if next.atMost == "free" && m.has("placeable") {
+			break // free bytes that other allocators hold say nothing
+		}
+		b = next
+		n, has := m.number(b.number)
+		most, bounded := m.number(b.atMost)
+		if has && bounded && n > most && !m.lacks("start") {
+			return b, true
+		}
+	}
+	return b, false
+}
+
+// Over returns by how many bytes the limit of m is exceeded: end - limit, for
+// Append the bytes between the address and the end of the region, for
+// BackingBuffer size - tensor, for KernelConfig and TraceRegion size - limit, for
+// PersistentL1 size less the length of the region, for OutOfMemory the bytes that are missing: of
+// a bank, of its free bytes, or of its largest free block. ok is false for kinds without a
+// limit, if the text leaves a number out, and if the numbers show no excess, as happens when
+// a text was cut or altered.
+func (m Message) Over() (over uint64, ok bool) {
+	b, ok := m.bound()
+	if !ok {
+		return 0, false
+	}
+	n, _ := m.number(b.number)
+	most, _ := m.number(b.atMost)
+	return n - most, true
+}
+
+// key is the same for equal messages: it has all but the spelling of cores and the place in the text.
+func (m Message) key() string {
+	return fmt.Sprint(m.Kind, " ", m.What, m.Warning, m.Whole, m.Numbers, m.Cores, m.Missing)
 }

@@ -130,12 +130,8 @@ func requireFromWhole(t *testing.T, whole clash.Message, text string) {
 	require.NoError(t, err)
 	for _, m := range found.Messages {
 		require.Equal(t, whole.Kind, m.Kind, text)
-		for name, n := range map[string][2]uint64{
-			"end": {whole.End, m.End}, "limit": {whole.Limit, m.Limit}, "size": {whole.Size, m.Size}, "bank": {whole.Bank, m.Bank}, "page": {whole.Page, m.Page},
-			"program": {whole.Program, m.Program}, "address": {whole.Address, m.Address}, "start": {whole.Region.Start, m.Region.Start},
-			"stop": {whole.Region.End, m.Region.End}, "banks": {whole.Shortage.Banks, m.Shortage.Banks},
-		} {
-			require.True(t, n[1] == n[0] || n[1] == 0, "%s: %d, in the whole message %d: %s", name, n[1], n[0], text)
+		for name, n := range m.Numbers {
+			require.True(t, n == whole.Numbers[name] || n == 0, "%s: %d, in the whole message %d: %s", name, n, whole.Numbers[name], text)
 		}
 		requireSound(t, clash.Explain(m, l1.Spec{}))
 		require.NotPanics(t, func() { _ = clash.NewDocument(found, l1.Spec{}) })

@@ -8,8 +8,8 @@ import (
 
 // A form is one wording of a message, in parts that follow each other; see forms.
 type form struct {
-	says  MessageNumbers // that its words tell
-	bare  bool           // it has no numbers
+	says  Message // that its words tell
+	bare  bool    // it has no numbers
 	parts []part
 }
 
@@ -35,7 +35,7 @@ const (
 
 // parse makes a form of its wording: parts, each with a mark, of wordings between bars, of
 // text and {fields}.
-func parse(says MessageNumbers, wording ...string) form {
+func parse(says Message, wording ...string) form {
 	f := form{says: says, bare: true}
 	for _, text := range wording {
 		var p part
@@ -50,7 +50,7 @@ func parse(says MessageNumbers, wording ...string) form {
 				tokens = tokensOf(strings.TrimLeft(rest, " .,("))
 			}
 			p.later = append(p.later, tokens)
-			f.bare = f.bare && !slices.ContainsFunc(tokens, func(t token) bool { return isNumber(t.field) })
+			f.bare = f.bare && !slices.ContainsFunc(tokens, func(t token) bool { return isFigure(t.field) })
 		}
 		f.parts = append(f.parts, p)
 	}
@@ -73,55 +73,58 @@ func tokensOf(text string) (out []token) {
 	return out
 }
 
-// message reads the message that begins at the start of m into msg.
-func (m *matcher) message(forms []form, msg *Message) bool {
-	for i := range forms {
-		f := &forms[i]
+// message reads the message that begins at the start of m.
+func (m *matcher) message(forms []form) bool {
+	for _, f := range forms {
 		if !slices.ContainsFunc(f.parts[0].alts, func(alt []token) bool { return alt[0].lit[0] == m.b[0] }) {
 			continue
 		}
-		*msg = Message{MessageNumbers: f.says, Count: 1}
-		m.i, m.text, m.fields, m.missing = 0, m.text[:0], m.fields[:0], m.missing[:0]
-		m.read = 0
-		if m.from(f.parts, msg) && m.complete(f, msg) && !(wordByte(m.b[m.i-1]) && wordByte(m.at(m.i))) {
-			msg.Text, msg.read = string(m.text), append([]string(nil), m.fields...)
-			msg.Missing = append([]string(nil), m.missing...)
-			return true
+		*m = matcher{b: m.b, prefix: m.prefix, msg: f.says, text: m.text[:0], numbers: m.numbers[:0], missing: m.missing[:0]}
+		if !m.from(f.parts) || !m.enough(f) || wordByte(m.b[m.i-1]) && wordByte(m.at(m.i)) {
+			continue
 		}
+		numbers := map[string]uint64{}
+		for _, n := range m.numbers {
+			numbers[n.field] = n.value
+		}
+		m.msg.Text, m.msg.Count, m.msg.Numbers = string(m.text), 1, numbers
+		m.msg.Missing = append(m.msg.Missing, m.missing...)
+		if !m.msg.has("placeable", "window") { // one says nothing without the other
+			delete(numbers, "placeable")
+			delete(numbers, "window")
+		}
+		return numbers["start"] <= numbers["stop"]
 	}
 	return false
 }
 
-// complete reports whether enough was read to be a message: a figure, or in a form that has none
+// enough reports whether enough was read to be a message: a figure, or in a form that has none
 // a part.
-func (m *matcher) complete(f *form, msg *Message) bool {
-	has := func(field string) bool { return slices.Contains(m.fields, field) }
-	msg.HasProgram = has("program")
-	s := &msg.Shortage
-	s.Dependencies, s.HasNeed, s.HasBank = has("dependencies"), has("need"), has("bank")
-	s.HasAllocated, s.HasFree, s.HasBlock = has("allocated"), has("free"), has("block")
-	s.HasPlaceable = has("placeable") && has("window")
-	return (f.bare && m.read > 0 || slices.ContainsFunc(m.fields, isNumber)) && msg.Region.Check() == nil
+func (m *matcher) enough(f form) bool {
+	return f.bare && m.read > 0 || slices.ContainsFunc(m.numbers, func(n number) bool { return isFigure(n.field) })
 }
 
-// isNumber reports whether a field is a number that makes a message.
-func isNumber(field string) bool {
-	return field == "rows" || field != "program" && new(Message).number(field) != nil
+// isFigure reports whether a field is a number that makes a message.
+func isFigure(field string) bool {
+	return !slices.Contains([]string{
+		"", "what", "buffer", "type", "cores", "core", "program", "device", "cols",
+		"dependencies", "ranges", "more", "windows",
+	}, field)
 }
 
 // from reads parts, up to the end of the message.
-func (m *matcher) from(parts []part, msg *Message) bool {
+func (m *matcher) from(parts []part) bool {
 	for k, p := range parts {
-		read, cut := m.oneOf(p.alts, msg)
+		read, cut := m.oneOf(p.alts)
 		switch {
 		case read:
 			m.read++
 		case cut:
-			return m.behindDots(parts[k:], msg)
+			return m.behindDots(parts[k:])
 		case p.mark == 0:
 			return false
 		case p.mark == retold:
-			m.miss(p)
+			m.miss(p.alts[0])
 		}
 	}
 	return true
@@ -129,12 +132,12 @@ func (m *matcher) from(parts []part, msg *Message) bool {
 
 // oneOf reads the first wording that fits. cut says that none fits, and that one is cut short
 // by dots, which are read then.
-func (m *matcher) oneOf(alts [][]token, msg *Message) (read, cut bool) {
-	saved, was, stop := *m, *msg, m.i
+func (m *matcher) oneOf(alts [][]token) (read, cut bool) {
+	saved, stop := *m, m.i
 	var begun string // a wording that dots cut short
 	for _, tokens := range alts {
 		m.stop = m.i
-		if m.tokens(tokens, msg) {
+		if m.tokens(tokens) {
 			return true, false
 		}
 		if m.stop > stop {
@@ -142,8 +145,7 @@ func (m *matcher) oneOf(alts [][]token, msg *Message) (read, cut bool) {
 				begun = string(m.text[len(saved.text):])
 			}
 		}
-		m.back(saved)
-		*msg = was
+		*m = saved
 	}
 	if len(m.text) == 0 { // else the words before the dots say enough
 		m.text = append(m.text, begun...)
@@ -153,46 +155,44 @@ func (m *matcher) oneOf(alts [][]token, msg *Message) (read, cut bool) {
 
 // behindDots reads on at the first of the parts that stands behind dots. Without any the
 // message ends there.
-func (m *matcher) behindDots(parts []part, msg *Message) bool {
-	saved, was := *m, *msg
+func (m *matcher) behindDots(parts []part) bool {
+	saved := *m
 	for k, p := range parts {
 		m.blank()
-		if read, _ := m.oneOf(p.later, msg); read {
-			if m.read++; m.from(parts[k+1:], msg) {
+		if read, _ := m.oneOf(p.later); read {
+			if m.read++; m.from(parts[k+1:]) {
 				return true
 			}
 		}
-		m.back(saved)
-		*msg = was
+		*m = saved
 		if p.mark != rare {
-			m.miss(p)
+			m.miss(p.alts[0])
 			saved.missing = m.missing
 		}
 	}
 	return true
 }
 
-// miss notes that the fields of a part are missing.
-func (m *matcher) miss(p part) {
-	for _, t := range p.alts[0] {
-		if t.field != "" && t.field != "what" && !slices.Contains(m.fields, t.field) && !slices.Contains(m.missing, t.field) {
+// miss notes that the fields of a wording are missing.
+func (m *matcher) miss(tokens []token) {
+	for _, t := range tokens {
+		if t.field != "" && t.field != "what" && !slices.Contains(m.missing, t.field) {
 			m.missing = append(m.missing, t.field)
 		}
 	}
 }
 
 // tokens reads fixed text and fields.
-func (m *matcher) tokens(tokens []token, msg *Message) bool {
+func (m *matcher) tokens(tokens []token) bool {
 	for _, t := range tokens {
 		switch {
 		case t.field == "":
 			if !m.lit(t.lit) {
 				return false
 			}
-		case m.field(t, msg):
-			m.fields = append(m.fields, t.field)
+		case m.field(t):
 		case m.placeholder(t.end):
-			m.miss(part{alts: [][]token{{t}}})
+			m.miss([]token{t})
 		default:
 			m.stop = max(m.stop, m.i)
 			return false
@@ -201,62 +201,38 @@ func (m *matcher) tokens(tokens []token, msg *Message) bool {
 	return true
 }
 
-// field reads a field into msg.
-func (m *matcher) field(t token, msg *Message) (ok bool) {
-	var n uint64
+// field reads a field.
+func (m *matcher) field(t token) (ok bool) {
+	const most = 1 << 16 // a side of a grid: far above any coordinate
+	n := uint64(1)
 	switch t.field {
 	case "what":
-		return m.word(&msg.What, Circular, Dataflow)
+		return m.word(Circular, Dataflow)
 	case "buffer":
-		return m.word(&msg.Shortage.Buffer, "DRAM", "L1_SMALL", "L1", "TRACE")
+		return m.word("DRAM", "L1_SMALL", "L1", "TRACE")
 	case "type":
-		return m.capitals(&msg.What)
+		return m.capitals()
 	case "cores":
-		msg.Cores, ok = m.cores()
-		return ok
+		return m.cores()
 	case "core":
-		msg.Cores, ok = m.core()
-		return ok
-	case "cols":
-		return m.side(&msg.Cols)
-	case "rows":
-		return m.side(&msg.Rows)
+		return m.core()
 	case "dependencies": // the words before it are all
-		return true
-	case "program", "device":
+		ok = true
+	case "cols", "rows":
+		n, ok = m.number(true, most)
+	case "program":
 		n, ok = m.number(true, math.MaxUint64)
+	case "device":
+		_, ok = m.number(true, math.MaxUint64)
+		return ok // no explanation needs it, nor those below
+	case "ranges", "more", "windows":
+		_, ok = m.bytes(t.end)
+		return ok
 	default:
 		n, ok = m.bytes(t.end)
 	}
-	if into := msg.number(t.field); ok && into != nil {
-		*into = n
+	if ok {
+		m.numbers = append(m.numbers, number{t.field, n})
 	}
 	return ok
-}
-
-// side reads a side of a grid.
-func (m *matcher) side(into *int) bool {
-	const most = 1 << 16 // far above any coordinate
-	n, ok := m.number(true, most)
-	*into = int(n)
-	return ok
-}
-
-// number returns where a number of a message is kept; nil for other fields.
-func (m *Message) number(field string) *uint64 {
-	s := &m.Shortage
-	for _, f := range [...]struct {
-		name string
-		at   *uint64
-	}{
-		{"program", &m.Program}, {"end", &m.End}, {"limit", &m.Limit}, {"address", &m.Address}, {"start", &m.Region.Start},
-		{"stop", &m.Region.End}, {"index", &m.Index}, {"size", &m.Size}, {"tensor", &m.Bank}, {"page", &m.Page},
-		{"banks", &s.Banks}, {"need", &s.Need}, {"bank", &s.Bank}, {"allocated", &s.Allocated}, {"free", &s.Free},
-		{"block", &s.Block}, {"placeable", &s.Placeable}, {"window", &s.Window},
-	} {
-		if f.name == field {
-			return f.at
-		}
-	}
-	return nil
 }

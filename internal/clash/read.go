@@ -22,7 +22,7 @@ type Found struct {
 // Found has what came before.
 func Read(r io.Reader) (Found, error) {
 	var found Found
-	place := make(map[key]int)
+	place := make(map[string]int)
 	for m, err := range Scan(r) {
 		if err != nil {
 			return found, err

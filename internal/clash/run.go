@@ -7,26 +7,26 @@ import (
 )
 
 // A ProgramRun is a program that was enqueued while a capture was taken, as far as a message
-// can be about it. Its JSON is the one of a Margin.
+// can be about it.
 type ProgramRun struct {
-	Capture  string `json:"capture"`      // the file
-	Log      bool   `json:"-"`            // the capture is an event log: it has events, not nodes
-	Op       string `json:"op,omitempty"` // functions that ran, outermost first
-	Event    uint64 `json:"counter"`      // where in the capture: the node or event at which it began
-	T        string `json:"-"`            // of that event the time, a number as it was written; "" = none
-	Device   string `json:"-"`            // "device 3" or "8 devices"; "" if the capture does not say
-	Times    int64  `json:"-"`            // how often it was like this; 0 counts as 1
-	Inferred bool   `json:"-"`            // it came from the program cache: what is known of it is its earlier run
-	OneOf    int    `json:"-"`            // it is one of so many that may have run; 0: it ran
-
-	What    string  `json:"-"` // Circular or Dataflow
-	Entries []Entry `json:"-"`
-	CBs     []CB    `json:"-"`
+	Capture  string      `json:"capture,omitempty"`  // the file
+	Log      bool        `json:"-"`                  // the capture is an event log: it has events, not nodes
+	Event    uint64      `json:"counter"`            // where in the capture: the node or event at which it began
+	T        json.Number `json:"t,omitempty"`        // of that event of a log
+	Op       string      `json:"op,omitempty"`       // functions that ran, outermost first
+	Device   string      `json:"device,omitempty"`   // "device 3" or "8 devices"; "" if the capture does not say
+	Inferred bool        `json:"inferred,omitempty"` // from the program cache: known by its earlier run
+	OneOf    int         `json:"one_of,omitempty"`   // it is one of so many that may have run; 0: it ran
 
 	// Base is where the buffers of the program start. Synthesised says that the capture
 	// has no addresses of them: Ends then hold for this base, and tt-metal's may differ.
-	Base        uint64 `json:"-"`
-	Synthesised bool   `json:"-"`
+	Synthesised bool   `json:"synthesised,omitempty"`
+	Base        uint64 `json:"base"`
+
+	Times   int64   `json:"-"` // how often it was like this; 0 counts as 1
+	What    string  `json:"-"` // Circular or Dataflow
+	Entries []Entry `json:"-"`
+	CBs     []CB    `json:"-"`
 }
 
 // An Entry is a core range that tt-metal validates, and where its region ends.
@@ -35,7 +35,7 @@ type Entry struct {
 	End   uint64
 }
 
-// A CB is a buffer of a ProgramRun.
+// A CB is a buffer of a Run.
 type CB struct {
 	Number int // its place in the program, from 0
 	Cores  l1.CoreRangeSet

@@ -74,9 +74,9 @@ func TestPublishedSamples(t *testing.T) {
 		want := published()[i]
 		over, ok := m.Over()
 		require.True(t, ok)
-		got := sample{m.Kind, m.What, none, m.Cores.String(), m.NumCores(), m.Limit, m.End, over}
-		if m.HasProgram {
-			got.program = int64(m.Program)
+		got := sample{m.Kind, m.What, none, m.Cores.String(), m.NumCores(), m.Numbers["limit"], m.Numbers["end"], over}
+		if program, ok := m.Numbers["program"]; ok {
+			got.program = int64(program)
 		}
 		require.Equal(t, want, got, "line %d", i+1)
 		require.EqualValues(t, i+1, m.Line)
@@ -94,9 +94,9 @@ func TestPublishedNumbers(t *testing.T) {
 			require.Len(t, found.Messages, 1, "%d %s\n%s", i+1, name, text)
 			m := found.Messages[0]
 			over, _ := m.Over()
-			got := sample{m.Kind, m.What, none, m.Cores.String(), m.NumCores(), m.Limit, m.End, over}
-			if m.HasProgram {
-				got.program = int64(m.Program)
+			got := sample{m.Kind, m.What, none, m.Cores.String(), m.NumCores(), m.Numbers["limit"], m.Numbers["end"], over}
+			if program, ok := m.Numbers["program"]; ok {
+				got.program = int64(program)
 			}
 			require.Equal(t, want, got, "%d %s\n%s", i+1, name, text)
 		}
@@ -113,6 +113,6 @@ func TestPublishedChips(t *testing.T) {
 	for i, s := range published() {
 		e := clash.Explain(read(t, spellings(s)["new"]).Messages[0], l1.Spec{})
 		require.Equal(t, want[i+1], e.Arch, "line %d: %+v", i+1, e.Notes)
-		require.Equal(t, e.Arch != "", e.Likely)
+		require.Equal(t, e.Arch != "", e.ArchIs == "likely")
 	}
 }

@@ -20,20 +20,16 @@ func Scan(r io.Reader) iter.Seq2[Message, error] {
 			if t.err == nil {
 				ready -= maxMessage
 			}
-			for pos < ready {
+			for ; pos < ready; pos++ {
 				if !t.begins(pos) { // nearly always
-					pos++
 					continue
 				}
-				msg, n := t.messageAt(pos)
-				if n == 0 {
-					pos++
-					continue
+				if msg, n := t.messageAt(pos); n > 0 {
+					if !yield(msg, nil) {
+						return
+					}
+					pos += n - 1
 				}
-				if !yield(msg, nil) {
-					return
-				}
-				pos += n
 			}
 			if t.err != nil {
 				break
@@ -61,9 +57,9 @@ func (t *text) messageAt(pos int) (Message, int) {
 	line, prefix := t.lineOf(pos)
 	m := &t.matcher
 	m.b, m.prefix = t.buf[pos:min(pos+maxMessage, len(t.buf))], prefix
-	if !m.message(t.forms, &t.found) {
+	if !m.message(t.forms) {
 		return Message{}, 0
 	}
-	t.found.Line = line
-	return t.found, m.i
+	m.msg.Line = line
+	return m.msg, m.i
 }

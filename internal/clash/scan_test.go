@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/internal/clash"
+	"github.com/cbl1/cbl1/l1"
 )
 
 const (
@@ -65,25 +66,26 @@ func TestScanKinds(t *testing.T) {
 
 func fields(m clash.Message) string {
 	words := []any{m.Kind, m.What}
-	if m.HasProgram {
-		words = append(words, fmt.Sprintf("p%d", m.Program))
+	n := m.Numbers
+	if program, ok := n["program"]; ok {
+		words = append(words, fmt.Sprintf("p%d", program))
 	}
 	if m.Cores.Len() > 0 {
 		words = append(words, m.Cores)
 	}
 	switch m.Kind {
 	case clash.Grow, clash.Clash, clash.ServiceClash:
-		words = append(words, m.End, m.Limit)
+		words = append(words, n["end"], n["limit"])
 	case clash.Grid:
-		words = append(words, fmt.Sprintf("%dx%d", m.Cols, m.Rows))
+		words = append(words, fmt.Sprintf("%dx%d", n["cols"], n["rows"]))
 	case clash.Append:
-		words = append(words, m.Address, m.Region)
+		words = append(words, n["address"], l1.Range{Start: n["start"], End: n["stop"]})
 	case clash.IndexReuse:
-		words = append(words, m.Index)
+		words = append(words, n["index"])
 	case clash.BackingBuffer:
-		words = append(words, m.Size, m.Bank, m.Warning)
+		words = append(words, n["size"], n["tensor"], m.Warning)
 	case clash.PageSize:
-		words = append(words, m.Size, m.Page)
+		words = append(words, n["size"], n["page"])
 	}
 	return strings.TrimSuffix(fmt.Sprintln(words...), "\n")
 }
@@ -216,7 +218,7 @@ func TestScanRestarts(t *testing.T) {
 // there. It must not become a wrong excess.
 func TestScanLastNumberBroken(t *testing.T) {
 	m := read(t, meet[:len(meet)-1]+"\n"+meet[len(meet)-1:]).Messages[0]
-	require.EqualValues(t, 70000, m.End)
+	require.EqualValues(t, 70000, m.Numbers["end"])
 	_, ok := m.Over()
 	require.False(t, ok)
 }

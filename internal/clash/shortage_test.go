@@ -15,19 +15,21 @@ import (
 // all of them, and explained alike.
 func TestShortage(t *testing.T) {
 	const space, deps = "Out of Memory: Not enough space to allocate ", "Out of Memory: Not enough space after considering dependencies to allocate "
-	full := func(buffer string, banks, need, bank, allocated, free, block uint64) clash.Shortage {
-		return clash.Shortage{Buffer: buffer, Banks: banks, HasNeed: true, HasBank: true, HasAllocated: true, HasFree: true, HasBlock: true, Need: need, Bank: bank, Allocated: allocated, Free: free, Block: block}
+	type numbers = map[string]uint64
+	says := func(memory string, n numbers) clash.Message { return clash.Message{What: memory, Numbers: n} }
+	full := func(memory string, banks, need, bank, allocated, free, block uint64) clash.Message {
+		return says(memory, numbers{"banks": banks, "need": need, "bank": bank, "allocated": allocated, "free": free, "block": block})
 	}
-	dependent := func(s clash.Shortage) clash.Shortage { s.Dependencies = true; return s }
-	placeable := func(s clash.Shortage, all, largest uint64) clash.Shortage {
-		s.HasPlaceable, s.Placeable, s.Window = true, all, largest
-		return dependent(s)
+	dependent := func(m clash.Message) clash.Message { m.Numbers["dependencies"] = 1; return m }
+	placeable := func(m clash.Message, all, largest uint64) clash.Message {
+		m.Numbers["placeable"], m.Numbers["window"] = all, largest
+		return dependent(m)
 	}
 	const after = ". After subtracting 1 dependency range(s) and 0 additional occupied range(s), "
 	for _, c := range []struct {
 		name, text string
 		size       uint64
-		want       clash.Shortage
+		want       clash.Message
 		over       uint64
 		says       string
 		also       []string
@@ -42,21 +44,21 @@ func TestShortage(t *testing.T) {
 		{
 			"bank size only", // tt-mlir 5343
 			space + "12943360 B L1 buffer across 20 banks, where each bank needs to store 647168 B, but bank size is only 1437056 B",
-			12943360, clash.Shortage{Buffer: "L1", Banks: 20, HasNeed: true, HasBank: true, Need: 647168, Bank: 1437056}, 0,
+			12943360, says("L1", numbers{"banks": 20, "need": 647168, "bank": 1437056}), 0,
 			"out of L1: no space for a buffer of 12,943,360 bytes (12.3 MiB), 647,168 bytes (632.0 KiB) of each bank; this release does not say how much is free",
 			[]string{"a newer release says how much is free", "a bank has 1,437,056 bytes"},
 		},
 		{
 			"L1_SMALL", // tt-mlir 5556
 			space + "16384 B L1_SMALL buffer across 64 banks, where each bank needs to store 256 B, but bank size is only 32768 B",
-			16384, clash.Shortage{Buffer: "L1_SMALL", Banks: 64, HasNeed: true, HasBank: true, Need: 256, Bank: 32768}, 0,
+			16384, says("L1_SMALL", numbers{"banks": 64, "need": 256, "bank": 32768}), 0,
 			"out of L1_SMALL: no space for a buffer of 16,384 bytes (16.0 KiB), 256 bytes of each bank; this release does not say how much is free",
 			[]string{"open the device with l1_small_size of more than 32,768 bytes"},
 		},
 		{
 			"can never fit", // tt-metal 35431
 			space + "86450176 B L1 buffer across 64 banks, where each bank needs to store 1350784 B, but bank size is only 1330944 B",
-			86450176, clash.Shortage{Buffer: "L1", Banks: 64, HasNeed: true, HasBank: true, Need: 1350784, Bank: 1330944}, 19840,
+			86450176, says("L1", numbers{"banks": 64, "need": 1350784, "bank": 1330944}), 19840,
 			"can never fit: an empty bank of L1 has 1,330,944 bytes (1.3 MiB), the buffer needs 1,350,784 bytes (1.3 MiB), 19,840 bytes (19.4 KiB) more",
 			[]string{"no order of allocations helps"},
 		},
@@ -120,17 +122,17 @@ func TestShortage(t *testing.T) {
 		{
 			"TRACE", // bank size without "but"
 			space + "4096 B TRACE buffer across 12 banks, where each bank needs to store 342 B, bank size is 0 B",
-			4096, clash.Shortage{Buffer: "TRACE", Banks: 12, HasNeed: true, HasBank: true, Need: 342}, 342,
+			4096, says("TRACE", numbers{"banks": 12, "need": 342, "bank": 0}), 342,
 			"no TRACE at all: a bank has 0 bytes, and a buffer of 4,096 bytes (4.0 KiB) needs some",
 			[]string{"open the device with trace_region_size of 4,104 bytes or more (342 of each bank; up to June 2026 the size is that of each bank)"},
 		},
 		{
 			"the oldest form", space + "1000 B L1 buffer across 2 banks, where each bank needs to store 500 B", 1000,
-			clash.Shortage{Buffer: "L1", Banks: 2, HasNeed: true, Need: 500}, 0,
+			says("L1", numbers{"banks": 2, "need": 500}), 0,
 			"out of L1: no space for a buffer of 1,000 bytes, 500 bytes of each bank; this release does not say how much is free", nil,
 		},
 		{
-			"older still", space + "1000 B DRAM buffer across 2 banks", 1000, clash.Shortage{Buffer: "DRAM", Banks: 2}, 0,
+			"older still", space + "1000 B DRAM buffer across 2 banks", 1000, says("DRAM", numbers{"banks": 2}), 0,
 			"out of DRAM: no space for a buffer of 1,000 bytes across 2 banks; this release does not say how much is free", nil,
 		},
 		{
@@ -149,8 +151,9 @@ func TestShortage(t *testing.T) {
 				m := found.Messages[0]
 				require.Equal(t, clash.OutOfMemory, m.Kind)
 				require.Equal(t, c.text, m.Text, how)
-				require.Equal(t, c.size, m.Size)
-				require.Equal(t, c.want, m.Shortage, how)
+				c.want.Numbers["size"] = c.size
+				require.Equal(t, c.want.What, m.What, how)
+				require.Equal(t, c.want.Numbers, m.Numbers, how)
 				over, ok := m.Over()
 				require.Equal(t, c.over, over)
 				require.Equal(t, over > 0, ok)
@@ -163,8 +166,8 @@ func TestShortage(t *testing.T) {
 				}
 				require.Equal(t, c.name == "its numbers deny it", e.Damaged)
 				row := clash.NewDocument(found, l1.Spec{}).Messages[0]
-				require.Equal(t, c.want.Buffer, row.Shortage.Buffer)
-				require.Equal(t, c.want.HasFree, row.Shortage.Block != nil)
+				require.Equal(t, c.want.What, row.Shortage.Buffer)
+				require.Equal(t, c.want.Numbers["block"], value(row.Shortage.Block))
 				require.Equal(t, over > 0, row.LimitIs != "")
 			}
 		})
@@ -191,9 +194,7 @@ func TestSpace(t *testing.T) {
 	for _, banks := range [][]clash.Bank{{bank, other}, {other, bank}} {
 		all := clash.Compare(found, l1.Spec{})
 		for _, b := range banks {
-			one := clash.Compare(found, l1.Spec{})
-			one.AddBank(b)
-			all.Merge(one)
+			all.AddBank(b)
 		}
 		s := all.Matches()[0].Space
 		require.Equal(t, banks[0].Run.Capture, s.Capture, "none agrees: the first")
@@ -217,7 +218,7 @@ func TestSpace(t *testing.T) {
 	c.AddBank(other)
 	require.False(t, c.Matches()[0].Space.Agrees)
 	require.Empty(t, c.Matches()[0].Space.Between)
-	found.Messages[0].Shortage.Free, found.Messages[0].Shortage.Block = 440, 190
+	found.Messages[0].Numbers["free"], found.Messages[0].Numbers["block"] = 440, 190
 	c = clash.Compare(found, l1.Spec{})
 	c.AddBank(other)
 	c.AddBank(bank)

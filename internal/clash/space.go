@@ -14,7 +14,7 @@ import (
 // A Bank holds the contents of a device's L1 at one moment of a capture, as its allocator sees it.
 type Bank struct {
 	Run    ProgramRun // Capture, Log and Device of it and, of a Moment, Event, T and Op; the rest is not read
-	Moment bool       // it was like this after the event of ProgramRun, else at the end
+	Moment bool       // it was like this after the event of Run, else at the end
 	Usable l1.Range   // where L1 buffers may lie
 	L1Size uint64     // where L1 ends; 0 = not known
 	// SmallAssumed: the capture does not say where L1_SMALL begins, and Usable ends with L1. A
@@ -55,37 +55,33 @@ type Space struct {
 	Blocks  [][2]uint64    `json:"blocks"`
 	Between []PlacedBuffer `json:"between"`
 
-	Other  bool `json:"-"` // the message is about a bank of another size
-	bank   Bank
-	unsaid string // why no moment can be compared with the message; "" if one can
+	Other bool `json:"-"` // the message is about a bank of another size
+	bank  Bank
 }
 
 // AddBank compares what lay in L1 with the messages of the allocator. Of several banks the first
 // that agrees counts, else the first.
 func (c *Comparison) AddBank(b Bank) {
 	for i, m := range c.messages {
-		if m.Kind == OutOfMemory && m.Shortage.Buffer == "L1" {
-			c.matches[i].takeSpace(newSpace(b, m.Shortage))
+		if m.Kind == OutOfMemory && m.What == "L1" {
+			match, s := &c.matches[i], newSpace(b, m)
+			if match.Space == nil || s.Agrees && !match.Space.Agrees {
+				match.Space = s
+			}
 		}
 	}
 }
 
-func (m *Match) takeSpace(s *Space) {
-	if s != nil && (m.Space == nil || s.Agrees && !m.Space.Agrees) {
-		m.Space = s
-	}
-}
-
-func newSpace(b Bank, says Shortage) *Space {
-	if small, ok := l1.SmallBytes(b.L1Size, b.Usable.Start, says.Bank); ok && b.SmallAssumed && says.HasBank {
+func newSpace(b Bank, says Message) *Space {
+	if small, ok := l1.SmallBytes(b.L1Size, b.Usable.Start, says.Numbers["bank"]); ok && b.SmallAssumed && says.has("bank") {
 		b.Usable.End = b.L1Size - small
 	}
 	out := &Space{
-		Capture: b.Run.Capture, Device: b.Run.Device, Other: says.HasBank && says.Bank != b.Usable.Len(), bank: b,
+		Capture: b.Run.Capture, Device: b.Run.Device, Other: says.has("bank") && says.Numbers["bank"] != b.Usable.Len(), bank: b,
 		Blocks: [][2]uint64{}, Between: []PlacedBuffer{},
 	}
 	if b.Moment {
-		out.Event, out.T, out.Op = &b.Run.Event, json.Number(b.Run.T), b.Run.Op
+		out.Event, out.T, out.Op = &b.Run.Event, b.Run.T, b.Run.Op
 	}
 	var taken []l1.Range
 	for _, y := range b.Laid {
@@ -116,27 +112,21 @@ func newSpace(b Bank, says Shortage) *Space {
 		out.Blocks = [][2]uint64{{low.Start, low.End}, {high.Start, high.End}}
 	}
 	slices.SortStableFunc(out.Between, func(a, b PlacedBuffer) int { return a.at().Compare(b.at()) })
-	out.Agrees = says.HasFree && says.HasBlock && out.Free == says.Free && out.Largest == says.Block
-	switch {
-	case !says.HasFree || !says.HasBlock:
-		out.unsaid = "the message does not say how much was free and how large a block"
-	case says.Dependencies:
-		out.unsaid = "the message counts the buffers of one allocator of several"
-	}
+	out.Agrees = says.has("free", "block") && out.Free == says.Numbers["free"] && out.Largest == says.Numbers["block"]
 	return out
 }
 
 // addSpace adds what a capture says of the free bytes.
-func (e *Explanation) addSpace(s *Space) {
+func (r *MessageRow) addSpace(s *Space) {
 	run := s.bank.Run
 	where := "at the end of " + captureName(run)
 	if s.bank.Moment {
-		where = fmt.Sprintf("after %s of %s", run.place(run.Event, run.T), captureName(run))
+		where = fmt.Sprintf("after %s of %s", run.Place(run.Event, run.T), captureName(run))
 	}
 	if run.Device != "" {
 		where += ", " + run.Device
 	}
-	if s.bank.Moment && run.Op != "" {
+	if run.Op != "" {
 		where += " (" + clip(run.Op) + ")"
 	}
 	free := shown.Plural(s.Free, "byte")
@@ -150,24 +140,21 @@ func (e *Explanation) addSpace(s *Space) {
 	case s.Other:
 		text += fmt.Sprintf(", of %s; the bank of the message has another size: another chip, base or l1_small_size",
 			exact(s.bank.Usable.Len()))
-	case s.unsaid != "":
-		text += "; " + s.unsaid + ": no moment can be compared with it"
+	case !r.Message.has("free", "block"):
+		text += "; the message does not say how much was free and how large a block: no moment can be compared with it"
+	case r.Message.has("dependencies"):
+		text += "; the message counts the buffers of one allocator of several: no moment can be compared with it"
 	default:
 		text += "; no moment that was looked at is like the message: it is about another run"
 	}
-	e.note("free", "%s", text)
+	r.Notes = append(r.Notes, Note{"free", text})
 	if len(s.Between) == 0 {
 		return
 	}
-	const most = 3
 	var parts []string
-	for i, y := range s.Between {
-		if i == most {
-			parts = append(parts, fmt.Sprintf("%d more", len(s.Between)-most))
-			break
-		}
+	for _, y := range s.Between {
 		part := fmt.Sprintf("%s of %s at %s on %s, since %s", y.What, shown.Plural(y.End-y.Start, "byte"), exact(y.Start),
-			shown.Plural(uint64(y.Cores.Len()), "core"), run.place(y.Event, string(y.T)))
+			shown.Plural(uint64(y.Cores.Len()), "core"), run.Place(y.Event, y.T))
 		if y.Op != "" {
 			part += " by " + clip(y.Op)
 		}
@@ -177,7 +164,7 @@ func (e *Explanation) addSpace(s *Space) {
 	for _, b := range s.Blocks {
 		text += " and " + rangeText(l1.Range{Start: b[0], End: b[1]})
 	}
-	e.note("between", "%s: %s", strings.TrimPrefix(text, " and "), strings.Join(parts, "; "))
+	r.Notes = append(r.Notes, Note{"between", strings.TrimPrefix(text, " and ") + ": " + firstOf(parts, 3, "more")})
 }
 
 // captureName names the capture of a run.

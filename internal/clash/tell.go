@@ -37,46 +37,42 @@ type teller struct {
 	holds   map[string]bool
 }
 
-// tell adds the summary and the notes of a block.
-func (e *Explanation) tell(t teller, block string) {
+// notes returns the first row that holds of each label of a block, with its fields filled.
+func (t teller) notes(block string) (out []Note) {
 	label, done := "", false
-	for r := range rowsOf(block) {
-		if r.label != "" {
-			label, done = r.label, false
+	for row := range rowsOf(block) {
+		if row.label != "" {
+			label, done = row.label, false
 		}
-		if done || !t.allHold(r.when) {
-			continue
+		if !done && t.allHold(row.when) {
+			out, done = append(out, Note{label, t.fill(row.text)}), true
 		}
-		done = true
-		switch text := t.fill(r.text); {
-		case label == "=":
-			e.Summary = text
-		case text == "", label == "try" && len(e.Notes) >= maxLines-2: // the summary and the last note count, too
+	}
+	return out
+}
+
+// tell adds the summary and the notes of a block.
+func (r *MessageRow) tell(t teller, block string) {
+	for _, n := range t.notes(block) {
+		switch {
+		case n.Label == "=":
+			r.Summary = n.Text
+		case n.Text == "", n.Label == "try" && len(r.Notes) >= maxLines-2: // the summary and the last note count, too
 		default:
-			e.Notes = append(e.Notes, Note{label, text})
+			r.Notes = append(r.Notes, n)
 		}
 	}
 }
 
-// pick returns the first row of a block that holds, or all of them.
-func (t teller) pick(block string, all bool) (text string) {
-	for r := range rowsOf(block) {
-		if t.allHold(r.when) {
-			if text += t.fill(r.text); !all {
-				break
-			}
-		}
-	}
-	return text
-}
-
-// allHold reports whether all conditions hold. A number holds if the message has it and it is not 0.
+// allHold reports whether all conditions hold.
 func (t teller) allHold(when []string) bool {
 	for _, name := range when {
 		name, denied := strings.CutPrefix(name, "!")
 		holds := t.holds[name]
-		if n, ok := t.number(name); ok {
-			holds = n != 0 && !t.message.lacks(name)
+		if number, asked := strings.CutSuffix(name, "?"); asked {
+			holds = t.message.has(number)
+		} else if n, ok := t.number(name); ok {
+			holds = n != 0
 		}
 		if holds == denied {
 			return false
@@ -87,10 +83,9 @@ func (t teller) allHold(when []string) bool {
 
 // number returns a number of the message, or one that was reckoned.
 func (t teller) number(name string) (n uint64, ok bool) {
-	if at := t.message.number(name); at != nil {
-		return *at, true
+	if n, ok = t.message.number(name); !ok {
+		n, ok = t.numbers[name]
 	}
-	n, ok = t.numbers[name]
 	return n, ok
 }
 
@@ -114,11 +109,14 @@ func (t teller) value(field string) string {
 	name, noun, counted := strings.Cut(field, "#")
 	name, sized := strings.CutSuffix(name, "+")
 	name, plain := strings.CutSuffix(name, "%")
+	text, isText := t.texts[name]
 	n, ok := t.number(name)
-	switch lacks := t.message.lacks(name); {
-	case ok && lacks && sized:
+	switch {
+	case isText:
+		return text
+	case t.message.lacks(name) && sized:
 		return "an unknown number of bytes"
-	case ok && lacks:
+	case t.message.lacks(name):
 		return "an unknown number"
 	case ok && sized:
 		return amount(n)
@@ -129,9 +127,8 @@ func (t teller) value(field string) string {
 	case ok:
 		return exact(n)
 	}
-	if text, ok := t.texts[name]; ok {
-		return text
+	for _, part := range t.notes(name) {
+		text += part.Text
 	}
-	block, all := strings.CutPrefix(name, "*")
-	return t.pick(block, all)
+	return text
 }

@@ -54,7 +54,6 @@ type text struct {
 	forms   []form
 	nexts   [256]string // what may stand behind the first letter of a message
 	matcher matcher     // for messageAt: no garbage for each word that begins like a message
-	found   Message
 }
 
 type lineStart struct {
@@ -174,16 +173,23 @@ func (t *text) wide() {
 
 // take reads a byte of an escape sequence if ok likes it.
 func (t *text) take(ok func(byte) bool) (c byte, taken bool) {
-	c, err := t.in.ReadByte()
-	if err != nil {
-		t.err = err
+	if t.err != nil {
 		return 0, false
 	}
-	if !ok(c) {
+	c, t.err = t.in.ReadByte()
+	if taken = t.err == nil && ok(c); t.err == nil && !taken {
 		_ = t.in.UnreadByte()
-		return c, false
 	}
-	return c, true
+	return c, taken
+}
+
+// skip reads the bytes of an escape sequence that ok likes.
+func (t *text) skip(ok func(byte) bool) {
+	for range maxEscape {
+		if _, taken := t.take(ok); !taken {
+			return
+		}
+	}
 }
 
 func between(low, high byte) func(byte) bool {
@@ -193,41 +199,26 @@ func between(low, high byte) func(byte) bool {
 // escape skips what follows ESC. A malformed sequence ends at the first byte
 // that does not belong to it.
 func (t *text) escape() {
-	for {
-		c, ok := t.take(between(' ', '~'))
-		switch {
-		case !ok:
-			return
-		case c == '[':
-			t.control()
-			return
-		case c == ']' || c == 'P' || c == 'X' || c == '^' || c == '_':
-			t.str()
-			return
-		case c >= '0':
-			return
-		}
+	t.skip(between(' ', '/'))
+	switch c, _ := t.take(between('0', '~')); c {
+	case '[':
+		t.control()
+	case ']', 'P', 'X', '^', '_':
+		t.str()
 	}
 }
 
 // control skips the rest of a control sequence: parameters and a final byte.
 func (t *text) control() {
-	for range maxEscape {
-		if _, ok := t.take(between(' ', '?')); !ok {
-			break
-		}
-	}
+	t.skip(between(' ', '?'))
 	t.take(between('@', '~'))
 }
 
 // str skips a string sequence up to BEL or ESC \, or to the end of the line.
 func (t *text) str() {
-	for range maxEscape {
-		if _, ok := t.take(func(c byte) bool { return c != '\n' && c != 0x07 && c != 0x1b }); !ok {
-			break
-		}
-	}
-	if c, ok := t.take(func(c byte) bool { return c == 0x07 || c == 0x1b }); ok && c == 0x1b {
+	const bel, esc = 0x07, 0x1b
+	t.skip(func(c byte) bool { return c != '\n' && c != bel && c != esc })
+	if c, ok := t.take(func(c byte) bool { return c == bel || c == esc }); ok && c == esc {
 		t.take(func(c byte) bool { return c == '\\' })
 	}
 }

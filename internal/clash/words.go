@@ -6,11 +6,12 @@ package clash
 //
 // A row gives a note if all of its conditions hold, "!" before a name denies it. A row without a
 // label stands for the row above it, if that does not hold. The label "=" is the summary. A line
-// that begins with a tab goes on with the text of the line above.
+// that begins with a tab goes on with the text of the line above. A number holds if it is not 0, and with
+// a question mark if the text has it.
 //
 // A text has fields: {name} is a number with commas, {name+} an amount of bytes, {name%} a number
-// without commas, {name#page} counts pages. {*name} is all rows of a block that hold, one after the
-// other. Other names are texts of facts.go, or the first row of a block that holds.
+// without commas, {name#page} counts pages. Other names are texts of facts.go, or another block: the first row
+// that holds, or of a block with labels one row for each label, one after the other.
 const words = `
 @region
 =||{happened}: the {long} end {over+} {past}
@@ -177,17 +178,17 @@ open||{none}
 unknown|page|which CB and index; a capture has sizes, but no pages and no indices
 
 @kernel-config
-=|sized|too large for {ring}: {size+}, there are {limit+}
+=|size?,limit?|too large for {ring}: {size+}, there are {limit+}
 ||a program is too large for {ring}
-numbers|sized|{needed}
+numbers|size?,limit?|{needed}
 why||the ring holds kernel binaries, runtime arguments, semaphores and the configuration of CBs of each program,
 	not the data of CBs
 try||fewer or smaller kernels, fewer runtime arguments; profiling and watching make kernels larger
 open|!type|on TENSIX cores a smaller worker_l1_size, on others none; the text does not say which they are
 |!tensix|{none}: this ring has a fixed size (the watcher has TT_METAL_WATCHER_DISABLE_ETH for Ethernet cores)
-|!sized|a smaller worker_l1_size: the base of CBs moves up, and the ring ends there
-||worker_l1_size smaller by {ringNeed+}: the base of CBs moves up by as much, and the ring ends there. 0, the
-	default, is the maximum less {ringSize}
+|size?,limit?|worker_l1_size smaller by {ringNeed+}: the base of CBs moves up by as much, and the ring ends there. 0,
+	the default, is the maximum less {ringSize}
+||a smaller worker_l1_size: the base of CBs moves up, and the ring ends there
 unknown||which program it is: a capture has no kernels
 @ring
 ||the kernel config ring{ofType}
@@ -198,13 +199,13 @@ unknown||which program it is: a capture has no kernels
 
 @trace-region
 =||too large for the trace region: all traces together take {size+}, there are {limit+}
-numbers|sized|{needed}
+numbers|size?,limit?|{needed}
 why||the trace region is DRAM, set aside when the device is opened; traces stay there until they are released,
 	each padded to whole pages
 try||release traces that are not replayed any more
-open|hasSize|trace_region_size of {size#byte} or more, and more for traces that are captured later
+open|size?|trace_region_size of {size#byte} or more, and more for traces that are captured later
 ||a larger trace_region_size
-open|hasSize|releases since June 2026 give each bank its part, rounded up to 8,192 bytes; up to then each bank gave
+open|size?|releases since June 2026 give each bank its part, rounded up to 8,192 bytes; up to then each bank gave
 	the whole size. Where 0 is the default, it sets nothing aside and traces lie in DRAM like other buffers
 unknown||which traces there are: a capture does not tell them from other DRAM where the region is 0
 
@@ -249,15 +250,15 @@ open||{none}
 	that they leave
 |dependencies|{memory} taken by other allocators: no space beside their ranges for a buffer of {size+}{each}
 ||out of {memory}: no space for a buffer of {size+}{each}; {silent} does not say how much is free
-numbers||{*figures}
+numbers||{figures}
 numbers|odd|allocated and free do not add up to the bank: the text was altered, or the rest is kept for alignment
 why|dependencies|per-core buffers and sub-devices have allocators of their own for the same bytes, and their ranges
 	are taken away first. What is allocated and free is that of one allocator: a free block larger than was asked
 	for is normal here
-|no-bank|the size of {buffer} is set when the device is opened, and is 0 unless it is asked for
+|no-bank|the size of {what} is set when the device is opened, and is 0 unless it is asked for
 |L1|a bank of L1 is what tensors may take of one core, from the base of circular buffers to L1_SMALL. {oneAddress}
 |DRAM|a buffer has one address on all banks, so one piece has to be free on all of them
-||the size of {buffer} is set when the device is opened; what is allocated there stays until it is freed
+||the size of {what} is set when the device is opened; what is allocated there stays until it is freed
 try|option|
 |is:bank-size|shard it over more cores or in smaller pieces, or keep it in DRAM: no order of allocations helps
 |dependencies,!is:free|free buffers that other allocators hold, per core or in a sub-device, or allocate this one
@@ -285,20 +286,20 @@ unknown|in-l1|which buffers hold it, and what lies between free blocks: a captur
 |retold|the text
 ||this release
 @each
-|has-need|, {need+} of each bank
+|need?|, {need+} of each bank
 |banks| across {banks#bank}
 @figures
-||{size} bytes
-|banks| across {banks#bank}
-|has-need|, {need} of each
-|has-bank|; a bank has {bank} bytes
-|has-allocated|: {allocated} allocated
-|has-free|, {free} free
-|has-block|, the largest free block {block}
-|has-placeable|; without the ranges of other allocators {placeable}
-|has-placeable|, the largest block of it {window}
+-||{size} bytes
+-|banks| across {banks#bank}
+-|need?|, {need} of each
+-|bank?|; a bank has {bank} bytes
+-|allocated?|: {allocated} allocated
+-|free?|, {free} free
+-|block?|, the largest free block {block}
+-|placeable?|; without the ranges of other allocators {placeable}
+-|placeable?|, the largest block of it {window}
 @atLeast
-|!least,has-bank| of more than {bank#byte}
+|!least,bank?| of more than {bank#byte}
 |!least| larger than now
 |trace-banks| of {least-all#byte} or more ({least} of each bank; up to June 2026 the size is that of each bank)
 || of {least#byte} or more
@@ -360,7 +361,7 @@ change|lower|how far worker_l1_size can grow is not known: no capture has the ke
 program|none|no program has a region with this end{onCores}{nearest}
 ||{run}: same {alike}{placed}{which}{others}
 buffers|!none|{buffers}
-lowest|!none|{lowest}
+lowest|!none,clash|{lowest}
 @onCores
 |named| on these cores
 @nearest
@@ -370,7 +371,7 @@ lowest|!none|{lowest}
 |named|cores and region {agrees}
 ||region {agrees}
 @agrees
-|exact,clash,limit-known|end, same lowest address
+|exact,clash,limit?|end, same lowest address
 |exact|end
 |other-lowest,any-tensor|end; lowest address differs: {tensor-at} instead of {limit}
 |other-lowest|end; no L1 buffer is live there, the message has one at {limit}

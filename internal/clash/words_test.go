@@ -11,21 +11,31 @@ import (
 
 // Each condition and each field of the words is known, and each block is named.
 func TestWords(t *testing.T) {
-	var e Explanation
-	tellers := []teller{e.facts(), e.changes(nil), Match{}.facts(Message{})}
+	var e MessageRow
+	tellers := []teller{e.facts(chip{}), e.changes(nil), Match{}.facts(Message{})}
 	conditions := []string{ // that a message makes, by its kind, its memory and the limit that is exceeded
 		string(Grow), string(Clash), string(ServiceClash), string(Grid), string(Append), string(IndexReuse),
 		string(BackingBuffer), string(PageSize), string(KernelConfig), string(TraceRegion), "L1", "DRAM",
 		"is:bank-size", "is:free", "is:largest-free-block", "is:placeable", "is:largest-placeable-block",
 	}
+	fields := map[string]bool{"length": true}
+	for _, f := range forms() {
+		for _, p := range f.parts {
+			for _, tokens := range p.later {
+				for _, one := range tokens {
+					fields[one.field] = true
+				}
+			}
+		}
+	}
 	isNumber := func(name string) bool {
-		return slices.ContainsFunc(tellers, func(t teller) bool { _, ok := t.number(name); return ok })
+		return fields[name] || slices.ContainsFunc(tellers, func(t teller) bool { _, ok := t.number(name); return ok })
 	}
 	blocks := map[string]bool{} // whether a text names it
 	for _, name := range regexp.MustCompile(`(?m)^@(.*)$`).FindAllStringSubmatch(words, -1) {
 		blocks[name[1]] = false
 	}
-	field := regexp.MustCompile(`[{]([*]?)([^}#+%]*)[#+%]?[^}]*[}]`)
+	field := regexp.MustCompile(`[{]([^}#+%]*)[#+%]?[^}]*[}]`)
 	for block := range blocks {
 		label := ""
 		for r := range rowsOf(block) {
@@ -33,20 +43,20 @@ func TestWords(t *testing.T) {
 				label = r.label
 			}
 			for _, name := range r.when {
-				name = strings.TrimPrefix(name, "!")
+				name = strings.TrimSuffix(strings.TrimPrefix(name, "!"), "?")
 				known := slices.ContainsFunc(tellers, func(t teller) bool { _, ok := t.holds[name]; return ok })
 				require.True(t, known || isNumber(name) || slices.Contains(conditions, name), "%s: condition %s", block, name)
 			}
 			for _, f := range field.FindAllStringSubmatch(r.text, -1) {
-				_, isBlock := blocks[f[2]]
-				isText := slices.ContainsFunc(tellers, func(t teller) bool { _, ok := t.texts[f[2]]; return ok })
-				require.True(t, isNumber(f[2]) || isText || isBlock, "%s: field %s", block, f[2])
+				_, isBlock := blocks[f[1]]
+				isText := slices.ContainsFunc(tellers, func(t teller) bool { _, ok := t.texts[f[1]]; return ok })
+				require.True(t, isNumber(f[1]) || isText || isBlock, "%s: field %s", block, f[1])
 				if isBlock {
-					blocks[f[2]] = true
+					blocks[f[1]] = true
 				}
 			}
 		}
-		blocks[block] = blocks[block] || label != "" // a block of notes
+		blocks[block] = blocks[block] || label != "" && label != "-" // a block of notes
 	}
 	for block, named := range blocks {
 		require.True(t, named, "block %s", block)

@@ -225,9 +225,9 @@ func TestCheckSpeaksAsTTMetal(t *testing.T) {
 	require.Len(t, found.Messages, 1)
 	m := found.Messages[0]
 	require.Equal(t, clash.Clash, m.Kind)
-	require.EqualValues(t, 1_563_072, m.Limit)
-	require.EqualValues(t, 1_563_264, m.End)
-	require.EqualValues(t, 2282, m.Program)
+	require.EqualValues(t, 1_563_072, m.Numbers["limit"])
+	require.EqualValues(t, 1_563_264, m.Numbers["end"])
+	require.EqualValues(t, 2282, m.Numbers["program"])
 }
 
 func TestBudget(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/clash"
 	"github.com/cbl1/cbl1/internal/shown"
 )
@@ -29,8 +30,7 @@ func Explain(doc clash.Document) Output {
 		p.line("%s of tt-metal about L1", shown.Plural(n, "different message"))
 		rows := headed("line", "times", "bytes too much", "<message")
 		for _, m := range doc.Messages {
-			over := known(m.Over, func(n uint64) uint64 { return n })
-			rows.add(fmt.Sprint(m.Line), fmt.Sprint(m.Count), over, m.Summary)
+			rows.add(fmt.Sprint(m.Line), fmt.Sprint(m.Count), event.Opt[uint64]{V: m.Over, OK: m.Over > 0}, m.Summary)
 		}
 		p.table("", rows)
 	}
@@ -98,7 +98,7 @@ func writeMeeting(p *page, m clash.MessageRow) {
 	if m.What == clash.Dataflow {
 		short = "DFB"
 	}
-	cbs := slices.Clone(m.Match.CBs)
+	cbs := slices.Clone(m.Match.Buffers)
 	slices.Reverse(cbs)
 	for _, cb := range cbs {
 		t.add("", cb.Size, cb.Start, cb.End, fmt.Sprintf("%s %d", short, cb.Number), "")
@@ -121,7 +121,7 @@ func writeMeeting(p *page, m clash.MessageRow) {
 		if x.T != "" {
 			at = ", t " + x.T.String()
 		}
-		whose := func(n int) string { return shown.TailText(x.Op, n) + " (" + m.Match.Place(x.Event) + at + ")" }
+		whose := func(n int) string { return shown.TailText(x.Op, n) + " (" + m.Match.Place(x.Event, "") + at + ")" }
 		t.named(whose, "->", bytes, x.Address, end, what)
 	}
 	if len(t.rows) > 1 {

@@ -62,8 +62,8 @@ func TestExplainTextOfOtherPrograms(t *testing.T) {
 func TestExplainTextIsInert(t *testing.T) {
 	evil := "\x1b[31m\u202e\u009b\r\n\x00\xff\ud7ff\u2028 <b>é"
 	text := explained(t, clash.Found{Messages: []clash.Message{
-		{MessageNumbers: clash.MessageNumbers{Kind: clash.Kind(evil), What: evil}, Text: evil, Line: 1, Count: 1},
-		{MessageNumbers: clash.MessageNumbers{Kind: clash.Grow, What: evil, Limit: 1, End: 2}, Text: evil, Line: 2, Count: 1},
+		{Kind: clash.Kind(evil), What: evil, Text: evil, Line: 1, Count: 1},
+		{Kind: clash.Grow, What: evil, Numbers: map[string]uint64{"limit": 1, "end": 2}, Text: evil, Line: 2, Count: 1},
 	}}, l1.Spec{Name: evil, Arch: l1.Arch(evil), L1Size: 1})
 	for _, r := range text {
 		require.True(t, r == '\n' || ' ' <= r && r <= '~' || r == 'é', "%q", r)
