@@ -57,7 +57,7 @@ hammer: ## 10,000,000 operations beside models, minutes; every cut of every fixt
 bounds: ## what a call costs in statements and bytes, in two sizes of the histories that are worst for it
 	go test -run '^TestBounds$$' -count 1 -v ./internal/cbl1bounds
 
-bench: ## ours beside simple structures and the previous release: one table, a few minutes
+bench: ## ours beside simple structures and the previous release: one table, one or two minutes
 	go run ./internal/cbl1bench
 
 bench-short: ## the same, smaller

@@ -102,7 +102,7 @@ func importTable() map[string]row {
 		"cmd/cbl1":                 {ours: append(product, "internal/pictures/page", "internal/pictures/export", "internal/shown"), outside: []string{cobra, pflag, sqlite, tcell, terminal}},
 		"internal/asciijson":       {},
 		"internal/fold":            {},
-		"internal/attack":          {outside: []string{sqlite}},
+		"internal/attack":          {ours: []string{"internal/large"}, outside: []string{sqlite}},
 		"internal/cbl1dist":        {},
 		"internal/cbl1bounds":      {ours: []string{"l1", "program", "fit", "device"}},
 		"internal/pictures/export": {ours: []string{"l1", "fit", "event", "replay", "internal/shown"}, outside: []string{pprof}},
@@ -118,7 +118,6 @@ func importTable() map[string]row {
 		"internal/oracle":               {ours: []string{"l1", "program", "fuzz/model"}},
 		"internal/oracle/randomcapture": {},
 		"internal/large":                {},
-		"internal/large/cbl1large":      {ours: []string{"internal/large"}},
 
 		"internal/planted":             {},
 		"internal/planted/cbl1planted": {ours: []string{"internal/planted"}},

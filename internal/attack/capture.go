@@ -3,21 +3,23 @@ package attack
 import (
 	"fmt"
 	"strings"
+
+	"github.com/cbl1/cbl1/internal/large"
 )
 
 // Captures lists the graph captures.
 func Captures() []Template {
 	return []Template{
-		{"far-cores", 2_000, []Aim{{100, 0.2, 64 * mib}, {2_000, 0.2, 64 * mib}}, graphOf(farCores), nil, CostLimit{10_000_000, 32 * mib}},
-		{"far-cores-differ", 2_000, []Aim{{100, 0.2, 64 * mib}, {2_000, 0.2, 64 * mib}}, graphOf(farCoresDiffer), nil, CostLimit{29_000_000, 40 * mib}},
-		{"ids", 3_000, []Aim{{3_000, 0.3, 64 * mib}, {10_000, 1, 64 * mib}}, graphOf(ids), nil, CostLimit{56_000_000, 32 * mib}},
-		{"ids-of-meshes", 3_000, []Aim{{3_000, 0.3, 64 * mib}, {10_000, 1, 0}}, graphOf(idsOfMeshes), nil, CostLimit{31_000_000, 32 * mib}},
-		{"ids-that-differ", 3_000, []Aim{{Size: 10_000}}, graphOf(idsThatDiffer), nil, CostLimit{57_000_000, 64 * mib}},
-		{"buffers-without-address", 3_000, []Aim{{Size: 10_000}}, graphOf(withoutAddress), nil, CostLimit{40_000_000, 48 * mib}},
-		{"earlier-buffers", 3_000, []Aim{{Size: 10_000}}, graphOf(earlier), nil, CostLimit{66_000_000, 48 * mib}},
-		{"stray-frees", 3_000, []Aim{{Size: 30_000}}, reportOf(strayFrees), nil, CostLimit{95_000_000, 48 * mib}},
-		{"stray-frees-beside-what-lives", 3_000, []Aim{{Size: 30_000}}, graphOf(openLives), nil, CostLimit{24_000_000, 48 * mib}},
-		{"stray-frees-of-all", 3_000, []Aim{{Size: 30_000}}, graphOf(freesOfAll), nil, CostLimit{39_000_000, 48 * mib}},
+		{"far-cores", 2_000, graphOf(farCores), nil, CostLimit{10_000_000, 32 * mib}},
+		{"far-cores-differ", 2_000, graphOf(farCoresDiffer), nil, CostLimit{29_000_000, 40 * mib}},
+		{"ids", 3_000, graphOf(ids), nil, CostLimit{56_000_000, 32 * mib}},
+		{"ids-of-meshes", 3_000, graphOf(idsOfMeshes), nil, CostLimit{31_000_000, 32 * mib}},
+		{"ids-that-differ", 3_000, graphOf(idsThatDiffer), nil, CostLimit{57_000_000, 64 * mib}},
+		{"buffers-without-address", 3_000, graphOf(withoutAddress), nil, CostLimit{40_000_000, 48 * mib}},
+		{"earlier-buffers", 3_000, graphOf(earlier), nil, CostLimit{66_000_000, 48 * mib}},
+		{"stray-frees", 3_000, reportOf(strayFrees), nil, CostLimit{95_000_000, 48 * mib}},
+		{"stray-frees-beside-what-lives", 3_000, graphOf(openLives), nil, CostLimit{24_000_000, 48 * mib}},
+		{"stray-frees-of-all", 3_000, graphOf(freesOfAll), nil, CostLimit{39_000_000, 48 * mib}},
 	}
 }
 
@@ -25,10 +27,10 @@ func Captures() []Template {
 func graphOf(write func(g *graph, devices int)) func(devices int) []byte {
 	return func(devices int) []byte {
 		var g graph
-		g.node("capture_start", "")
+		g.Node("capture_start", "")
 		write(&g, devices)
-		g.node("capture_end", "")
-		return []byte("[" + strings.Join(g.nodes, ",\n") + "]\n")
+		g.Node("capture_end", "")
+		return fmt.Appendf(nil, "[%s]\n", &g.Graph)
 	}
 }
 
@@ -43,33 +45,29 @@ func reportOf(write func(g *graph, size int)) func(size int) []byte {
 
 // A graph is the nodes of a capture in the making.
 type graph struct {
-	nodes []string
+	large.Graph
 	lists []string // of buffers, one for each operation
 }
 
 func (g *graph) report() []byte {
-	return fmt.Appendf(nil, `{"graph":[%s],"per_operation_buffers":{%s}}`, strings.Join(g.nodes, ",\n"), strings.Join(g.lists, ","))
+	return fmt.Appendf(nil, `{"graph":[%s],"per_operation_buffers":{%s}}`, &g.Graph, strings.Join(g.lists, ","))
 }
 
 // list lists one buffer at the operation whose function began at the last node.
 func (g *graph) list(device, address int) {
-	g.lists = append(g.lists, fmt.Sprintf(`"%d":[{"device_id":%d,"address":%d,"max_size_per_bank":64,"buffer_type":1}]`, len(g.nodes)-1, device, address))
-}
-
-func (g *graph) node(kind, params string, args ...any) {
-	g.nodes = append(g.nodes, fmt.Sprintf(`{"counter":%d,"node_type":%q,"params":{%s},"connections":[]}`, len(g.nodes), kind, fmt.Sprintf(params, args...)))
+	g.lists = append(g.lists, fmt.Sprintf(`"%d":[{"device_id":%d,"address":%d,"max_size_per_bank":64,"buffer_type":1}]`, g.Nodes-1, device, address))
 }
 
 func (g *graph) cb(device, size int, cores string) {
-	g.node("circular_buffer_allocate", `"address":"111616","size":"%d","core_range_set":%q,"globally_allocated":"0","device_id":"%d"`, size, cores, device)
+	g.Node("circular_buffer_allocate", `"address":"111616","size":"%d","core_range_set":%q,"globally_allocated":"0","device_id":"%d"`, size, cores, device)
 }
 
 func (g *graph) free(device int) {
-	g.node("circular_buffer_deallocate_all", `"device_id":"%d"`, device)
+	g.Node("circular_buffer_deallocate_all", `"device_id":"%d"`, device)
 }
 
 func (g *graph) buffer(event string, device, address int) {
-	g.node("buffer_"+event, `"address":"%d","size":"4096","max_size_per_bank":"64","type":"L1","device_id":"%d"`, address, device)
+	g.Node("buffer_"+event, `"address":"%d","size":"4096","max_size_per_bank":"64","type":"L1","device_id":"%d"`, address, device)
 }
 
 const (
@@ -107,7 +105,7 @@ func ids(g *graph, devices int) {
 func idsOfMeshes(g *graph, devices int) {
 	const mesh = 1 << 20
 	for d := range devices {
-		g.node("tensor", `"device_tensors":"[{\"device_id\":%d,\"mesh_device_id\":%d}]"`, d, mesh+d)
+		g.Node("tensor", `"device_tensors":"[{\"device_id\":%d,\"mesh_device_id\":%d}]"`, d, mesh+d)
 	}
 	for d := range devices {
 		g.cb(d, 1024, fewCores)
@@ -122,7 +120,7 @@ func idsThatDiffer(g *graph, devices int) {
 	for d := range devices {
 		g.cb(d, 32+32*(d%(1<<14)), fewCores)
 		g.buffer("allocate", d, 1_400_000-64*(d%1024))
-		g.node("circular_buffer_deallocate_all", "")
+		g.Node("circular_buffer_deallocate_all", "")
 	}
 }
 
@@ -160,8 +158,7 @@ func openLives(g *graph, n int) {
 		g.buffer("allocate", 0, 1_000_000)
 	}
 	for range n {
-		g.nodes = append(g.nodes, fmt.Sprintf(`{"counter":%d,"node_type":"buffer_deallocate","params":{"address":"1000000","type":"L1","device_id":"0"},"connections":[%d]}`,
-			len(g.nodes), 10*n))
+		g.Linked(fmt.Sprint(10*n), "buffer_deallocate", `"address":"1000000","type":"L1","device_id":"0"`)
 	}
 }
 
@@ -170,6 +167,6 @@ func freesOfAll(g *graph, devices int) {
 	g.cb(0, 1024, fewCores)
 	for d := range devices {
 		g.buffer("deallocate", d, 1_000_000)
-		g.node("buffer_deallocate", `"address":"1000000","type":"L1"`)
+		g.Node("buffer_deallocate", `"address":"1000000","type":"L1"`)
 	}
 }

@@ -12,14 +12,13 @@ import (
 // files of one run, and the size is their number.
 type Template struct {
 	Name string
-	Size int   // of a test: ten times a tenth of it is a fair comparison
-	Aims []Aim // of make bench
+	Size int // of a test: ten times a tenth of it is a fair comparison
 
 	// Text returns the input of a size, the same bytes each time. Windows has the files of a run.
 	Text    func(size int) []byte
 	Windows func(size int) [][]byte
 
-	Budget CostLimit // at its Size, for each verb
+	CostLimit CostLimit // at its Size, for each verb
 }
 
 // Write writes the input of a size into a folder. It returns the arguments of the command after the
@@ -38,14 +37,6 @@ func (in Template) Write(dir string, size int) (args []string, n int, err error)
 	return []string{"--join", dir}, n, nil
 }
 
-// An Aim bounds the time and heap of the command for an input of a size. It is printed, not tested:
-// seconds depend on the machine.
-type Aim struct {
-	Size    int
-	Seconds float64 // of all processors; 0 = no aim
-	Heap    int64   // bytes, as in a CostLimit; 0 = no aim
-}
-
 // A CostLimit bounds the cost of reading an input.
 type CostLimit struct {
 	Steps int64 // statements that run
@@ -54,8 +45,8 @@ type CostLimit struct {
 
 const mib = 1 << 20
 
-// A Family is the templates of one kind of input, and the verbs of the command that read them. A verb may have
-// arguments: FILE stands for the input, LAST for one of the last lines of a square, and - for Messages.
+// A Family is inputs of one kind, and the verbs of the command that read them. A verb may have arguments: FILE
+// stands for the input, LAST for one of the last lines of a square, and - for Messages.
 type Family struct {
 	Kind   string
 	Inputs []Template
@@ -87,7 +78,7 @@ const Messages = `Statically allocated circular buffers in program 1 clash with 
 	"Out of Memory: Not enough space to allocate 16384000 B L1 buffer across 64 banks, where each bank needs to store 256000 B, " +
 	"but bank size is 1461248 B (allocated: 24000 B, free: 1437248 B, largest free block: 1348864 B)\n"
 
-// Families lists all inputs.
+// Sources lists all inputs.
 func Families() []Family {
 	squares := []string{
 		"report", "map", "peak", "room", "stream", "diff FILE FILE", "map --at LAST", "explain --with FILE -",

@@ -2,12 +2,11 @@ package attack
 
 // Windows lists the runs in many files.
 func Windows() []Template {
-	aims := []Aim{{Size: 10_000}}
 	return []Template{
-		{"listed", 1_000, aims, nil, windowsOf(listed), CostLimit{54_000_000, 48 * mib}},
-		{"listed-and-made", 1_000, aims, nil, windowsOf(listedAndMade), CostLimit{54_000_000, 48 * mib}},
-		{"listed-since-the-first", 1_000, aims, nil, windowsOf(listedSince), CostLimit{31_000_000, 48 * mib}},
-		{"tensors", 1_000, aims, nil, windowsOf(tensors), CostLimit{109_000_000, 48 * mib}},
+		{"listed", 1_000, nil, windowsOf(listed), CostLimit{54_000_000, 48 * mib}},
+		{"listed-and-made", 1_000, nil, windowsOf(listedAndMade), CostLimit{54_000_000, 48 * mib}},
+		{"listed-since-the-first", 1_000, nil, windowsOf(listedSince), CostLimit{31_000_000, 48 * mib}},
+		{"tensors", 1_000, nil, windowsOf(tensors), CostLimit{109_000_000, 48 * mib}},
 	}
 }
 
@@ -17,11 +16,11 @@ func windowsOf(write func(g *graph, window int)) func(windows int) [][]byte {
 		for i := range windows {
 			var g graph
 			for range 2 {
-				g.node("function_start", `"name":"f"`)
+				g.Node("function_start", `"name":"f"`)
 				write(&g, i)
 				g.cb(0, 1024, fewCores)
 				g.free(0)
-				g.node("function_end", `"name":"f"`)
+				g.Node("function_end", `"name":"f"`)
 			}
 			all = append(all, g.report())
 		}
@@ -49,7 +48,7 @@ func listedSince(g *graph, window int) {
 
 // tensors has windows with a tensor of a buffer, and another buffer at its place.
 func tensors(g *graph, _ int) {
-	g.node("tensor", `"address":"1000000","buffer_type":"1","device_id":"0"`)
+	g.Node("tensor", `"address":"1000000","buffer_type":"1","device_id":"0"`)
 	g.buffer("allocate", 0, 1_000_000)
 	g.buffer("deallocate", 0, 1_000_000)
 }

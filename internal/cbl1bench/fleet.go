@@ -19,7 +19,7 @@ type fleet struct {
 	single   []device.Set        // of each device
 	sets     map[*int]device.Set // by the first element of the list of devices
 	question baseline.Question
-	buffers  bool // tracked bytes are those of buffers too
+	buffers  bool // the history has buffers, whose bytes are tracked too
 }
 
 var _ baseline.Tracker = (*fleet)(nil)

@@ -5,15 +5,15 @@
 //	slice     the same in a sorted slice
 //	previous  the engine of the last tag, or of -previous REVISION, which the command builds with git
 //
-//	go run ./internal/cbl1bench                  # about five minutes
-//	go run ./internal/cbl1bench -div 4           # smaller; the floors are meant for the large ones
+//	go run ./internal/cbl1bench                  # one or two minutes
+//	go run ./internal/cbl1bench -div 4           # smaller; limits and floors are meant for the large ones
 //	go run ./internal/cbl1bench -run '^churn'
 //
 // A cell of a contender says how many times as much it needs as the engine. Percore and slice play
 // on 2 of 32 devices (which flatters them: less memory, better cached), or the first steps, where
 // they would take hours. Such figures have a ~. The last lines name calls that need more than three
-// times the best other structure and 300 ns, and workloads on which the engine is not as far ahead
-// of percore as it was.
+// times the best other structure and 300 ns, and workloads on which percore needs less than the
+// promised multiple of the engine.
 //
 // Contenders of one process have turns. Each run is timed in 32 stretches, and the fastest of at
 // least three turns of each stretch counts, in processor time where the system reports it. So

@@ -59,7 +59,7 @@ func told(steps []step) (out []string) {
 	return out
 }
 
-// The names promise shapes; these are they.
+// Histories have the shapes that their names promise.
 func TestShapes(t *testing.T) {
 	t.Run("fragmented: every core is its own class", func(t *testing.T) {
 		h := fragments(1, 200, 0, onAll(1))

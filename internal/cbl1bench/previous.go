@@ -59,7 +59,7 @@ func buildAt(root, revision, dir string) (command string, err error) {
 	return command, err
 }
 
-// output returns what a program prints in a folder, without the last line break.
+// output returns the output of a program that runs in a folder, without the last line break.
 func output(dir, name string, args ...string) (string, error) {
 	c := exec.Command(name, args...)
 	c.Dir = dir

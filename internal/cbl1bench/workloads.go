@@ -321,8 +321,8 @@ func operations(devices, live, operations int) history {
 	return h
 }
 
-// sharded is buffers of which one in four lies on a random rectangle, so that hardly any two cores
-// hold the same. The oldest leaves and a new one comes.
+// sharded is buffers, one in four on a random rectangle. Hardly any two cores hold the same. The
+// oldest leaves and a new one comes.
 func sharded(devices, live, pairs int) history {
 	h := history{spec: l1.N150(), devices: devices, question: baseline.Tracked}
 	t := newTensors(h, live)

@@ -62,9 +62,9 @@ func add(c *clash.Comparison, event uint64, r enqueued) {
 	})
 }
 
-func clashes(cores string, limit, end uint64) string {
+func clashes(cores string, end uint64) string {
 	return fmt.Sprintf("Statically allocated circular buffers in program 7 clash with L1 buffers on core range %s. "+
-		"L1 buffer allocated at %d and static circular buffer region ends at %d\n", cores, limit, end)
+		"L1 buffer allocated at 800000 and static circular buffer region ends at %d\n", cores, end)
 }
 
 func TestCompare(t *testing.T) {
@@ -85,31 +85,31 @@ func TestCompare(t *testing.T) {
 		capture string // what the note says
 	}{
 		{
-			name: "the same cores, end and lowest address", log: clashes(all, 800_000, 900_000),
+			name: "the same cores, end and lowest address", log: clashes(all, 900_000),
 			runs:  []enqueued{{"a", all, 900_000, 900_000, nil}, {"b", all, 900_000, 800_000, nil}, {"c", left, 900_000, 800_000, nil}},
 			level: clash.MatchExact, op: "b", n: 1, ops: []string{"b"}, lowest: 800_000,
 			capture: "b, node 10 of run.json, device 0: same cores and region end, same lowest address",
 		},
 		{
-			name: "several: the first, and how many", log: clashes(all, 800_000, 900_000),
+			name: "several: the first, and how many", log: clashes(all, 900_000),
 			runs:  []enqueued{{"a", all, 900_000, 800_000, nil}, {"b", all, 900_000, 800_000, nil}, {"a", all, 900_000, 800_000, nil}},
 			level: clash.MatchExact, op: "a", n: 3, ops: []string{"a", "b"}, lowest: 800_000,
 			capture: "a, node 0 of run.json, device 0: same cores and region end, same lowest address; the first of 3 that agree, others in b",
 		},
 		{
-			name: "a message of two ranges: a run that is on both agrees once", log: clashes("{[0-0 - 3-7], [4-0 - 7-7]}", 800_000, 900_000),
+			name: "a message of two ranges: a run that is on both agrees once", log: clashes("{[0-0 - 3-7], [4-0 - 7-7]}", 900_000),
 			runs:  []enqueued{{"a", "[0-0 - 3-7], [4-0 - 7-7]", 900_000, 800_000, nil}},
 			level: clash.MatchExact, op: "a", n: 1, ops: []string{"a"}, lowest: 800_000,
 			capture: "a, node 0 of run.json, device 0: same cores and region end, same lowest address",
 		},
 		{
-			name: "another lowest address: the nearest, said so", log: clashes(all, 800_000, 900_000),
+			name: "another lowest address: the nearest, said so", log: clashes(all, 900_000),
 			runs:  []enqueued{{"a", all, 900_000, 0, nil}, {"b", all, 900_000, 1_500_000, nil}, {"c", all, 900_000, 801_024, nil}},
 			level: clash.MatchLowest, op: "c", n: 3, ops: []string{"a", "b", "c"}, lowest: 801_024,
 			capture: "c, node 20 of run.json, device 0: same cores and region end; lowest address differs: 801,024 instead of 800,000; the nearest of 3 that agree, others in a and more",
 		},
 		{
-			name: "nothing in L1", log: clashes(all, 800_000, 900_000), runs: []enqueued{{"", all, 900_000, 0, nil}},
+			name: "nothing in L1", log: clashes(all, 900_000), runs: []enqueued{{"", all, 900_000, 0, nil}},
 			level: clash.MatchLowest, n: 1, ops: []string{""},
 			capture: "a program, node 0 of run.json, device 0: same cores and region end; no L1 buffer is live there, the message has one at 800,000",
 		},
@@ -119,40 +119,40 @@ func TestCompare(t *testing.T) {
 			capture: "a, node 0 of run.json, device 0: same cores and region end",
 		},
 		{
-			name: "no addresses, another base of some release: the size of the region", log: clashes(all, 800_000, 900_000-256),
+			name: "no addresses, another base of some release: the size of the region", log: clashes(all, 900_000-256),
 			runs:  []enqueued{{"a", all, 900_000, 800_000, placed}},
 			level: clash.MatchSize, op: "a", n: 1, ops: []string{"a"}, lowest: 800_000,
 			capture: "a, node 0 of run.json, device 0: same cores and region size; the capture has no addresses: with base 111,616 the region ends at 900,000 instead of 899,744",
 		},
 		{
-			name: "the base that is given decides", log: clashes(all, 800_000, 900_000-256), given: l1.Spec{CBBase: 103_712},
+			name: "the base that is given decides", log: clashes(all, 900_000-256), given: l1.Spec{CBBase: 103_712},
 			runs: []enqueued{{"a", all, 900_000, 800_000, placed}}, level: clash.MatchNone, op: "a",
 			capture: "no program has a region with this end on these cores; nearest is a, node 0 of run.json, device 0, which ends at 900,000",
 		},
 		{
-			name: "recorded addresses do not move", log: clashes(all, 800_000, 900_000-256),
+			name: "recorded addresses do not move", log: clashes(all, 900_000-256),
 			runs: []enqueued{{"far", all, 300_000, 800_000, nil}, {"a", all, 900_000, 800_000, nil}}, level: clash.MatchNone, op: "a",
 			capture: "no program has a region with this end on these cores; nearest is a, node 10 of run.json, device 0, which ends at 900,000",
 		},
 		{
-			name: "other cores", log: clashes(all, 800_000, 900_000), runs: []enqueued{{"a", left, 900_000, 800_000, nil}},
+			name: "other cores", log: clashes(all, 900_000), runs: []enqueued{{"a", left, 900_000, 800_000, nil}},
 			level:   clash.MatchNone,
 			capture: "no program has a region with this end on these cores, and none is on exactly these cores",
 		},
 		{
-			name: "other kind of buffers", log: clashes(all, 800_000, 900_000),
+			name: "other kind of buffers", log: clashes(all, 900_000),
 			runs:    []enqueued{{"a", all, 900_000, 800_000, func(r *clash.ProgramRun) { r.What = clash.Dataflow }}},
 			level:   clash.MatchNone,
 			capture: "no program has a region with this end on these cores, and none is on exactly these cores",
 		},
 		{
-			name: "placed at the same base, from the cache", log: clashes(all, 800_000, 900_000),
+			name: "placed at the same base, from the cache", log: clashes(all, 900_000),
 			runs:  []enqueued{{"a", all, 900_000, 800_000, func(r *clash.ProgramRun) { r.Synthesised, r.Inferred = true, true }}},
 			level: clash.MatchExact, op: "a", n: 1, ops: []string{"a"}, lowest: 800_000,
 			capture: "a, node 0 of run.json, device 0 (from the program cache): same cores and region end, same lowest address; the capture has no addresses: these are placed by tt-metal's rule",
 		},
 		{
-			name: "one of several that the cache had", log: clashes(all, 800_000, 900_000),
+			name: "one of several that the cache had", log: clashes(all, 900_000),
 			runs:  []enqueued{{"a", all, 900_000, 800_000, func(r *clash.ProgramRun) { r.OneOf, r.Inferred = 3, true }}},
 			level: clash.MatchExact, op: "a", n: 1, ops: []string{"a"}, lowest: 800_000,
 			capture: "a, node 0 of run.json, device 0 (from the program cache: one of 3 that may have run): same cores and region end, same lowest address",
@@ -189,7 +189,7 @@ func note(t testing.TB, e clash.MessageRow, label string) string {
 // Names from a capture are data: they are short, and cannot command a terminal.
 func TestNamesFromCaptures(t *testing.T) {
 	op := strings.Repeat("very::long::", 100) + "\x1b[31m\u202e"
-	found := compared(t, clashes("[0-0 - 7-7]", 800_000, 900_000), l1.Spec{}, enqueued{op, "[0-0 - 7-7]", 900_000, 800_000, nil})
+	found := compared(t, clashes("[0-0 - 7-7]", 900_000), l1.Spec{}, enqueued{op, "[0-0 - 7-7]", 900_000, 800_000, nil})
 	row := clash.NewDocument(found, l1.Spec{})
 	for _, n := range row.Messages[0].Notes {
 		require.LessOrEqual(t, len(n.Text), 500)

@@ -134,8 +134,8 @@ func wordByte(c byte) bool {
 // two numbers with only white space between them.
 func (m *matcher) number(joined bool, most uint64) (uint64, bool) {
 	var digits []byte
-	i, next := m.i, m.passNumber(m.i)
-	for {
+	var i int
+	for next := m.passNumber(m.i); ; {
 		for i = next; digit(m.at(i)); i++ {
 			digits = append(digits, m.at(i))
 		}

@@ -52,7 +52,7 @@ func TestExplainNumbersOfAPart(t *testing.T) {
 // as near.
 func TestCompareNearest(t *testing.T) {
 	const all = "[0-0 - 7-7]"
-	found := read(t, clashes(all, 800_000, 900_000))
+	found := read(t, clashes(all, 900_000))
 	for _, c := range []struct {
 		lowest []uint64
 		want   int // of them
@@ -70,7 +70,7 @@ func TestCompareNearest(t *testing.T) {
 	}
 	// A run without addresses is as large by one of the bases; where it ends is said of the best one.
 	placed := func(r *clash.ProgramRun) { r.Synthesised = true }
-	found = read(t, clashes(all, 800_000, 900_000-256))
+	found = read(t, clashes(all, 900_000-256))
 	c := clash.Compare(found, l1.Spec{})
 	add(c, 0, enqueued{"far", all, 900_000, 700_000, placed})
 	add(c, 1, enqueued{"near", all, 900_000, 799_999, placed})

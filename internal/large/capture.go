@@ -13,13 +13,11 @@ type Dialect string
 // The dialects.
 const (
 	Report  Dialect = "report"  // an object around the graph, one node a line, as since 2026
-	Graph   Dialect = "graph"   // the graph alone, as since 2026
-	Indent  Dialect = "indent"  // the same, with the blanks of json.dump(indent=4)
 	Strings Dialect = "strings" // the graph alone with numbers as texts and no ids, as in 2024
 )
 
 // Dialects are all of them.
-func Dialects() []Dialect { return []Dialect{Report, Graph, Indent, Strings} }
+func Dialects() []Dialect { return []Dialect{Report, Strings} }
 
 // A Buffering is the use of L1 buffers by an operation.
 type Buffering string
@@ -37,7 +35,7 @@ func Bufferings() []Buffering { return []Buffering{NoBuffers, SameBuffers, VaryB
 // Live is how many buffers live at a time.
 const Live = 12
 
-// A Plan describes a capture to be written. The zero value of a field is its default.
+// A Plan describes a file to be written. The zero value of a field is its default.
 type Plan struct {
 	Size     int64     // bytes, about: the last operation is not cut. The default is 1 MiB
 	Chips    int       // of the mesh; the default is 1
@@ -96,11 +94,12 @@ func (c Plan) Write(w io.Writer) (Made, error) {
 	if err := c.Valid(); err != nil {
 		return Made{}, err
 	}
-	out := &writer{Plan: c.withDefaults(), w: bufio.NewWriterSize(w, 64<<10)}
+	to := bufio.NewWriterSize(w, 64<<10)
+	out := &writer{Plan: c.withDefaults(), w: to}
 	out.capture()
 	out.drain()
 	if out.err == nil {
-		out.err = out.w.Flush()
+		out.err = to.Flush()
 	}
-	return Made{out.written, out.nodes, out.ops}, out.err
+	return Made{out.written, out.Nodes, out.ops}, out.err
 }

@@ -93,14 +93,14 @@ func TestSame(t *testing.T) {
 		_, err := large.Plan{Size: 100_000, Chips: 2, Dialect: dialect, Programs: 9, Buffers: large.VaryBuffers}.Write(sum)
 		require.NoError(t, err)
 	}
-	require.Equal(t, uint32(0x6b53f725), sum.Sum32())
+	require.Equal(t, uint32(0xc153af0e), sum.Sum32())
 }
 
-// TestValid requires that an illegal Plan is refused, and that the error of a writer is
+// TestValid requires that an illegal Capture is refused, and that the error of a writer is
 // returned.
 func TestValid(t *testing.T) {
 	for _, c := range []large.Plan{
-		{Size: -1}, {Chips: -1}, {Chips: 1025}, {Programs: -1}, {Share: 2}, {Share: 0.5, Dialect: large.Graph},
+		{Size: -1}, {Chips: -1}, {Chips: 1025}, {Programs: -1}, {Share: 2}, {Share: 0.5, Dialect: large.Strings},
 		{Dialect: "yaml"}, {Buffers: "some"},
 	} {
 		_, err := c.Write(io.Discard)

@@ -1,5 +1,6 @@
 // Package large makes graph captures of any size, for measurements: a file of 6 GB is
-// written in constant memory. The same [Plan] is the same bytes each time.
+// written in constant memory. The same [Plan] is the same bytes each time. A [Graph] is for
+// captures that are written node by node.
 //
 // # Model
 //
@@ -21,5 +22,5 @@
 //
 // # Concurrency
 //
-// A Plan is a value; each call of WriteTo stands alone.
+// A Plan is a value; each call of Write stands alone.
 package large

@@ -1,9 +1,8 @@
 package large
 
 import (
-	"bufio"
 	"fmt"
-	"strconv"
+	"io"
 	"strings"
 )
 
@@ -19,11 +18,10 @@ const mesh = 4096
 // A writer writes one capture.
 type writer struct {
 	Plan
-	w       *bufio.Writer
-	line    []byte // not written yet
+	Graph   // what is not written yet
+	w       io.Writer
 	err     error
 	written int64
-	nodes   int64
 	ops     int64
 	live    [Live]allocation
 }
@@ -35,140 +33,153 @@ type allocation struct {
 	size    int // of one core
 }
 
-// drain writes the line formed so far.
+// drain writes the text formed so far.
 func (w *writer) drain() {
 	if w.err == nil {
-		_, w.err = w.w.Write(w.line)
+		_, w.err = w.w.Write(w.Bytes())
 	}
-	w.written += int64(len(w.line))
-	w.line = w.line[:0]
+	w.written += int64(w.Len())
+	w.Reset()
 }
-
-func (w *writer) text(s string)                  { w.line = append(w.line, s...) }
-func (w *writer) put(format string, args ...any) { w.line = fmt.Appendf(w.line, format, args...) }
 
 // capture writes all of it.
 func (w *writer) capture() {
-	graph := int64(float64(w.Size) * w.Share)
-	if w.Dialect != Report {
+	if w.Dialect == Strings {
 		w.graph(w.Size)
-		w.text("\n")
+		w.WriteString("\n")
 		return
 	}
-	w.text("{\n\"version\": 1,\n\"devices\": [")
+	w.Whole = true
+	w.WriteString("{\n\"version\": 1,\n\"devices\": [")
 	for chip := range w.Chips {
 		if chip > 0 {
-			w.text(",\n")
+			w.WriteString(",\n")
 		}
-		w.put(`{"address_at_first_l1_cb_buffer":%d,"arch":"wormhole_b0","device_id":%d,"num_x_compute_cores":8,"num_y_compute_cores":8,"worker_l1_size":%d}`, base, chip, size)
+		fmt.Fprintf(&w.Graph, `{"address_at_first_l1_cb_buffer":%d,"arch":"wormhole_b0","device_id":%d,"num_x_compute_cores":8,"num_y_compute_cores":8,"worker_l1_size":%d}`, base, chip, size)
 	}
-	w.text("],\n\"metadata\": {\"rank\":0,\"world_size\":1},\n\"graph\": ")
-	w.graph(graph)
+	w.WriteString("],\n\"metadata\": {\"rank\":0,\"world_size\":1},\n\"graph\": ")
+	w.graph(int64(float64(w.Size) * w.Share))
 	if w.Share < 1 {
-		w.text(",\n\"buffer_pages\": ")
+		w.WriteString(",\n\"buffer_pages\": ")
 		w.pages()
 	}
-	w.text("\n}\n")
+	w.WriteString("\n}\n")
 }
 
 // pages fills the file with pages of buffers.
 func (w *writer) pages() {
-	w.text("[\n")
-	for i := 0; w.written+int64(len(w.line)) < w.Size && w.err == nil; i++ {
+	w.WriteString("[\n")
+	for i := 0; w.written+int64(w.Len()) < w.Size && w.err == nil; i++ {
 		if i > 0 {
-			w.text(",\n")
+			w.WriteString(",\n")
 		}
 		address := base + 2048*(i%512)
-		w.put(`{"address":%d,"bank_id":%d,"buffer_type":1,"core_x":%d,"core_y":%d,"device_id":%d,"page_address":%d,"page_index":%d,"page_size":2048}`,
+		fmt.Fprintf(&w.Graph, `{"address":%d,"bank_id":%d,"buffer_type":1,"core_x":%d,"core_y":%d,"device_id":%d,"page_address":%d,"page_index":%d,"page_size":2048}`,
 			address, i%64, i%8, i/8%8, i%w.Chips, address, i)
 		w.drain()
 	}
-	w.text("\n]")
+	w.WriteString("\n]")
 }
 
 // graph writes nodes until so many bytes are reached.
 func (w *writer) graph(end int64) {
-	w.text("[\n")
-	w.node("capture_start", nil)
-	if w.Dialect != Strings {
-		w.tensor()
+	w.WriteString("[\n")
+	w.Node("capture_start", "")
+	if w.Dialect != Strings { // a tensor without a buffer, which lists the chips of the mesh
+		var chips []string
+		for chip := range w.Chips {
+			chips = append(chips, fmt.Sprintf(`{\"device_id\":%d,\"mesh_device_id\":%d}`, chip, mesh))
+		}
+		w.Node("tensor", `"device_tensors":"[%s]","tensor_id":1`, strings.Join(chips, ","))
 	}
 	for w.ops = 0; w.written < end && w.err == nil; w.ops++ {
 		w.operation()
 		w.drain()
 	}
-	w.node("capture_end", nil)
-	w.text("\n]")
+	w.Node("capture_end", "")
+	w.WriteString("\n]")
 }
 
-// A param is a member of params: its value is a number if number is said so.
-type param struct{ name, value string }
-
-func number(name string, n int) param { return param{name, strconv.Itoa(n)} }
-func text(name, value string) param   { return param{name, `"` + value + `"`} }
-
-// tensor writes a tensor without a buffer, which lists the chips of the mesh.
-func (w *writer) tensor() {
-	var chips []string
-	for chip := range w.Chips {
-		chips = append(chips, fmt.Sprintf(`{\"device_id\":%d,\"mesh_device_id\":%d}`, chip, mesh))
-	}
-	w.node("tensor", nil, text("device_tensors", "["+strings.Join(chips, ",")+"]"), number("tensor_id", 1))
+// names returns the names of operations, in turn.
+func names() [4]string {
+	return [4]string{"MatmulDeviceOperation", "UnaryDeviceOperation", "BinaryNgDeviceOperation", "LayerNormDeviceOperation"}
 }
 
-// node writes one node, and returns its counter.
-func (w *writer) node(kind string, connections []int64, params ...param) int64 {
-	separate, blank, in, out := ",", "", "", ""
-	if w.Dialect == Indent {
-		separate, blank, in, out = ",\n        ", " ", "\n        ", "\n    "
+// operation writes what one operation leaves in a capture.
+func (w *writer) operation() {
+	which := w.ops
+	if w.Programs > 0 {
+		which %= int64(w.Programs)
 	}
-	if w.nodes > 0 {
-		w.text(",\n")
+	kinds := names()
+	name, hit, device := kinds[which%int64(len(kinds))], `,"program_cache_hit":false`, fmt.Sprintf(`"device_id":%d`, mesh)
+	if w.Dialect == Strings {
+		hit, device = "", ""
 	}
-	w.put(`{%s`, in)
+	w.Node("function_start", `"inputs":"2","name":"%s"%s`, name, hit)
+	if w.Buffers != NoBuffers {
+		w.buffer()
+	}
+	w.Node("circular_buffer_deallocate_all", "%s", device)
+	w.program(int(which))
 	if w.Dialect != Strings {
-		w.put(`"arguments":%s[]%s`, blank, separate)
-	}
-	w.put(`"connections":%s[`, blank)
-	for i, c := range connections {
-		if i > 0 {
-			w.text(",")
+		for chip := range w.Chips {
+			w.Node("program_execution", `"device_id":%d,"global_call_count":%d,"physical_device_id":%d,"runtime_id":%d`, mesh, w.ops, chip, w.ops)
 		}
-		w.put("%d", c)
 	}
-	w.put(`]%s"counter":%s%d%s`, separate, blank, w.nodes, separate)
-	if w.Dialect != Strings {
-		w.put(`"input_tensors":%s[]%s`, blank, separate)
-	}
-	w.put(`"node_type":%s"%s"%s"params":%s{`, blank, kind, separate, blank)
-	first := true
-	for _, p := range params {
-		if w.Dialect == Strings && !old(p.name) {
-			continue
-		}
-		if !first {
-			w.text(separate)
-		}
-		first = false
-		if w.Dialect == Strings && p.value[0] != '"' {
-			p = text(p.name, p.value)
-		}
-		w.put(`"%s":%s%s`, p.name, blank, p.value)
-	}
-	w.text("}")
-	if w.Dialect != Strings {
-		w.put(`%s"stacking_level":%s%d`, separate, blank, 1)
-	}
-	w.put("%s}", out)
-	w.nodes++
-	return w.nodes - 1
+	w.Node("function_end", `"name":"%s"`, name)
 }
 
-// old reports whether the dialect of 2024 has a param.
-func old(name string) bool {
-	switch name {
-	case "device_id", "globally_allocated", "max_size_per_bank", "page_size", "num_cores", "buffer_type", "program_cache_hit":
-		return false
+// program places the circular buffers of a program on every chip. Its number says its
+// sizes, so that no two programs are equal: three sizes of 32 to 1,024 times 32 bytes, and
+// the last one's multiple grows by one after 2^15 programs.
+func (w *writer) program(which int) {
+	sets := [3]string{"{[0-0 - 7-7]}", "{[0-0 - 7-3]}", "{[0-0 - 3-7], [4-0 - 4-3]}"}
+	if w.Dialect == Strings {
+		sets = [3]string{"{[(x=0,y=0) - (x=7,y=7)]}", "{[(x=0,y=0) - (x=7,y=3)]}", "{[(x=0,y=0) - (x=3,y=7)], [(x=4,y=0) - (x=4,y=3)]}"}
 	}
-	return true
+	address := base
+	for i, more := range [3]int{which % 32, which / 32 % 32, which / 1024} {
+		bytes := 32 * (32 + more)
+		// The narrow buffers lie above the wide one, where tt-metal would place them.
+		for chip := range w.Chips {
+			if w.Dialect == Strings {
+				w.Node("circular_buffer_allocate", `"address":"%d","core_range_set":"%s","size":"%d"`, address, sets[i], bytes)
+				continue
+			}
+			w.Node("circular_buffer_allocate", `"address":%d,"core_range_set":"%s","device_id":%d,"globally_allocated":"0","size":%d`,
+				address, sets[i], chip, bytes)
+		}
+		address += bytes
+	}
+}
+
+// slot is how many bytes of a core a buffer has for itself. They lie at the top of L1.
+const slot = 65_536
+
+// buffer frees the oldest buffer and allocates one in its slot.
+func (w *writer) buffer() {
+	at := int(w.ops % Live)
+	if b := w.live[at]; b != (allocation{}) {
+		place, rest := w.params(b)
+		w.Linked(fmt.Sprint(b.node), "buffer_deallocate", "%s%s", place, rest)
+	}
+	each := 32_768
+	if w.Buffers == VaryBuffers {
+		each = 32 * (1 + int(w.ops*7919%2047)) // 7919 and 2047 have no common factor
+	}
+	b := allocation{address: size - slot*(at+1) + slot - each, size: each}
+	place, rest := w.params(b)
+	b.node = w.Linked(fmt.Sprint(w.Nodes+1), "buffer", "%s", rest)
+	w.Linked(fmt.Sprint(b.node), "buffer_allocate", "%s%s", place, rest)
+	w.live[at] = b
+}
+
+// params describe a buffer: its place, and what belongs to its identity.
+func (w *writer) params(b allocation) (place, rest string) {
+	if w.Dialect == Strings {
+		return fmt.Sprintf(`"address":"%d",`, b.address), fmt.Sprintf(`"layout":"INTERLEAVED","size":"%d","type":"L1"`, 64*b.size)
+	}
+	return fmt.Sprintf(`"address":%d,"max_size_per_bank":%d,`, b.address, b.size),
+		fmt.Sprintf(`"buffer_type":1,"device_id":%d,"layout":"INTERLEAVED","num_cores":0,"page_size":32,"size":%d,"type":"L1"`, mesh, 64*b.size)
 }
