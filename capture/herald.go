@@ -60,6 +60,19 @@ func (h *heralds) wake(u *unit) *announced {
 	return &u.since
 }
 
+// rely records that something is decided at a node by the last free that announced programs on a unit. It reports
+// whether there was a later one, of a mesh that was not known to have the unit then.
+func (h *heralds) rely(u *unit, at uint64) (wrong bool) {
+	since := h.wake(u)
+	since.relied.grow(since.at)
+	since.relied.grow(at)
+	for id := range h.units.members.above(u.id) {
+		of := h.byID[id]
+		wrong = wrong || of != nil && of.programs > 0 && (since.most == 0 || of.at > since.at)
+	}
+	return wrong
+}
+
 // several reports whether any frees announced several programs.
 func (h *heralds) several() bool {
 	for _, of := range h.byID {

@@ -206,7 +206,7 @@ func (p *places) hit(s *step) {
 	p.programs.running.decide(s.call.start)
 	var rounds [][]start
 	if !p.opt.NoInfer {
-		rounds = p.programs.again(f, first)
+		rounds = p.programs.again(f, first, s.at)
 	}
 	if len(rounds) > 0 {
 		p.settle()

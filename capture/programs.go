@@ -279,8 +279,9 @@ func (p *programs) unsettles(r *run) bool {
 }
 
 // again returns what runs where an operation found its programs in the cache: its last workload, or another one of
-// its workloads, on the units that its free reaches, one program after the other. first is the node that shows it.
-func (p *programs) again(f *freeing, first uint64) (rounds [][]start) {
+// its workloads, on the units that its free reaches, one program after the other. first is the node that shows it, at
+// the present one.
+func (p *programs) again(f *freeing, first, at uint64) (rounds [][]start) {
 	key, reached := p.call.operation, event.NoDevice // all
 	if f != nil && f.device != event.NoDevice {
 		if p.known.members.isChip[f.device] || p.known.members.isMesh(f.device) {
@@ -290,6 +291,11 @@ func (p *programs) again(f *freeing, first uint64) (rounds [][]start) {
 		}
 	}
 	for _, on := range p.ranBy(key, reached) {
+		if isOpen(on) { // whether its run goes on is decided by the frees that reached it
+			if p.heralds.rely(on, at) {
+				p.known.tooLate(noteMeshLate)
+			}
+		}
 		workloads := p.hits[key][on.id].ended(on)
 		if len(workloads) == 0 || p.hidden.covers(key, on.id) {
 			continue

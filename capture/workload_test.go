@@ -202,6 +202,28 @@ func TestHitWithinAWorkload(t *testing.T) {
 	}
 }
 
+// TestHitBesideARunOfAnUnknownMesh: a free of a mesh announced the run that goes on when a free shows a hit, so the run is no
+// program of the cache. Only the tensor behind tells that the mesh has the chip.
+func TestHitBesideARunOfAnUnknownMesh(t *testing.T) {
+	s := &script{}
+	s.op("f", nil, func() {
+		s.free(1)
+		s.globalCB(2, "{}", 111616, 64)
+	})
+	s.add("function_start", params{"name": "f"})
+	s.globalCB(2, "{}", 111616, 64)
+	s.free(3)
+	s.member(1, 2)
+	s.add("function_end", params{"name": "f"})
+	want, err := oracle.L1([]byte(s.text(t)), oracle.Options{})
+	require.NoError(t, err)
+	file, pipe := bothWays(t, s)
+	require.Equal(t, [2]int{2, 0}, [2]int{want.Runs, want.Inferred})
+	require.Equal(t, [2]int64{2, 0}, [2]int64{file.Checks.Runs, file.Checks.Inferred})
+	require.NotContains(t, file.Untold(), replay.CodeMeshLate)
+	require.Contains(t, pipe.Untold(), replay.CodeMeshLate)
+}
+
 // An exception comes after what was enqueued was told: a second reading takes it back.
 func TestAbortedLate(t *testing.T) {
 	s := &script{}
