@@ -213,9 +213,7 @@ func (p *places) hit(s *step) {
 	}
 	for _, starts := range rounds {
 		for _, one := range starts {
-			if isOpen(one.unit) {
-				p.programs.completeBefore(one.unit, s.at)
-			}
+			p.programs.completeBefore(one.unit, s.at)
 		}
 		p.programs.start(starts, s.at)
 	}

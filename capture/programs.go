@@ -179,12 +179,13 @@ func (p *programs) completeParts(all [][]*run, i int, at uint64) {
 	p.tellFreed(ended, at)
 }
 
-// completeBefore tells the programs of a workload that ended before the open run of a unit.
+// completeBefore tells the programs of a workload that ended before the run of a unit, if there are any.
 func (p *programs) completeBefore(u *unit, at uint64) {
-	before := u.run.before
-	if u.run.before = nil; len(before) == 0 {
+	if u.run == nil || len(u.run.before) == 0 {
 		return
 	}
+	before := u.run.before
+	u.run.before = nil
 	for i := range before {
 		p.completeParts([][]*run{before}, i, at)
 	}

@@ -24,7 +24,7 @@ func (p *Picture) Occupied(kind program.Kind, core l1.Core) []l1.Range {
 	return p.kind(kind).occupied[core].regions()
 }
 
-// Reserved returns the bytes that tt-metal's bookkeeping has on a core, for CBs of a kind and those that share it.
+// Reserved returns the bytes on a core in tt-metal's bookkeeping of a kind. Dataflow buffers and scratchpads share one.
 func (p *Picture) Reserved(kind program.Kind, core l1.Core) []l1.Range {
 	return p.kind(kind).reserved[core].regions()
 }

@@ -76,7 +76,7 @@ func infer(m Message) chip {
 				continue
 			}
 			c := likely(arch, "max L1 size is that of "+title(arch))
-			// Sizes that fill L1 exactly, summed without the base, end a base too high: that of another release.
+			// Sizes that fill L1 exactly, summed without the base, end too high by the base of another release.
 			if slices.Contains(bases(arch), end-limit) {
 				c.spec.CBBase = end - limit
 			}

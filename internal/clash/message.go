@@ -87,7 +87,7 @@ func (m Message) lacks(fields ...string) bool {
 type bound struct {
 	kind           Kind
 	number, atMost string // the names of both
-	is             string // the name of atMost in a Row
+	is             string // the name of atMost in a MessageRow
 }
 
 // bounds returns the numbers whose difference is the excess. Of several of a kind the first one that

@@ -6,8 +6,8 @@
 // Every core is a set of byte positions. A CB of size s at address a puts the positions a..a+s-1
 // into the set of each of its cores. Nothing is carried from one moment to the next: after each CB
 // node the sets of the device are emptied and filled again from the live CBs. Reading, core range
-// text and mesh membership are written here a second time on purpose; placement is that of
-// fuzz/model. The package imports nothing of the product that computes, so an error in its reader
+// text and mesh membership are written here a second time on purpose. Package fuzz/model places
+// the buffers. The package imports nothing of the product that computes, so an error in its reader
 // or engine cannot hide in it.
 //
 // L1 plays the nodes in order and judges each enqueued program on each device: whether it fits, and

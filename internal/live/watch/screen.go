@@ -223,19 +223,12 @@ func (m *Model) breakdown() []Line {
 	if d == nil {
 		return nil
 	}
-	base := "the size of its L1 is not known"
-	switch {
-	case physical(d) > 0:
-		base = fmt.Sprintf("%d cores, %s bytes of usable L1", d.Cores, exact(physical(d)))
-	case d.Usable > 0:
-		base = fmt.Sprintf("%s bytes of usable L1 on a core, how many is not known", exact(d.Usable))
-	}
 	var peak replay.LivePeak
 	var core *uint64 // the peak of the fullest core
 	if d.Peak != nil {
 		peak, core = *d.Peak, &d.Peak.Core
 	}
-	out := []Line{{Look: Head, Text: title(d) + ": " + base}}
+	out := []Line{{Look: Head, Text: title(d) + ": " + usableText(d)}}
 	add := func(name string, now, most *uint64, whole uint64) {
 		share, high := "", ""
 		if now == nil {
@@ -278,6 +271,17 @@ func (m *Model) breakdown() []Line {
 		out = append(out, Line{Text: text, Look: Warn})
 	}
 	return out
+}
+
+// usableText tells the usable L1 of a device.
+func usableText(d *replay.LiveDevice) string {
+	switch {
+	case physical(d) > 0:
+		return fmt.Sprintf("%d cores, %s bytes of usable L1", d.Cores, exact(physical(d)))
+	case d.Usable > 0:
+		return fmt.Sprintf("%s bytes of usable L1 on a core, how many is not known", exact(d.Usable))
+	}
+	return "the size of its L1 is not known"
 }
 
 // title names a device.
