@@ -100,24 +100,14 @@ const shownKeys = 8
 // report reads the object around a graph. The keys may come in any order.
 func (d *document) report(s *jsonobject.Scanner) error {
 	d.object = true
-	if err := s.Enter(); err != nil {
-		return d.scanError(err)
-	}
 	var graph string // the key that had it
 	var keys []string
 	sections := make(map[string]bool)
-	for {
-		more, err := s.More()
-		if err != nil {
-			return d.scanError(err)
-		}
-		if !more {
-			break
-		}
+	err := s.Each(func() error {
 		offset, line := s.Offset(), s.Line()
 		raw, whole, err := s.Key()
 		if err != nil {
-			return d.scanError(err)
+			return err
 		}
 		key := string(raw)
 		if len(keys) <= shownKeys {
@@ -134,21 +124,19 @@ func (d *document) report(s *jsonobject.Scanner) error {
 			}
 			graph = key
 			d.info.Early = sections["devices"]
-			err = d.graphValue(s, key)
+			return d.graphValue(s, key)
 		case "version", "devices", "metadata":
-			if err = d.section(s, key, sections[key]); err == nil {
-				sections[key] = true
-			}
-		case "per_operation_buffers":
-			err = d.operationBuffers(s)
-		default:
-			err = d.scanError(s.Skip())
+			again := sections[key]
+			sections[key] = true
+			return d.section(s, key, again)
+		case listsKey:
+			return d.operationBuffers(s)
 		}
-		if err != nil {
-			return err
-		}
-	}
+		return s.Skip()
+	})
 	switch {
+	case err != nil:
+		return err
 	case graph == "" && len(keys) > 0 && keys[0] == "schema":
 		return d.errorAt(s, "", "a document of cbl1, not a capture: cbl1 diff and cbl1 page --against read saved reports", event.ErrNotCapture)
 	case graph == "":
@@ -180,13 +168,12 @@ func listKeys(keys []string) string {
 // one (a cell of a database).
 func (d *document) graphValue(s *jsonobject.Scanner, key string) error {
 	k, err := s.Kind()
-	if err != nil {
-		return d.scanError(err)
-	}
-	switch k {
-	case jsonobject.KindArray:
+	switch {
+	case err != nil:
+		return err
+	case k == jsonobject.KindArray:
 		return d.graph(s, d.file)
-	case jsonobject.KindString:
+	case k == jsonobject.KindString:
 		return d.graphText(s, key)
 	}
 	return d.errorAt(s, key, "is "+k.String()+", not an array of nodes", nil)
@@ -197,37 +184,34 @@ func (d *document) graphValue(s *jsonobject.Scanner, key string) error {
 func (d *document) graphText(s *jsonobject.Scanner, key string) error {
 	text, err := s.Text()
 	if err != nil {
-		return d.scanError(err)
+		return err
 	}
 	file := d.file + "#" + key
 	inner := jsonobject.New(text, bufferSize)
 	k, err := inner.Kind()
 	switch {
 	case err != nil:
-		err = scanError(file, -1, err)
 	case k != jsonobject.KindArray:
 		err = &event.InputError{File: file, Offset: inner.Offset(), Line: inner.Line(), Node: -1,
 			Reason: k.String() + " is not an array of nodes"}
 	default:
 		if err = d.graph(inner, file); err == nil {
-			err = scanError(file, -1, inner.End())
+			err = inner.End()
 		}
 	}
+	err = scanError(file, -1, err)
 	// The string itself may be broken, not the text in it.
 	if outer, ok := errors.AsType[*jsonobject.Error](errors.Unwrap(err)); ok {
-		return d.scanError(outer)
+		return outer
 	}
 	return err
 }
 
 // section reads a part of the report that describes the capture.
 func (d *document) section(s *jsonobject.Scanner, key string, again bool) error {
-	if _, err := s.Kind(); err != nil {
-		return d.scanError(err)
-	}
 	raw, err := s.Capture(maxNode)
 	if err != nil {
-		return d.scanError(err)
+		return err
 	}
 	old := d.info
 	in := section{name: key}
@@ -331,64 +315,41 @@ func arch(in jsonobject.Object) string {
 // may be larger than all the rest of a report: one row at a time.
 func (d *document) operationBuffers(s *jsonobject.Scanner) error {
 	k, err := s.Kind()
-	if err != nil || d.listed == nil || k == jsonobject.KindNull {
-		if err == nil {
-			err = s.Skip()
-		}
-		return d.scanError(err)
-	}
-	if k != jsonobject.KindObject {
+	switch {
+	case err != nil:
+		return err
+	case d.listed == nil || k == jsonobject.KindNull:
+		return s.Skip()
+	case k != jsonobject.KindObject:
 		d.info.Listed.add(&event.InputError{Field: listsKey, Reason: "is " + k.String() + ", not an object"})
-		return d.scanError(s.Skip())
+		return s.Skip()
 	}
-	if err := s.Enter(); err != nil {
-		return d.scanError(err)
-	}
-	for {
-		more, err := s.More()
-		if err != nil || !more {
-			return d.scanError(err)
-		}
+	return s.Each(func() error {
 		raw, _, err := s.Key()
 		if err != nil {
-			return d.scanError(err)
+			return err
 		}
 		at, wrong := strconv.ParseUint(string(raw), 10, 63)
 		k, err := s.Kind()
-		if err != nil {
-			return d.scanError(err)
-		}
-		if wrong != nil || k != jsonobject.KindArray {
-			d.info.Listed.add(&event.InputError{Field: listsKey, Reason: "is no list of the buffers of an operation"})
-			if err := s.Skip(); err != nil {
-				return d.scanError(err)
-			}
-			continue
-		}
-		if err := d.operationRows(s, at); err != nil {
+		switch {
+		case err != nil:
 			return err
+		case wrong != nil || k != jsonobject.KindArray:
+			d.info.Listed.add(&event.InputError{Field: listsKey, Reason: "is no list of the buffers of an operation"})
+			return s.Skip()
 		}
-	}
+		return d.operationRows(s, at)
+	})
 }
 
 // operationRows reads the list of one operation.
 func (d *document) operationRows(s *jsonobject.Scanner, at uint64) error {
-	if err := s.Enter(); err != nil {
-		return d.scanError(err)
-	}
 	d.listed(listedBuffer{begins: true, at: at})
 	var in jsonobject.Reader
-	for {
-		more, err := s.More()
-		if err != nil || !more {
-			return d.scanError(err)
-		}
-		if _, err := s.Kind(); err != nil {
-			return d.scanError(err)
-		}
+	return s.Each(func() error {
 		raw, err := s.Capture(maxNode)
 		if err != nil {
-			return d.scanError(err)
+			return err
 		}
 		o := in.Read(raw)
 		row := listedIn(at, func(name string, most uint64) event.Opt[uint64] {
@@ -399,10 +360,11 @@ func (d *document) operationRows(s *jsonobject.Scanner, at uint64) error {
 		})
 		if e := in.Err(); e != nil {
 			d.info.Listed.add(&event.InputError{Field: listsKey + "." + e.Path, Value: shown.Value(e.Value), Reason: e.Reason})
-			continue
+			return nil
 		}
 		d.listed(row)
-	}
+		return nil
+	})
 }
 
 // graph reads an array of nodes.
@@ -412,30 +374,21 @@ func (d *document) graph(s *jsonobject.Scanner, file string) error {
 
 // array reads an array of nodes with a decoder that may have read others.
 func (d *document) array(s *jsonobject.Scanner, of *decoder) error {
-	file := of.file
-	if err := s.Enter(); err != nil {
-		return d.scanError(err)
-	}
-	for d.count = 0; ; d.count++ {
-		more, err := s.More()
-		if err != nil {
-			return scanError(file, -1, err)
-		}
-		if !more {
-			return nil
-		}
+	d.count = 0
+	return scanError(of.file, -1, s.Each(func() error {
 		if _, err := s.Kind(); err != nil {
-			return scanError(file, d.count, err)
+			return scanError(of.file, d.count, err)
 		}
-		pos := event.Pos{Offset: s.Offset(), Line: s.Line(), Node: d.count}
-		n, err := of.next(s, pos)
+		n, err := of.next(s, event.Pos{Offset: s.Offset(), Line: s.Line(), Node: d.count})
 		if err != nil {
 			return err
 		}
 		if d.shift(n); !d.yield(n) {
 			return errStop
 		}
-	}
+		d.count++
+		return nil
+	}))
 }
 
 // errorAt returns an error at the place where s stands.
@@ -443,16 +396,12 @@ func (d *document) errorAt(s *jsonobject.Scanner, field, reason string, cause er
 	return &event.InputError{File: d.file, Offset: s.Offset(), Line: s.Line(), Node: -1, Field: field, Reason: reason, Err: cause}
 }
 
-func (d *document) scanError(err error) error { return scanError(d.file, -1, err) }
-
-// scanError turns an error of the scanner into ours.
+// scanError turns an error of the scanner into ours. It returns all others as they are: they have
+// their place already.
 func scanError(file string, node int64, err error) error {
-	if err == nil {
-		return nil
-	}
-	var e *jsonobject.Error
-	if !errors.As(err, &e) {
-		return &event.InputError{File: file, Node: node, Reason: err.Error(), Err: err}
+	e, ok := err.(*jsonobject.Error)
+	if !ok {
+		return err
 	}
 	out := &event.InputError{File: file, Offset: e.Offset, Line: e.Line, Node: node, Reason: e.Reason, Err: e.Err}
 	switch {

@@ -105,7 +105,7 @@ func (r *Reader) run() error {
 	}
 	plain := packed.Open(r.src)
 	defer plain.Close()
-	err := r.text(plain)
+	err := scanError(r.file, -1, r.text(plain))
 	if errors.Is(err, errStop) {
 		return err
 	}
@@ -150,7 +150,7 @@ func (r *Reader) text(plain *packed.Stream) error {
 	s := jsonobject.New(rest, bufferSize)
 	k, err := s.Kind()
 	if err != nil {
-		return r.scanError(err)
+		return err
 	}
 	switch k {
 	case jsonobject.KindArray:
@@ -163,7 +163,7 @@ func (r *Reader) text(plain *packed.Stream) error {
 	if err != nil {
 		return err
 	}
-	return r.scanError(s.End())
+	return s.End()
 }
 
 // unchanged reports whether a file looks as it did before.

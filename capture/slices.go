@@ -47,17 +47,11 @@ func (r *partReader) slices() error {
 // skip counts the nodes of the graph of one operation.
 func (r *partReader) skip(s *jsonobject.Scanner, row int64) error {
 	return r.slice(s, row, func() error {
-		if err := s.Enter(); err != nil {
-			return r.scanError(err)
-		}
-		for r.count = 0; ; r.count++ {
-			if more, err := s.More(); err != nil || !more {
-				return r.scanError(err)
-			}
-			if err := s.Skip(); err != nil {
-				return r.scanError(err)
-			}
-		}
+		r.count = 0
+		return s.Each(func() error {
+			r.count++
+			return s.Skip()
+		})
 	})
 }
 
@@ -73,14 +67,14 @@ func (r *partReader) slice(s *jsonobject.Scanner, row int64, array func() error)
 	k, err := s.Kind()
 	switch {
 	case err != nil:
-		err = r.scanError(err)
 	case k != jsonobject.KindArray:
 		err = r.errorAt(s, "", "is "+k.String()+", not an array of nodes", event.ErrNotCapture)
 	default:
 		if err = array(); err == nil {
-			err = r.scanError(s.End())
+			err = s.End()
 		}
 	}
+	err = scanError(r.file, -1, err)
 	if e, ok := errors.AsType[*event.InputError](err); ok {
 		e.Table, e.Column, e.Row = graphTable, graphTable, row
 		return e

@@ -178,6 +178,22 @@ func (s *Scanner) Enter() error {
 	return s.open(k)
 }
 
+// Each goes through the next value, an array or object, and calls read before each element or
+// member, which read consumes. It stops at the first error.
+func (s *Scanner) Each(read func() error) error {
+	if err := s.Enter(); err != nil {
+		return err
+	}
+	for {
+		if more, err := s.More(); err != nil || !more {
+			return err
+		}
+		if err := read(); err != nil {
+			return err
+		}
+	}
+}
+
 // More reports whether another element or member comes in the innermost entered
 // container. If not, it has left the container. Before a member, Key comes next.
 func (s *Scanner) More() (bool, error) {
