@@ -177,7 +177,7 @@ func (d *database) version() (imported bool, err error) {
 }
 
 // isKnown reads the version of a database, and reports whether an importer made it.
-func (d *database) isKnown(row cells) (imported bool, err error) {
+func (d *database) isKnown(row *cells) (imported bool, err error) {
 	text := row.text("value")
 	first, rest, _ := strings.Cut(text, ".")
 	second, _, _ := strings.Cut(rest, ".")
@@ -206,13 +206,12 @@ func (d *database) parts(imported bool) ([]*part, error) {
 		if err != nil {
 			return nil, err
 		}
-		n := numbers{cells: row}
-		id, rank := n.get("operation_id", jsonobject.MaxWhole), n.get(rankColumn, jsonobject.MaxWhole)
-		if n.err == nil && !id.OK {
+		id, rank := row.number("operation_id", jsonobject.MaxWhole), row.number(rankColumn, jsonobject.MaxWhole)
+		if row.err == nil && !id.OK {
 			return nil, t.refuseRow("operation_id", row.ID, "missing")
 		}
-		if n.err != nil {
-			return nil, n.err
+		if row.err != nil {
+			return nil, row.err
 		}
 		p := last[rank]
 		if p == nil || imported && p.ends(id.V) {
@@ -257,10 +256,9 @@ func (d *database) lists(all []*part) error {
 		if err != nil {
 			return err
 		}
-		n := numbers{cells: row}
-		id, rank := n.get("operation_id", jsonobject.MaxWhole), n.get(rankColumn, jsonobject.MaxWhole)
+		id, rank := row.number("operation_id", jsonobject.MaxWhole), row.number(rankColumn, jsonobject.MaxWhole)
 		for _, p := range all {
-			if _, ok := p.slice(id.V); (ok || n.err != nil) && !p.listed && p.owns(rank) { // borders counts what cannot be read
+			if _, ok := p.slice(id.V); (ok || row.err != nil) && !p.listed && p.owns(rank) { // borders counts what cannot be read
 				p.listed, left = true, left-1
 			}
 		}

@@ -104,22 +104,22 @@ func TestDatabaseNumbers(t *testing.T) {
 		{float64(1 << 53), 1 << 60, 1 << 53, ""}, {float64(1<<53 + 2), 1 << 60, 0, "9.007199254740994e+15 is not a whole number"},
 		{"5", 5, 0, "5 is not a whole number"}, {[]byte("5"), 5, 0, "[53] is not a whole number"},
 	} {
-		row := cells{table{&database{file: "db"}, "t", []string{"a", "b"}}, Row{3, []any{nil, c.value}}}
-		got, err := row.number("b", c.most)
+		row := cells{table{&database{file: "db"}, "t", []string{"a", "b"}}, Row{3, []any{nil, c.value}}, nil}
+		got := row.number("b", c.most)
 		if c.err != "" {
-			require.EqualError(t, err, "db: table t: row 3: column b: "+c.err)
+			require.EqualError(t, row.err, "db: table t: row 3: column b: "+c.err)
 			require.False(t, got.OK)
+			require.False(t, row.number("b", 1<<60).OK, "the first error stays")
 			continue
 		}
-		require.Nil(t, err)
+		require.Nil(t, row.err)
 		require.Equal(t, event.Some(c.want), got)
 		for _, absent := range []string{"a", "other"} {
-			got, err = row.number(absent, c.most)
-			require.Nil(t, err)
-			require.False(t, got.OK)
+			require.False(t, row.number(absent, c.most).OK)
+			require.Nil(t, row.err)
 		}
 	}
-	row := cells{table{&database{}, "t", []string{"a", "b", "c"}}, Row{3, []any{"x", []byte("y"), 1.5}}}
+	row := cells{table{&database{}, "t", []string{"a", "b", "c"}}, Row{3, []any{"x", []byte("y"), 1.5}}, nil}
 	require.Equal(t, []string{"x", "y", "", ""}, []string{row.text("a"), row.text("b"), row.text("c"), row.text("d")})
 }
 

@@ -96,15 +96,14 @@ func (r *partReader) devices() error {
 		if err != nil {
 			return err
 		}
-		n := numbers{cells: row}
-		id, rank := n.get("device_id", jsonobject.MaxInt), n.get(rankColumn, jsonobject.MaxWhole)
-		info := deviceIn(n.get)
+		id, rank := row.number("device_id", jsonobject.MaxInt), row.number(rankColumn, jsonobject.MaxWhole)
+		info := deviceIn(row.number)
 		info.ID = id.V
-		if n.err == nil && !id.OK {
-			n.err = t.refuseRow("device_id", row.ID, "missing")
+		if row.err == nil && !id.OK {
+			row.err = t.refuseRow("device_id", row.ID, "missing")
 		}
-		if n.err != nil {
-			r.info.Unread.add(n.err)
+		if row.err != nil {
+			r.info.Unread.add(row.err)
 			info, rank = deviceInfo{Unreadable: true}, event.Opt[uint64]{}
 		}
 		if r.part.owns(rank) && !seen[info] {
@@ -132,11 +131,10 @@ func (r *partReader) borders() error {
 		if err != nil {
 			return err
 		}
-		n := numbers{cells: row}
-		id, rank := n.get("operation_id", jsonobject.MaxWhole), n.get(rankColumn, jsonobject.MaxWhole)
-		b := listedIn(0, n.get)
-		if n.err != nil {
-			r.info.Listed.add(n.err)
+		id, rank := row.number("operation_id", jsonobject.MaxWhole), row.number(rankColumn, jsonobject.MaxWhole)
+		b := listedIn(0, row.number)
+		if row.err != nil {
+			r.info.Listed.add(row.err)
 			continue
 		}
 		i, ok := p.slice(id.V)
@@ -196,10 +194,9 @@ func (r *partReader) eachLost(name, label string, do func(id uint64, name string
 		if err != nil {
 			return err
 		}
-		n := numbers{cells: row}
-		id, rank := n.get("operation_id", jsonobject.MaxWhole), n.get(rankColumn, jsonobject.MaxWhole)
-		if n.err != nil {
-			r.info.Unread.add(n.err)
+		id, rank := row.number("operation_id", jsonobject.MaxWhole), row.number(rankColumn, jsonobject.MaxWhole)
+		if row.err != nil {
+			r.info.Unread.add(row.err)
 			continue
 		}
 		if id.OK && r.part.loses(id.V, rank) {

@@ -48,15 +48,16 @@ func (d *database) table(name string, need int, columns ...string) (t table, ok 
 	return table{d, name, slices.DeleteFunc(columns, missing)}, true
 }
 
-// rows returns the cells of the rows by column.
-func (t table) rows() iter.Seq2[cells, error] {
-	return func(yield func(cells, error) bool) {
+// rows returns the cells of the rows by column, each valid until the next row.
+func (t table) rows() iter.Seq2[*cells, error] {
+	return func(yield func(*cells, error) bool) {
+		c := &cells{}
 		for row, err := range t.tables.Rows(t.name, t.columns...) {
 			if err != nil {
-				yield(cells{}, t.error("", row.ID, err))
+				yield(nil, t.error("", row.ID, err))
 				return
 			}
-			if !yield(cells{t, row}, nil) {
+			if *c = (cells{t, row, nil}); !yield(c, nil) {
 				return
 			}
 		}
@@ -72,14 +73,15 @@ func (t table) error(column string, row int64, cause error) error {
 	return t.database.error(t.name, column, row, cause)
 }
 
-// cells are the values of one row.
+// cells are the values of one row. Its numbers are read until one of them is wrong.
 type cells struct {
 	table
 	Row
+	err *event.InputError // about the wrong number
 }
 
 // get returns the value of a column, nil if there is none.
-func (c cells) get(column string) any {
+func (c *cells) get(column string) any {
 	if i := slices.Index(c.columns, column); i >= 0 && i < len(c.Values) {
 		return c.Values[i]
 	}
@@ -87,29 +89,33 @@ func (c cells) get(column string) any {
 }
 
 // number returns a whole number of at most most, absent if there is none.
-func (c cells) number(column string, most uint64) (v event.Opt[uint64], err *event.InputError) {
+func (c *cells) number(column string, most uint64) (v event.Opt[uint64]) {
+	if c.err != nil {
+		return v
+	}
 	value := c.get(column)
 	reason := "is not a whole number"
 	switch n := value.(type) {
 	case nil:
-		return v, nil
+		return v
 	case int64:
 		if n >= 0 && uint64(n) <= most {
-			return event.Some(uint64(n)), nil
+			return event.Some(uint64(n))
 		}
 		reason = "is not from 0 to " + fmt.Sprint(most)
 	case float64:
 		if n >= 0 && n == math.Trunc(n) && n <= 1<<53 && uint64(n) <= most {
-			return event.Some(uint64(n)), nil
+			return event.Some(uint64(n))
 		}
 	}
-	return v, &event.InputError{
+	c.err = &event.InputError{
 		File: c.file, Table: c.name, Column: column, Row: c.ID, Node: -1, Value: shown.Name(fmt.Sprint(value), shown.MaxValue), Reason: reason,
 	}
+	return v
 }
 
 // text returns a text, "" if it is something else.
-func (c cells) text(column string) string {
+func (c *cells) text(column string) string {
 	switch v := c.get(column).(type) {
 	case string:
 		return v
@@ -117,19 +123,4 @@ func (c cells) text(column string) string {
 		return string(v)
 	}
 	return ""
-}
-
-// numbers are the numbers of one row, read until one of them is wrong.
-type numbers struct {
-	cells
-	err *event.InputError
-}
-
-func (n *numbers) get(column string, most uint64) event.Opt[uint64] {
-	if n.err != nil {
-		return event.Opt[uint64]{}
-	}
-	v, err := n.number(column, most)
-	n.err = err
-	return v
 }
