@@ -212,8 +212,8 @@ func (o *operations) hits() (out []function) {
 // A function is a call that has not ended.
 type function struct {
 	name      string // to shown.MaxName bytes
-	whole     uint64 // hash of a longer name, 0 of others
-	around    around // the functions that it runs in
+	names     chain  // of the functions that run, this one included
+	cut       bool   // a path has not all of them
 	call      call   // inside it; without a path until somebody asks
 	start     uint64 // counter
 	arguments uint64
@@ -224,14 +224,13 @@ type function struct {
 	hidden    uint64 // 1 more than the start of the outermost function around it that cannot be read, or 0
 }
 
-// around is the names of functions that run inside each other, joined. Of long ones it has
+// A chain is the names of functions that run inside each other, joined. Of long ones it has
 // the start alone, the same memory for all that begin like that: a hundred names of 10 kB
 // around 3,000 calls would be 3 GB.
-type around struct {
+type chain struct {
 	start  string // the first shown.MaxOutput bytes
 	length int    // of all
 	hash   uint64 // of all names, whole
-	known  bool
 }
 
 // An operation is the functions that run, and the arguments of the innermost one.
@@ -260,16 +259,32 @@ func (o *operations) inner() *function {
 func (o *operations) enter(n *node) {
 	o.text = append(o.text[:0], shown.Clip(n.Function.Name, shown.MaxName)...)
 	in := function{name: o.intern(), start: n.Counter, arguments: n.Function.Arguments, cacheHit: n.Function.CacheHit}
-	if len(n.Function.Name) > shown.MaxName {
-		in.whole = o.hash(0, n.Function.Name)
-	}
+	var around chain
 	if outer := o.inner(); outer != nil {
-		in.hidden = outer.hidden
+		in.hidden, around = outer.hidden, outer.names
 	}
 	if in.unread = n.Unreadable != nil; in.unread && in.hidden == 0 {
 		in.hidden = n.Counter + 1
 	}
+	in.cut = len(n.Function.Name) > shown.MaxName || around.length > shown.MaxOutput
+	in.names = o.join(around, n.Function.Name, in.name)
 	o.stack = append(o.stack, in)
+}
+
+// join adds a name, whole and as it is shown, to the names of the functions that run.
+func (o *operations) join(all chain, whole, name string) chain {
+	sep := between
+	if len(o.stack) == 0 {
+		sep = ""
+	}
+	if len(all.start) < shown.MaxOutput {
+		o.text = append(append(append(o.text[:0], all.start...), sep...), name...)
+		o.text = o.text[:min(len(o.text), shown.MaxOutput)]
+		all.start = o.intern()
+	}
+	all.length += len(sep) + len(name)
+	all.hash = o.hash(all.hash, whole)
+	return all
 }
 
 // leave ends the innermost function. Placing in it counts for the function around it too.
@@ -297,8 +312,8 @@ func (o *operations) call() call {
 	}
 	if inner.call.path == "" {
 		inner.call = call{operation{o.path(), 0, inner.arguments, inner.hidden}, inner.name, inner.start, len(o.stack)}
-		if inner.whole != 0 || inner.around.length > shown.MaxOutput {
-			inner.call.cut = o.hash(inner.around.hash^inner.whole, inner.name)
+		if inner.cut {
+			inner.call.cut = inner.names.hash
 		}
 	}
 	return inner.call
@@ -307,40 +322,14 @@ func (o *operations) call() call {
 // path returns the names of the functions that run, outermost first. Those around the
 // innermost one take shown.MaxOutput bytes at most.
 func (o *operations) path() string {
-	o.join()
-	inner := o.inner()
 	o.text = o.text[:0]
-	if out := inner.around; len(o.stack) > 1 {
+	if n := len(o.stack); n > 1 {
+		out := o.stack[n-2].names
 		o.text = append(o.text, shown.ClipStart(out.start, out.length, shown.MaxOutput)...)
 		o.text = append(o.text, between...)
 	}
-	o.text = append(o.text, inner.name...)
+	o.text = append(o.text, o.inner().name...)
 	return o.intern()
-}
-
-// join joins the names around each function that has none joined yet. A function costs that once.
-func (o *operations) join() {
-	i := len(o.stack) - 1
-	for i > 0 && !o.stack[i].around.known {
-		i--
-	}
-	for i++; i < len(o.stack); i++ {
-		outer := &o.stack[i-1]
-		to := around{start: outer.around.start, length: outer.around.length, known: true}
-		o.text = append(o.text[:0], to.start...)
-		if i > 1 {
-			o.text = append(o.text, between...)
-			to.length += len(between)
-		}
-		o.text = append(o.text, outer.name...)
-		to.length += len(outer.name)
-		if len(to.start) < shown.MaxOutput {
-			o.text = o.text[:min(len(o.text), shown.MaxOutput)]
-			to.start = o.intern()
-		}
-		to.hash = o.hash(outer.around.hash^outer.whole, outer.name)
-		o.stack[i].around = to
-	}
 }
 
 // hash goes on with a hash.
