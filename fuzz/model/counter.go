@@ -65,7 +65,7 @@ func (c *Counter) paint() (all byteSet) {
 		}
 		span = l1.Range{Start: min(span.Start, h.bytes.Start), End: max(span.End, h.bytes.End)}
 	}
-	all.reserve(span.Start, span.End) // else it grows with every range
+	all.reserve(span.Start/64, (span.End+63)/64) // else it grows with every range
 	for _, h := range c.live {
 		all.paint(h.bytes)
 	}
@@ -84,8 +84,8 @@ func (c *Counter) Len() int { return len(c.live) }
 // BytesIn returns the number of covered bytes inside a range.
 func (c *Counter) BytesIn(r l1.Range) uint64 {
 	all, n := c.paint(), uint64(0)
-	for i, has := range all.has {
-		if a := all.at + uint64(i); has && r.Start <= a && a < r.End {
+	for a := max(r.Start, all.start()); a < min(r.End, all.end()); a++ {
+		if all.holds(a) {
 			n++
 		}
 	}

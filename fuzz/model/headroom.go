@@ -37,7 +37,7 @@ func (f *Fleet) Headroom(p *program.Program, ids []uint64) ([]Headroom, error) {
 	pic := Paint(p)
 	for _, at := range alikes(devices, func(*device, *device) bool { return true }) {
 		for _, c := range sortedCores(pic.named) {
-			if own := pic.all(c); len(own.has) > 0 {
+			if own := pic.all(c); !own.empty() {
 				out = append(out, room(at, c, own))
 			}
 		}
@@ -60,7 +60,7 @@ func (f *Fleet) registeredHeadroom(ids []uint64) ([]Headroom, error) {
 		maps.Copy(cores, covered(at.spec.Grid()))
 		for _, a := range at.live {
 			for c, bytes := range a.bytes {
-				if len(bytes.has) > 0 {
+				if !bytes.empty() {
 					cores[c] = true
 				}
 			}
@@ -83,8 +83,8 @@ func (f *Fleet) registeredHeadroom(ids []uint64) ([]Headroom, error) {
 
 func room(at *alike, core l1.Core, own byteSet) Headroom {
 	h := Headroom{Device: at.id, Devices: at.n, Core: core, End: own.end()}
-	from := own.at
-	if len(own.has) == 0 {
+	from := own.start()
+	if own.empty() {
 		from, h.End = at.spec.CBBase, at.spec.CBBase
 	}
 	above := at.spec.Usable().End

@@ -167,7 +167,7 @@ func refusals(p *program.Program, pic *Picture, at *alike, all []*device, hybrid
 		{program.DataflowBuffer, "dataflow", pic.dataflowEntries},
 	} {
 		for _, e := range list.entries {
-			if len(e.bytes.has) == 0 {
+			if e.bytes.empty() {
 				continue // nothing is charged to it
 			}
 			r := Refusal{What: list.what, Cores: e.cores, End: e.end}
@@ -231,8 +231,8 @@ func lowestService(devices []*device, cores []l1.Core) (low uint64, found bool) 
 	for _, d := range devices {
 		for _, a := range d.live {
 			for c, bytes := range a.bytes {
-				if a.Kind == Service && slices.Contains(cores, c) && (!found || bytes.at < low) {
-					low, found = bytes.at, true
+				if a.Kind == Service && slices.Contains(cores, c) && (!found || bytes.start() < low) {
+					low, found = bytes.start(), true
 				}
 			}
 		}
@@ -259,15 +259,15 @@ func compared(devices []*device, what program.Kind, e *entry) (low uint64, found
 			for c, bytes := range a.bytes {
 				switch here := slices.Contains(on, c); a.judgedAs() {
 				case Lockstep:
-					take(bytes.at)
+					take(bytes.start())
 				case PerCore:
 					if here || what == program.DataflowBuffer {
-						take(bytes.at)
+						take(bytes.start())
 					}
 				case RangeLockstep:
 					if here {
-						take(bytes.at)
-					} else if bytes.at < e.end {
+						take(bytes.start())
+					} else if bytes.start() < e.end {
 						perhaps = "range-lockstep"
 					}
 				}
@@ -300,7 +300,7 @@ func hides(devices []*device, cores []l1.Core) bool {
 // clashes visits every byte that a program has on a core.
 func clashes(p *program.Program, pic *Picture, at *alike, core l1.Core) []Clash {
 	own := pic.all(core)
-	if len(own.has) == 0 {
+	if own.empty() {
 		return nil
 	}
 	c := Clash{Device: at.id, Devices: at.n, Core: core, End: own.end(), Limit: l1.MaxAddr}
@@ -315,8 +315,9 @@ func clashes(p *program.Program, pic *Picture, at *alike, core l1.Core) []Clash 
 		}
 	}
 	size := at.spec.L1Size
-	for i, has := range own.has {
-		if a := own.at + uint64(i); has && (size > 0 && a >= size || others.holds(a)) {
+	c.Bytes = own.common(others)
+	for a := max(size, own.start()); size > 0 && a < c.End; a++ {
+		if own.holds(a) && !others.holds(a) {
 			c.Bytes++
 		}
 	}
@@ -343,23 +344,9 @@ func clashes(p *program.Program, pic *Picture, at *alike, core l1.Core) []Clash 
 // L1 that are not taken.
 func free(spec l1.Spec, taken byteSet) (out []l1.Range) {
 	top := spec.Usable().End
-	last := min(top, max(taken.end(), spec.CBBase)) // no byte is taken from there on
-	open := false
-	for a := spec.CBBase; a < last; a++ {
-		if taken.holds(a) {
-			open = false
-			continue
-		}
-		if !open {
-			out, open = append(out, l1.Range{Start: a}), true
-		}
-		out[len(out)-1].End = a + 1
-	}
-	if last < top && spec.CBBase < top {
-		if !open {
-			out = append(out, l1.Range{Start: last})
-		}
-		out[len(out)-1].End = top
+	for a := taken.next(spec.CBBase, false); a < top; a = taken.next(a, false) {
+		gap := l1.Range{Start: a, End: min(top, taken.next(a, true))}
+		out, a = append(out, gap), gap.End
 	}
 	return out
 }

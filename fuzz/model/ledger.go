@@ -39,7 +39,7 @@ func EntriesAsWritten(cbs []program.CB) (out []program.Entry) {
 
 func withBytes(entries []*entry) (out []program.Entry) {
 	for _, e := range entries {
-		if len(e.bytes.has) > 0 {
+		if !e.bytes.empty() {
 			out = append(out, program.Entry{Cores: e.cores, End: e.end})
 		}
 	}

@@ -101,7 +101,7 @@ func (p *Picture) charge(cut cut, cbs []program.CB, kinds []program.Kind) []*ent
 func spread(entries []*entry) map[l1.Core]byteSet {
 	out := map[l1.Core]byteSet{}
 	for _, e := range entries {
-		if len(e.bytes.has) == 0 {
+		if e.bytes.empty() {
 			continue
 		}
 		for _, c := range coresOf(e.cores) {
@@ -124,7 +124,7 @@ func (p *Picture) same(o *Picture) bool {
 }
 
 func (p *paper) same(o *paper) bool {
-	equal := func(a, b byteSet) bool { return a.at == b.at && slices.Equal(a.has, b.has) }
+	equal := func(a, b byteSet) bool { return a.first == b.first && slices.Equal(a.words, b.words) }
 	return maps.EqualFunc(p.occupied, o.occupied, equal) &&
 		maps.EqualFunc(p.reserved, o.reserved, equal) && maps.Equal(p.logical, o.logical)
 }

@@ -66,7 +66,7 @@ func (f *Fleet) held(d *device) map[l1.Core]bool {
 	}
 	for _, r := range f.programs {
 		for c := range r.picture.named {
-			if own := r.picture.all(c); r.on[d] && len(own.has) > 0 {
+			if own := r.picture.all(c); r.on[d] && !own.empty() {
 				on[c] = true
 			}
 		}
@@ -133,12 +133,12 @@ func (f *Fleet) Floor(p *program.Program, id uint64, core l1.Core) uint64 {
 }
 
 func (d *device) floor(pic *Picture, core l1.Core) (low uint64) {
-	if own := pic.all(core); len(own.has) > 0 {
+	if own := pic.all(core); !own.empty() {
 		low = own.end()
 	}
 	claimed := d.claimed()
 	for _, e := range slices.Concat(pic.circularEntries, pic.dataflowEntries) {
-		if len(e.bytes.has) == 0 || claimed[e.cores.Start] {
+		if e.bytes.empty() || claimed[e.cores.Start] {
 			continue
 		}
 		low = max(low, e.end) // a buffer in lockstep counts on all cores

@@ -83,7 +83,7 @@ func kindsOf() map[program.Kind]Kind {
 func (f *Fleet) layers(d *device, core l1.Core, registered bool) map[Kind]*byteSet {
 	out := map[Kind]*byteSet{}
 	add := func(kind Kind, bytes byteSet) {
-		if len(bytes.has) > 0 {
+		if !bytes.empty() {
 			if out[kind] == nil {
 				out[kind] = &byteSet{}
 			}
@@ -113,14 +113,14 @@ func (u *Usage) count(layers map[Kind]*byteSet) {
 	for _, s := range layers {
 		all.unite(*s)
 	}
-	for i, has := range all.has {
-		if !has {
+	for a := all.start(); a < all.end(); a++ {
+		if !all.holds(a) {
 			continue
 		}
 		var names []string
 		tracked := false
 		for _, kind := range Kinds() {
-			if s := layers[kind]; s != nil && s.holds(all.at+uint64(i)) {
+			if s := layers[kind]; s != nil && s.holds(a) {
 				names = append(names, string(kind))
 				u.Of[kind]++
 				tracked = tracked || kind.tracked()
