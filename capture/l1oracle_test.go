@@ -210,13 +210,13 @@ func requireRoom(t require.TestingT, want *oracle.L1Results, got *replay.Result)
 		if d.Device.OK {
 			name = strconv.FormatUint(d.Device.V, 10)
 		}
-		start, end, ok := want.Room(name, nil)
+		room, ok := want.Room(name, l1.CoreRangeSet{})
 		require.True(t, ok)
-		require.Equal(t, l1.Range{Start: start, End: end}, d.Room.Range(), "room on device %s", name)
+		require.Equal(t, room, d.Room.Range(), "room on device %s", name)
 		for _, g := range d.Groups {
 			core, _ := g.Cores.First()
-			start, end, _ := want.Room(name, []string{core.String()})
-			require.Equal(t, l1.Range{Start: start, End: end}, g.Range(), "room on core %v of device %s", core, name)
+			room, _ := want.Room(name, l1.CoreSetOf(core).Ranges())
+			require.Equal(t, room, g.Range(), "room on core %v of device %s", core, name)
 		}
 	}
 }

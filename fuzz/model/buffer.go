@@ -18,6 +18,7 @@ type Buffer struct {
 	Mode    Mode            // how an L1 buffer got its address
 	Hidden  l1.CoreRangeSet // cores on which the address of a buffer that was allocated per core is not known
 	Backing bool            // backs a mesh buffer: takes nothing that others do not take already
+	Unsized bool            // its parts are empty and say where it starts; Check and Room know this alone
 	Name    string
 }
 
@@ -49,7 +50,7 @@ func (b Buffer) wrong() error {
 		return ErrBuffer
 	}
 	for _, p := range b.Parts {
-		if p.Range.Start > p.Range.End || p.Range.End > l1.MaxAddr {
+		if p.Range.Start > p.Range.End || p.Range.End > l1.MaxAddr || b.Unsized && !p.Range.IsEmpty() {
 			return ErrBuffer
 		}
 	}
@@ -85,8 +86,24 @@ func (b Buffer) modeMakesSense() bool {
 func (b Buffer) addresses() map[uint64]bool {
 	out := map[uint64]bool{}
 	for _, p := range b.Parts {
-		if p.Range.Start < p.Range.End && len(covered(p.Cores)) > 0 {
+		if (b.Unsized || p.Range.Start < p.Range.End) && p.Cores.Len() > 0 {
 			out[p.Range.Start] = true
+		}
+	}
+	return out
+}
+
+// starts are the lowest addresses on each core.
+func (a *allocation) starts() map[l1.Core]uint64 {
+	out := map[l1.Core]uint64{}
+	for c, bytes := range a.bytes {
+		out[c] = bytes.start()
+	}
+	for _, p := range a.Parts {
+		for c := range covered(p.Cores) {
+			if low, ok := out[c]; a.Unsized && !a.Backing && (!ok || p.Range.Start < low) {
+				out[c] = p.Range.Start
+			}
 		}
 	}
 	return out
@@ -308,7 +325,7 @@ func (d *device) buffers() []*allocation {
 // sameBuffers reports whether the same is allocated on two devices.
 func (d *device) sameBuffers(o *device) bool {
 	return maps.EqualFunc(d.live, o.live, func(a, b *allocation) bool {
-		return a == b || a.Kind == b.Kind && a.Size == b.Size && a.Backing == b.Backing && a.Name == b.Name && a.Mode == b.Mode &&
+		return a == b || a.Kind == b.Kind && a.Size == b.Size && a.Backing == b.Backing && a.Unsized == b.Unsized && a.Name == b.Name && a.Mode == b.Mode &&
 			maps.Equal(covered(a.Hidden), covered(b.Hidden)) &&
 			slices.EqualFunc(a.Parts, b.Parts, func(p, q Part) bool {
 				return p.Range == q.Range && maps.Equal(covered(p.Cores), covered(q.Cores))

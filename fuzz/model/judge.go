@@ -256,18 +256,19 @@ func compared(devices []*device, what program.Kind, e *entry) (low uint64, found
 			if a.Kind != L1 && a.Kind != GlobalCB {
 				continue
 			}
-			for c, bytes := range a.bytes {
-				switch here := slices.Contains(on, c); a.judgedAs() {
+			mode := a.judgedAs()
+			for c, start := range a.starts() {
+				switch here := slices.Contains(on, c); mode {
 				case Lockstep:
-					take(bytes.start())
+					take(start)
 				case PerCore:
 					if here || what == program.DataflowBuffer {
-						take(bytes.start())
+						take(start)
 					}
 				case RangeLockstep:
 					if here {
-						take(bytes.start())
-					} else if bytes.start() < e.end {
+						take(start)
+					} else if start < e.end {
 						perhaps = "range-lockstep"
 					}
 				}

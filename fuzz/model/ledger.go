@@ -27,16 +27,6 @@ func PlaceLike(p *program.Program) []uint64 {
 	return placeBy(p.Spec(), bases, cut, cbs)
 }
 
-// EntriesAsWritten returns the entries of tt-metal's bookkeeping that are charged with placed CBs. Entries of
-// circular buffers come first, then the others. Each kind keeps the order in which core ranges are named.
-func EntriesAsWritten(cbs []program.CB) (out []program.Entry) {
-	for _, kinds := range ledgers() {
-		entries, _ := charged(written, cbs, kinds)
-		out = append(out, withBytes(entries)...)
-	}
-	return out
-}
-
 func withBytes(entries []*entry) (out []program.Entry) {
 	for _, e := range entries {
 		if !e.bytes.empty() {

@@ -29,6 +29,7 @@ func (f *Fleet) Room(cores l1.CoreRangeSet, ids []uint64) (l1.Range, error) {
 		}
 	}
 	slices.Sort(edges)
+	edges = slices.Compact(edges)
 	var best, run l1.Range
 	for i, a := range edges[:len(edges)-1] { // up to the next edge all bytes are like the first
 		if slices.ContainsFunc(devices, func(d *device) bool { return f.bars(d, on, a) }) {
@@ -57,7 +58,7 @@ func (f *Fleet) held(d *device) map[l1.Core]bool {
 		return on
 	}
 	for _, a := range d.live {
-		for c := range a.bytes {
+		for c := range a.starts() {
 			on[c] = true
 		}
 		if !a.Backing {
@@ -78,7 +79,8 @@ func (f *Fleet) held(d *device) map[l1.Core]bool {
 func (f *Fleet) edges(d *device) []uint64 {
 	out := []uint64{d.spec.Usable().Start, d.spec.Usable().End}
 	for _, a := range d.live {
-		for c := range a.bytes {
+		for c, start := range a.starts() {
+			out = append(out, start)
 			for _, r := range a.residents(c) {
 				out = append(out, r.Range.Start, r.Range.End)
 			}
@@ -102,8 +104,11 @@ func (f *Fleet) bars(d *device, on map[l1.Core]bool, a uint64) bool {
 		return true
 	}
 	for _, live := range d.live {
+		hidden, starts := covered(live.Hidden), live.starts()
 		for c := range on {
-			if bytes := live.bytes[c]; bytes.holds(a) || !live.Backing && covered(live.Hidden)[c] {
+			start, starting := starts[c]
+			above := live.Unsized && starting && a >= start // where it ends is not known
+			if bytes := live.bytes[c]; bytes.holds(a) || above || !live.Backing && hidden[c] {
 				return true
 			}
 		}

@@ -139,7 +139,7 @@ func (p *player) rerun(c *chip, all []*remembered, start int64) {
 	}
 	for _, r := range all { // any of them may have run
 		for _, run := range r.programs {
-			p.barRun(c, run)
+			c.runs = append(c.runs, run)
 		}
 	}
 	differ := fitting > 0 && fitting < len(all) || unsure || len(all) > maxCandidates

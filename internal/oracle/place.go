@@ -8,9 +8,6 @@ import (
 	stated "github.com/cbl1/cbl1/program"
 )
 
-// An entry is the record of tt-metal's placement for one core range.
-type entry = stated.Entry
-
 type span struct{ start, end uint64 }
 
 // place gives the local buffers of one program that have address 0 their addresses. Recorded addresses are
@@ -31,12 +28,6 @@ func place(run []*buffer, l Layout) {
 			b.addr = at
 		}
 	}
-}
-
-// regions are the entries of the bookkeeping of placed buffers that have bytes.
-func regions(group []*buffer) []entry {
-	group = slices.DeleteFunc(slices.Clone(group), func(b *buffer) bool { return b.local && b.size == 0 })
-	return model.EntriesAsWritten(cbsOf(group))
 }
 
 func cbsOf(group []*buffer) (out []stated.CB) {

@@ -106,8 +106,9 @@ type chip struct {
 	touched bool  // a buffer lay there
 	grid    *grid // nil: not checked
 
-	barriers []barrier // to one more buffer
-	align    uint64    // of that buffer
+	runs  []program // all that may have run there
+	held  []*alloc  // all placed L1 buffers that were ever there
+	align uint64    // of one more
 
 	recorded, synthesised bool
 	spec                  memorySpec
@@ -620,8 +621,8 @@ func (p *player) arrive(a *alloc) {
 		}
 		c.sums(p)
 		c.touched = true
-		if a.kind == "L1" || a.kind == "L1_SMALL" {
-			p.barBuffer(c, a)
+		if a.placed && inL1(a.kind) {
+			c.held = append(c.held, a)
 		}
 		switch {
 		case a.kind != "L1" && a.kind != "L1_SMALL":

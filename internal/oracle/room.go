@@ -1,74 +1,86 @@
 package oracle
 
 import (
-	"fmt"
-	"slices"
+	"github.com/cbl1/cbl1/fuzz/model"
+	"github.com/cbl1/cbl1/l1"
+	stated "github.com/cbl1/cbl1/program"
 )
 
-// barrier is a range that one more L1 buffer could not have at some time: the bytes of a buffer, or
-// everything below the end of a program.
-type barrier struct {
-	cores []core // nil: all
-	bytes span
+// device names the only device of a model.
+func device() []uint64 { return []uint64{0} }
+
+func (c *chip) l1Spec() l1.Spec {
+	return l1.Spec{L1Size: c.spec.size, L1Small: c.spec.small, CBBase: c.spec.Base, CBAlign: c.spec.Align, L1Align: c.align}
 }
 
-// barRun notes the end of a program: on its own cores by bytes, and by tt-metal's regions wherever they are compared.
-func (p *player) barRun(c *chip, run program) {
-	for _, b := range run.buffers {
-		if b.local && b.size > 0 && len(b.cores) > 0 {
-			c.barriers = append(c.barriers, barrier{b.cores, span{0, b.addr + b.size}})
+// holding returns a model of a device with some buffers, numbered as they come. It checks no grid.
+func (c *chip) holding(buffers []*alloc) *model.Fleet {
+	f := model.NewFleet()
+	if err := f.AddDevice(0, c.l1Spec()); err != nil {
+		panic(err)
+	}
+	for i, a := range buffers {
+		if err := f.Allocate(a.stated(c, uint64(i)), device()); err != nil {
+			panic(err)
 		}
 	}
-	for _, e := range regions(run.buffers) {
-		c.barriers = append(c.barriers, barrier{bytes: span{0, e.End}})
-	}
+	return f
 }
 
-// barBuffer adds the barrier of a buffer. A buffer without a size has an unknown end.
-func (p *player) barBuffer(c *chip, a *alloc) {
-	if end := a.end; a.placed {
-		if !a.sized {
-			end = c.spec.size
-		}
-		if on := a.cores(c); len(on) > 0 {
-			c.barriers = append(c.barriers, barrier{on, span{a.start, end}})
-		}
-		if on := a.veiled(c); len(on) > 0 { // it may lie anywhere
-			c.barriers = append(c.barriers, barrier{on, span{0, c.spec.size}})
-		}
+// stated says a placed buffer in words of the model. Only those of kind L1 are compared by tt-metal.
+func (a *alloc) stated(c *chip, id uint64) model.Buffer {
+	b := model.Buffer{ID: id, Kind: model.L1Small, Unsized: !a.sized, Hidden: setOf(a.veiled(c))}
+	if a.kind == "L1" {
+		b.Kind, b.Mode = model.L1, map[string]model.Mode{"per core": model.PerCore, "range": model.RangeLockstep}[a.mode]
 	}
+	start := min(a.start, farthest)
+	b.Parts = []model.Part{{Cores: setOf(a.cores(c)), Range: l1.Range{Start: start, End: max(start, min(a.end, farthest))}}}
+	return b
 }
 
-// Room returns the longest run of bytes between base and L1_SMALL, the highest of equals, that a buffer on some cores of a
-// device ("x-y"; nil is all of them) could have had throughout, aligned as L1 buffers of the device are. ok is false if the device is not known.
-func (m *L1Results) Room(device string, cores []string) (start, end uint64, ok bool) {
-	c := m.chips[device]
+func setOf(cores []core) l1.CoreRangeSet {
+	var set []l1.Core
+	for _, c := range cores {
+		set = append(set, c.l1())
+	}
+	return l1.CoreSetOf(set...).Ranges()
+}
+
+// built returns a program of placed buffers. Those without bytes say nothing.
+func (c *chip) built(id int, group []*buffer) *stated.Program {
+	b := stated.NewBuilder(stated.ID(id)).AsWritten()
+	for _, cb := range cbsOf(group) {
+		if cb.Global || cb.Size > 0 {
+			b.CB(cb)
+		}
+	}
+	p, err := b.Build(c.l1Spec())
+	if err != nil {
+		panic(err)
+	}
+	return p
+}
+
+// Room returns the longest run of bytes, the highest of equals, that a buffer on some cores of a device (none: on
+// all of them) could have had throughout: beside all buffers and programs that were ever there. ok is false if
+// the device is not known.
+func (m *L1Results) Room(name string, cores l1.CoreRangeSet) (room l1.Range, ok bool) {
+	c := m.chips[name]
 	if c == nil {
-		return 0, 0, false
+		return room, false
 	}
-	taken := make([]bool, c.spec.size)
-	for _, b := range c.barriers {
-		touched := cores == nil || b.cores == nil
-		for _, x := range b.cores {
-			touched = touched || slices.Contains(cores, fmt.Sprintf("%d-%d", x.x, x.y))
-		}
-		if !touched {
-			continue
-		}
-		for i := b.bytes.start; i < min(b.bytes.end, c.spec.size); i++ {
-			taken[i] = true
+	f := c.holding(c.held)
+	for i, run := range c.runs {
+		circulars, others := run.kinds()
+		for k, group := range [][]*buffer{circulars, others} {
+			if _, err := f.Register(c.built(2*i+k, group), device()); err != nil {
+				panic(err)
+			}
 		}
 	}
-	top := c.spec.size - min(c.spec.small, c.spec.size)
-	from := c.spec.Base
-	for i := from; i <= top; i++ {
-		if i < top && !taken[i] {
-			continue
-		}
-		if aligned := roundUp(from, c.align); aligned < i && i-aligned >= end-start {
-			start, end = aligned, i
-		}
-		from = i + 1
+	room, err := f.Room(cores, device())
+	if err != nil {
+		panic(err)
 	}
-	return start, end, true
+	return room, true
 }

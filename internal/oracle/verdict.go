@@ -47,8 +47,7 @@ type verdictKind struct {
 // launch checks a program against what lives and takes it as what its cores hold.
 func (p *player) launch(c *chip, run program, at int64, kind verdictKind) {
 	p.out.Runs++
-	c.ran = true
-	p.barRun(c, run)
+	c.ran, c.runs = true, append(c.runs, run)
 	v := p.judge(c, run)
 	v.Inferred, v.Candidates, v.At = kind.inferred, kind.candidates, run.first
 	v.Op, _, _ = strings.Cut(c.key, "\x00")
@@ -115,27 +114,43 @@ func (r rect) String() string {
 	return fmt.Sprintf("[%d-%d - %d-%d]", r.from.x, r.from.y, r.to.x, r.to.y)
 }
 
-// judge compares a program with what lives now: its circular buffers, and where they fit the rest.
+// judge has the model compare a program with what lives now: its circular buffers, and where they fit the rest.
 func (p *player) judge(c *chip, run program) Verdict {
 	v := Verdict{Device: c.name, Clash: map[string]uint64{}, Fits: true}
 	if p.uncertain(c, run) {
 		v.Fits, v.Doubt = false, "persistent-l1"
 		return v
 	}
+	here := slices.DeleteFunc(slices.Clone(p.live), func(a *alloc) bool { return !a.placed || !p.reaches(a.owner, c.name) })
+	fleet := c.holding(here)
 	circulars, others := run.kinds()
 	for _, group := range [][]*buffer{circulars, others} {
 		named := map[Obstacle]bool{}
 		if r := outside(c, group); r != nil {
 			v.Refusals = append(v.Refusals, *r)
 		}
-		refused, doubt := p.refusals(c, group, named)
-		v.Refusals = append(v.Refusals, refused...)
-		p.clashes(c, group, v.Clash, named)
-		if p.fromBelow(c, v, group) {
-			v.Refusals, doubt = nil, "persistent-l1"
+		got, err := fleet.Check(c.built(0, group), device())
+		if err != nil {
+			panic(err) // the device is there, and the program is built for it
 		}
-		if doubt != "" {
-			v.Doubt = doubt
+		for _, r := range got.Refusals {
+			v.Refusals = append(v.Refusals, Refusal{r.Kind, r.Cores.String(), r.End, r.Limit})
+			lowest := slices.IndexFunc(here, func(a *alloc) bool { return a.tests() && a.start == r.Limit })
+			if r.Kind == "clash" {
+				named[Obstacle{r.Limit, here[lowest].owner}] = true
+			}
+		}
+		for _, clash := range got.Clashes {
+			v.Clash[clash.Core.String()] = clash.Bytes
+			for _, r := range clash.InWay {
+				named[Obstacle{r.Range.Start, here[r.Buffer].owner}] = true
+			}
+		}
+		if len(got.Doubts) > 0 {
+			v.Doubt = got.Doubts[0].Kind
+		}
+		if p.fromBelow(c, v, group) {
+			v.Refusals, v.Doubt = nil, "persistent-l1"
 		}
 		if v.Fits = len(v.Refusals) == 0 && len(v.Clash) == 0; !v.Fits {
 			v.Doubt = ""
@@ -149,24 +164,6 @@ func (p *player) judge(c *chip, run program) Verdict {
 	return v
 }
 
-// refusals makes tt-metal's checks of the regions. A doubt is the code of the first one that passes perhaps.
-func (p *player) refusals(c *chip, group []*buffer, named map[Obstacle]bool) (out []Refusal, doubt string) {
-	for _, e := range regions(group) {
-		if e.End > p.spec.size {
-			out = append(out, Refusal{"grow", e.Cores.String(), e.End, p.spec.size})
-			continue // tt-metal stops here
-		}
-		lowest, perhaps := p.lowest(c, e, group[0].kind != circular)
-		if lowest != nil && lowest.start < e.End {
-			out = append(out, Refusal{"clash", e.Cores.String(), e.End, lowest.start})
-			named[Obstacle{lowest.start, lowest.owner}] = true
-		} else if doubt == "" {
-			doubt = perhaps
-		}
-	}
-	return out, doubt
-}
-
 // kinds divides the buffers of a program as tt-metal's checks do: circular ones, and the others.
 func (r program) kinds() (circulars, others []*buffer) {
 	for _, b := range r.buffers {
@@ -177,76 +174,4 @@ func (r program) kinds() (circulars, others []*buffer) {
 		}
 	}
 	return circulars, others
-}
-
-// lowest returns the lowest L1 tensor that is compared with a region, or nil, and the doubt if
-// another one may be compared. One in lockstep counts on all cores of its device, in HYBRID mode
-// too. One that was allocated per core counts on its cores; dataflow buffers have no HYBRID mode,
-// and meet it on any. One in range lockstep counts on its cores, and perhaps on others.
-func (p *player) lowest(c *chip, e entry, anywhere bool) (lowest *alloc, perhaps string) {
-	inside := func(x core) bool { return e.Cores.Has(x.l1()) }
-	for _, a := range p.live {
-		if a.kind != "L1" || !p.reaches(a.owner, c.name) {
-			continue
-		}
-		for _, x := range a.veiled(c) {
-			if perhaps == "" && (anywhere || inside(x)) {
-				perhaps = "per-core-hidden"
-			}
-		}
-		here := slices.ContainsFunc(a.cores(c), inside)
-		switch {
-		case !a.tests():
-			continue
-		case a.mode == "per core" && !here && !(anywhere && len(a.cores(c)) > 0):
-			continue
-		case a.mode == "range" && !here:
-			if a.start < e.End {
-				perhaps = "range-lockstep"
-			}
-			continue
-		}
-		if lowest == nil || a.start < lowest.start {
-			lowest = a
-		}
-	}
-	return lowest, perhaps
-}
-
-// clashes counts, on each core, the bytes of a program that are beyond L1 or held by a buffer.
-func (p *player) clashes(c *chip, run []*buffer, clash map[string]uint64, named map[Obstacle]bool) {
-	own, taken := map[core]*byteSet{}, map[core]*byteSet{}
-	for _, b := range run {
-		if !b.local || b.size == 0 {
-			continue
-		}
-		for _, x := range b.cores {
-			if own[x] == nil {
-				own[x], taken[x] = &byteSet{}, &byteSet{}
-			}
-			_ = own[x].add(b.addr, b.addr+b.size)
-			_ = taken[x].add(p.spec.size, b.addr+b.size)
-		}
-	}
-	for _, a := range p.live {
-		if !a.placed || a.end == a.start || !p.reaches(a.owner, c.name) {
-			continue
-		}
-		for _, x := range a.cores(c) {
-			if own[x] == nil {
-				continue
-			}
-			_ = taken[x].add(a.start, a.end)
-			var alone byteSet
-			_ = alone.add(a.start, a.end)
-			if common(*own[x], alone) > 0 {
-				named[Obstacle{a.start, a.owner}] = true
-			}
-		}
-	}
-	for x, s := range own {
-		if n := common(*s, *taken[x]); n > 0 {
-			clash[fmt.Sprintf("%d-%d", x.x, x.y)] = n
-		}
-	}
 }
