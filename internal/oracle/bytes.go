@@ -45,12 +45,3 @@ func (s byteSet) count() uint64 {
 	}
 	return uint64(n)
 }
-
-// common counts the bytes that two sets share.
-func common(a, b byteSet) uint64 {
-	n := 0
-	for i := range min(len(a), len(b)) {
-		n += bits.OnesCount64(a[i] & b[i])
-	}
-	return uint64(n)
-}
