@@ -399,8 +399,12 @@ func (d *document) errorAt(s *jsonobject.Scanner, field, reason string, cause er
 // scanError turns an error of the scanner into ours. It returns all others as they are: they have
 // their place already.
 func scanError(file string, node int64, err error) error {
-	e, ok := err.(*jsonobject.Error)
+	e, ok := errors.AsType[*jsonobject.Error](err)
 	if !ok {
+		return err
+	}
+	_, placed := errors.AsType[*event.InputError](err)
+	if _, read := errors.AsType[*event.InputError](e.Err); placed && !read { // a reader may fail with one of its own
 		return err
 	}
 	out := &event.InputError{File: file, Offset: e.Offset, Line: e.Line, Node: node, Reason: e.Reason, Err: e.Err}

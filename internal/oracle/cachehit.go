@@ -138,9 +138,7 @@ func (p *player) rerun(c *chip, all []*remembered, start int64) {
 		}
 	}
 	for _, r := range all { // any of them may have run
-		for _, run := range r.programs {
-			c.runs = append(c.runs, run)
-		}
+		c.runs = append(c.runs, r.programs...)
 	}
 	differ := fitting > 0 && fitting < len(all) || unsure || len(all) > maxCandidates
 	if len(all) > 1 {

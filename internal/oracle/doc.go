@@ -7,8 +7,8 @@
 // into the set of each of its cores. Nothing is carried from one moment to the next: after each CB
 // node the sets of the device are emptied and filled again from the live CBs. Reading, core range
 // text and mesh membership are written here a second time on purpose. Package fuzz/model places
-// the buffers. The package imports nothing of the product that computes, so an error in its reader
-// or engine cannot hide in it.
+// the buffers, judges programs and finds room. Of the product that computes, package program alone
+// is imported: it holds buffers that have their addresses, and places none.
 //
 // L1 plays the nodes in order and judges each enqueued program on each device: whether it fits, and
 // the obstacles (Verdict). Hidden facts of the capture have codes (L1Results.Hidden), and Answer is
