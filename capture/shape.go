@@ -53,15 +53,14 @@ type shapes struct {
 	hash   func(text []byte) uint64 // of a text without the digits of its numbers
 	known  map[uint64]*shape        // by the hashes of their texts without digits
 	count  int
-	once   []uint64 // hashes of texts that came, by their last bits: most never come again
-	came   int      // how many there were
-	last   *shape   // that the node at hand has, nil if it has none
-	holes  []hole   // that the decoder found in the node at hand
-	learns bool     // it has to find them
+	once   map[uint64]struct{} // hashes of texts that came and are no shape: most never come again
+	last   *shape              // that the node at hand has, nil if it has none
+	holes  []hole              // that the decoder found in the node at hand
+	learns bool                // it has to find them
 }
 
 func newShapes() shapes {
-	return shapes{hash: newHash(), known: map[uint64]*shape{}, once: make([]uint64, 256)}
+	return shapes{hash: newHash(), known: map[uint64]*shape{}, once: map[uint64]struct{}{}}
 }
 
 // match reads a text that begins with a node of this shape, and returns the node's length. It is 0 if the text
@@ -132,12 +131,12 @@ func (r *shapes) find(raw []byte, counter int64) (found *shape, hash uint64) {
 		}
 		alike++
 	}
-	if r.came++; r.came > len(r.once) && len(r.once) < maxShapes {
-		r.once = make([]uint64, 4*len(r.once))
+	if len(r.once) == maxShapes {
+		clear(r.once)
 	}
-	slot := &r.once[hash%uint64(len(r.once))]
-	r.learns = *slot == hash && alike < maxAlike
-	*slot, r.holes = hash, r.holes[:0]
+	_, came := r.once[hash]
+	r.learns = came && alike < maxAlike
+	r.once[hash], r.holes = struct{}{}, r.holes[:0]
 	return nil, hash
 }
 

@@ -107,21 +107,15 @@ func TestShapes(t *testing.T) {
 }
 
 // TestShapesAreFound counts the texts that are decoded when two shapes alternate, with other numbers each time. Both are
-// known after their second time. If their hashes share a place, each drives out the other, and neither is ever
-// known; one seed in 256 does that.
+// known after their second time, also when their hashes differ in a few bits only.
 func TestShapesAreFound(t *testing.T) {
 	text := func(i int) []byte {
 		return []byte(strings.NewReplacer("N", fmt.Sprint(i), "M", fmt.Sprint(7*i)).Replace(shaped[i%2]))
 	}
-	for _, c := range []struct {
-		shared  bool
-		decoded int
-	}{{false, 4}, {true, 100}} {
+	for shift := range 64 {
 		d := newDecoder("x")
-		place := func(i int) uint64 { return d.again.hash(text(i)) % uint64(len(d.again.once)) }
-		for (place(0) == place(1)) != c.shared {
-			d = newDecoder("x")
-		}
+		hash := d.again.hash
+		d.again.hash = func(text []byte) uint64 { return hash(text) & 1 << shift }
 		decoded := 0
 		for i := range 100 {
 			n, err := d.read(text(i), event.Pos{Node: int64(i)})
@@ -134,7 +128,7 @@ func TestShapesAreFound(t *testing.T) {
 				require.EqualValues(t, 7*i, n.Size.V)
 			}
 		}
-		require.Equal(t, c.decoded, decoded, "one place for both: %v", c.shared)
+		require.LessOrEqual(t, decoded, 4, "bit %d", shift)
 	}
 }
 
