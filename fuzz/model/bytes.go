@@ -18,6 +18,24 @@ type byteSet struct {
 // most is where painting byte by byte stops being a good idea.
 const most = 1 << 26
 
+// Union returns the number of bytes in any of some ranges, which lie within 64 MiB.
+func Union(ranges ...l1.Range) uint64 { return union(ranges).count() }
+
+func union(ranges []l1.Range) (all byteSet) {
+	var span l1.Range
+	for i, r := range ranges {
+		if i == 0 {
+			span = r
+		}
+		span = l1.Range{Start: min(span.Start, r.Start), End: max(span.End, r.End)}
+	}
+	all.reserve(span.Start/64, (span.End+63)/64) // else it grows with every range
+	for _, r := range ranges {
+		all.paint(r)
+	}
+	return all
+}
+
 // paint adds the bytes of a range.
 func (s *byteSet) paint(r l1.Range) {
 	if r.IsEmpty() {

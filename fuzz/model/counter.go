@@ -57,19 +57,9 @@ func (c *Counter) Remove(owner uint64, r l1.Range) (freed uint64, err error) {
 	return c.free(r), nil
 }
 
-func (c *Counter) paint() (all byteSet) {
-	var span l1.Range
-	for i, h := range c.live {
-		if i == 0 {
-			span = h.bytes
-		}
-		span = l1.Range{Start: min(span.Start, h.bytes.Start), End: max(span.End, h.bytes.End)}
-	}
-	all.reserve(span.Start/64, (span.End+63)/64) // else it grows with every range
-	for _, h := range c.live {
-		all.paint(h.bytes)
-	}
-	return all
+func (c *Counter) paint() byteSet {
+	_, ranges := c.Held()
+	return union(ranges)
 }
 
 // Bytes returns the number of covered bytes.

@@ -80,6 +80,23 @@ func TestWorkedExamples(t *testing.T) {
 }
 
 // Upstream's statistics test: three programs come, and go again.
+// TestUnion compares whole words with a count of booleans, on all ranges of a short axis.
+func TestUnion(t *testing.T) {
+	const n = 200
+	for start := range uint64(n) {
+		for end := start; end <= n; end += 7 {
+			want := uint64(0)
+			for b := range uint64(n) {
+				if 10 <= b && b < 70 || start <= b && b < end {
+					want++
+				}
+			}
+			require.Equal(t, want, model.Union(l1.Range{Start: 10, End: 70}, l1.Range{Start: start, End: end}))
+		}
+	}
+	require.Zero(t, model.Union())
+}
+
 func TestUnionAcrossPrograms(t *testing.T) {
 	f := model.NewFleet()
 	require.NoError(t, f.AddDevice(0, l1.N150()))

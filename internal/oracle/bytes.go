@@ -2,7 +2,10 @@ package oracle
 
 import (
 	"errors"
-	"math/bits"
+	"slices"
+
+	"github.com/cbl1/cbl1/fuzz/model"
+	"github.com/cbl1/cbl1/l1"
 )
 
 // errTooFar guards the machine that runs the tests, not the file format.
@@ -10,38 +13,11 @@ var errTooFar = errors.New("oracle: address beyond 64 MiB")
 
 const farthest = 64 << 20
 
-// byteSet has bit b%64 of word b/64 set if byte b is covered.
-type byteSet []uint64
-
-func (s *byteSet) add(start, end uint64) error {
-	if start >= end {
-		return nil
+// count returns the number of bytes in any of some ranges. Ranges that end too far do not count: they are an error.
+func count(ranges []l1.Range) (n uint64, err error) {
+	near := slices.DeleteFunc(slices.Clone(ranges), func(r l1.Range) bool { return r.End > farthest })
+	if len(near) < len(ranges) {
+		err = errTooFar
 	}
-	if end > farthest {
-		return errTooFar
-	}
-	if missing := int(end+63)/64 - len(*s); missing > 0 {
-		*s = append(*s, make([]uint64, missing)...)
-	}
-	w := *s
-	for start < end && start%64 != 0 {
-		w[start/64] |= 1 << (start % 64)
-		start++
-	}
-	for start+64 <= end { // whole words, or the tests would take minutes
-		w[start/64] = ^uint64(0)
-		start += 64
-	}
-	for ; start < end; start++ {
-		w[start/64] |= 1 << (start % 64)
-	}
-	return nil
-}
-
-func (s byteSet) count() uint64 {
-	n := 0
-	for _, w := range s {
-		n += bits.OnesCount64(w)
-	}
-	return uint64(n)
+	return model.Union(near...), err
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+
+	"github.com/cbl1/cbl1/l1"
 )
 
 // Options overrides what the file or the architecture says. The zero value overrides nothing.
@@ -102,6 +104,9 @@ func (b *buffer) end() uint64 {
 	}
 	return b.addr + b.size
 }
+
+// bytes are its range on each of its cores.
+func (b *buffer) bytes() l1.Range { return l1.Range{Start: b.addr, End: b.addr + b.size} }
 
 // outside returns the first range that is not all on a grid.
 func (b *buffer) outside(g *grid) (rect, bool) {

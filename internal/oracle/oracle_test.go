@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/l1"
 )
 
 // TestMixedScratchpads: a recorded scratchpad is marked before one without address is placed, also if it comes later.
@@ -115,29 +117,13 @@ func TestReadCores(t *testing.T) {
 	}
 }
 
-// TestByteSet compares whole-word filling with an array of booleans, on all ranges of a short axis.
-func TestByteSet(t *testing.T) {
-	const n = 200
-	for start := range uint64(n) {
-		for end := start; end <= n; end += 7 {
-			var s byteSet
-			require.NoError(t, s.add(10, 70))
-			require.NoError(t, s.add(start, end))
-			want := 0
-			for b := range uint64(n) {
-				on := 10 <= b && b < 70 || start <= b && b < end
-				if on {
-					want++
-				}
-				if got := b/64 < uint64(len(s)) && s[b/64]&(1<<(b%64)) != 0; got != on {
-					require.Equal(t, on, got, "[%d,%d) byte %d", start, end, b)
-				}
-			}
-			require.Equal(t, uint64(want), s.count())
-		}
-	}
-	var s byteSet
-	require.ErrorIs(t, s.add(0, farthest+1), errTooFar)
+func TestCount(t *testing.T) {
+	n, err := count([]l1.Range{{Start: 10, End: 20}, {Start: 15, End: 30}, {Start: 7, End: 7}})
+	require.NoError(t, err)
+	require.EqualValues(t, 20, n)
+	n, err = count([]l1.Range{{Start: 10, End: 20}, {Start: 0, End: farthest + 1}})
+	require.ErrorIs(t, err, errTooFar)
+	require.EqualValues(t, 10, n)
 }
 
 func TestRefusals(t *testing.T) {

@@ -8,8 +8,6 @@ import (
 	stated "github.com/cbl1/cbl1/program"
 )
 
-type span struct{ start, end uint64 }
-
 // place gives the local buffers of one program that have address 0 their addresses. Recorded addresses are
 // marked before any buffer of the same kind is placed.
 func place(run []*buffer, l Layout) {

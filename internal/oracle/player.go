@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/cbl1/cbl1/l1"
 )
 
 // L1Results holds the oracle's results about everything that lives in L1.
@@ -79,7 +81,7 @@ func (a *alloc) tests() bool {
 }
 
 // resident holds the bytes that one kind of buffers of a program left on a core.
-type resident struct{ spans []span }
+type resident struct{ spans []l1.Range }
 
 type cell struct {
 	core core
@@ -100,7 +102,7 @@ type chip struct {
 	last  []*buffer   // the last program
 	since [][]*buffer // the programs since the last free that announced some
 	execs int         // executions since then
-	exec  map[core][]span
+	exec  map[core][]l1.Range
 
 	blind   bool  // its programs are hidden
 	touched bool  // a buffer lay there
@@ -275,7 +277,7 @@ func (p *player) prepare(nodes []node, head header) error {
 // addChips makes a chip of each device id, in the order of the ids. far is the farthest core of a device without a grid.
 func (p *player) addChips(names map[string]bool, far core) {
 	for name := range names {
-		c := &chip{name: name, begun: -1, grid: p.head.gridOf(name), left: map[cell]resident{}, row: &L1Device{Small: p.spec.small}, exec: map[core][]span{}, spec: p.spec}
+		c := &chip{name: name, begun: -1, grid: p.head.gridOf(name), left: map[cell]resident{}, row: &L1Device{Small: p.spec.small}, exec: map[core][]l1.Range{}, spec: p.spec}
 		to := far
 		for _, g := range p.head.grids {
 			if g.device == name || to == far && g == p.head.grids[0] {
@@ -746,7 +748,7 @@ func (c *chip) sums(p *player) {
 
 // fill makes the bytes of every core anew, of all kinds or of one.
 func (p *player) fill(c *chip, only string) (map[core]uint64, error) {
-	held := map[core][]span{}
+	held := map[core][]l1.Range{}
 	for at, r := range c.left {
 		if only == "" || only == []string{"circular buffer", "dataflow buffer", "scratchpad"}[at.kind] {
 			held[at.core] = append(held[at.core], r.spans...)
@@ -757,7 +759,7 @@ func (p *player) fill(c *chip, only string) (map[core]uint64, error) {
 			continue
 		}
 		for _, x := range a.cores(c) {
-			held[x] = append(held[x], span{a.start, a.end})
+			held[x] = append(held[x], l1.Range{Start: a.start, End: a.end})
 		}
 	}
 	out := map[core]uint64{}
@@ -765,13 +767,11 @@ func (p *player) fill(c *chip, only string) (map[core]uint64, error) {
 	for x, spans := range held {
 		key := fmt.Sprint(spans)
 		if _, ok := counts[key]; !ok {
-			var bytes byteSet
-			for _, s := range spans {
-				if err := bytes.add(s.start, s.end); err != nil {
-					return nil, err
-				}
+			n, err := count(spans)
+			if err != nil {
+				return nil, err
 			}
-			counts[key] = bytes.count()
+			counts[key] = n
 		}
 		out[x] = counts[key]
 	}
@@ -842,17 +842,14 @@ func (p *player) execute(n node) {
 	for _, b := range run {
 		for _, x := range b.cores {
 			if b.kind == circular && b.local {
-				c.exec[x] = append(c.exec[x], span{b.addr, b.addr + b.size})
+				c.exec[x] = append(c.exec[x], b.bytes())
 			}
 		}
 	}
 	c.row.Dispatched = 0
 	for _, spans := range c.exec {
-		var s byteSet
-		for _, r := range spans {
-			_ = s.add(r.start, r.end)
-		}
-		c.row.Dispatched += s.count()
+		n, _ := count(spans)
+		c.row.Dispatched += n
 	}
 	c.row.DispatchedPeak = max(c.row.DispatchedPeak, c.row.Dispatched)
 }

@@ -94,7 +94,7 @@ func (p *player) dispatch(c *chip, run []*buffer) {
 		}
 		for _, x := range b.cores {
 			r := c.left[cell{x, b.kind}]
-			c.left[cell{x, b.kind}] = resident{append(slices.Clone(r.spans), span{b.addr, b.addr + b.size})}
+			c.left[cell{x, b.kind}] = resident{append(slices.Clone(r.spans), b.bytes())}
 		}
 	}
 	c.last = run
