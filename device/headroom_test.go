@@ -94,6 +94,18 @@ func TestHeadroom(t *testing.T) {
 	}, registeredHeadroom(t, f, d.Set()))
 }
 
+// TestHeadroomOfUnsizedKernel puts a kernel of unknown size where CBs start: nothing is known to be free above it.
+func TestHeadroomOfUnsizedKernel(t *testing.T) {
+	f := device.NewFleet()
+	spec := l1.Spec{Cols: 1, Rows: 1, L1Size: 1000, CBBase: 100}
+	d := addDevice(t, f, 0, spec)
+	register(t, f, build(t, spec, 1, cb("{[0-0 - 0-0]}", 200)), d.Set())
+	kernel := buffer(1, fit.KindKernel, "{[0-0 - 0-0]}", 100, 0)
+	kernel.Unsized = true
+	allocate(t, f, d.Set(), kernel)
+	require.Zero(t, registeredHeadroom(t, f, d.Set())[0].Free)
+}
+
 func TestMayGrow(t *testing.T) {
 	spec := l1.Spec{Cols: 4, Rows: 1, L1Size: 1000, L1Small: 100, CBBase: 100, CBAlign: 32}
 	paged := func(on string, size uint64, pages ...uint64) program.CB {

@@ -29,7 +29,7 @@ func kindOf(name model.Kind) fit.Kind {
 }
 
 func toBuffer(b model.Buffer) fit.Buffer {
-	out := fit.Buffer{ID: fit.BufferID(b.ID), Kind: kindOf(b.Kind), Size: b.Size, Backing: b.Backing, Name: b.Name, Hidden: b.Hidden.Cores()}
+	out := fit.Buffer{ID: fit.BufferID(b.ID), Kind: kindOf(b.Kind), Size: b.Size, Backing: b.Backing, Name: b.Name, Hidden: b.Hidden.Cores(), Unsized: b.Unsized}
 	out.Mode = map[model.Mode]fit.Mode{model.Lockstep: fit.Lockstep, model.PerCore: fit.PerCore, model.RangeLockstep: fit.RangeLockstep}[b.Mode]
 	for _, p := range b.Parts {
 		out.Parts = append(out.Parts, fit.Part{Cores: p.Cores.Cores(), Range: p.Range})
@@ -84,7 +84,7 @@ func (f *fleet) Free(id uint64, from []uint64) (model.Buffer, error) {
 }
 
 func fromBuffer(b fit.Buffer) model.Buffer {
-	out := model.Buffer{ID: uint64(b.ID), Size: b.Size, Backing: b.Backing, Name: b.Name, Hidden: b.Hidden.Ranges()}
+	out := model.Buffer{ID: uint64(b.ID), Size: b.Size, Backing: b.Backing, Name: b.Name, Hidden: b.Hidden.Ranges(), Unsized: b.Unsized}
 	if b.Mode != fit.Lockstep {
 		out.Mode = model.Mode(b.Mode.String())
 	}

@@ -12,8 +12,8 @@ import (
 
 // Buffer draws a buffer for a device, of any kind. In L1 it lies where it meets other
 // things: among the circular buffers, at the top of L1, in L1_SMALL, across the end of
-// L1, or nowhere. Now and then it has a core outside the grid, which only buffers of
-// service cores may have.
+// L1, or nowhere. Now and then its size is not known, or it has a core outside the grid,
+// which only buffers of service cores may have.
 func Buffer(spec l1.Spec, ids ...uint64) *rapid.Generator[model.Buffer] {
 	return rapid.Custom(func(t *rapid.T) model.Buffer {
 		b := model.Buffer{
@@ -41,6 +41,11 @@ func Buffer(spec l1.Spec, ids ...uint64) *rapid.Generator[model.Buffer] {
 		}
 		if set, ok := outside(spec); ok && odd > 14 && len(b.Parts) > 0 {
 			b.Parts[0].Cores = set
+		}
+		if b.Unsized = odd == 12; b.Unsized {
+			for i := range b.Parts {
+				b.Parts[i].Range.End = b.Parts[i].Range.Start
+			}
 		}
 		return mode(t, spec, b)
 	})

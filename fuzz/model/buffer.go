@@ -18,7 +18,7 @@ type Buffer struct {
 	Mode    Mode            // how an L1 buffer got its address
 	Hidden  l1.CoreRangeSet // cores on which the address of a buffer that was allocated per core is not known
 	Backing bool            // backs a mesh buffer: takes nothing that others do not take already
-	Unsized bool            // its parts are empty and say where it starts; Check and Room know this alone
+	Unsized bool            // its parts are empty and say where it starts
 	Name    string
 }
 

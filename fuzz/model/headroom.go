@@ -59,10 +59,8 @@ func (f *Fleet) registeredHeadroom(ids []uint64) ([]Headroom, error) {
 		cores := map[l1.Core]bool{}
 		maps.Copy(cores, covered(at.spec.Grid()))
 		for _, a := range at.live {
-			for c, bytes := range a.bytes {
-				if !bytes.empty() {
-					cores[c] = true
-				}
+			for c := range a.starts() {
+				cores[c] = true
 			}
 		}
 		for c, s := range own {
@@ -89,6 +87,7 @@ func room(at *alike, core l1.Core, own byteSet) Headroom {
 	}
 	above := at.spec.Usable().End
 	var all byteSet
+	var unsized []uint64 // where buffers begin whose ends are not known
 	all.unite(own)
 	for _, a := range at.live {
 		for _, r := range a.residents(core) {
@@ -97,11 +96,22 @@ func room(at *alike, core l1.Core, own byteSet) Headroom {
 				above = min(above, r.Range.Start)
 			}
 		}
+		if start, ok := a.starts()[core]; ok && a.Unsized {
+			unsized = append(unsized, start)
+			if start >= from {
+				above = min(above, start)
+			}
+		}
 	}
 	if low := max(h.End, at.spec.CBBase); above > low {
 		h.Free = above - low
 	}
 	for _, gap := range free(at.spec, all) {
+		for _, start := range unsized {
+			if gap.Has(start) {
+				gap.End = start
+			}
+		}
 		if gap.End-gap.Start > h.Gap.End-h.Gap.Start {
 			h.Gap = gap
 		}

@@ -230,9 +230,9 @@ func (d *device) claimed() map[l1.Core]bool {
 func lowestService(devices []*device, cores []l1.Core) (low uint64, found bool) {
 	for _, d := range devices {
 		for _, a := range d.live {
-			for c, bytes := range a.bytes {
-				if a.Kind == Service && slices.Contains(cores, c) && (!found || bytes.start() < low) {
-					low, found = bytes.start(), true
+			for c, start := range a.starts() {
+				if a.Kind == Service && slices.Contains(cores, c) && (!found || start < low) {
+					low, found = start, true
 				}
 			}
 		}

@@ -139,8 +139,9 @@ func (d *device) holdsBack(b Buffer, on map[l1.Core]bool, a uint64, blind bool) 
 	for _, live := range d.live {
 		own := live.Kind == Kernel || live.Kind == Reserved || live.judgedAs() == PerCore // its bytes on a core belong to that core
 		all := live.Kind != Service && (b.Mode == Lockstep || !own)
-		for c, bytes := range live.bytes {
-			if bytes.holds(a) && (all || on[c]) {
+		for c, start := range live.starts() {
+			above := live.Unsized && a >= start // where it ends is not known
+			if bytes := live.bytes[c]; (above || bytes.holds(a)) && (all || on[c]) {
 				return true
 			}
 		}

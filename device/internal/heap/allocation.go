@@ -39,6 +39,9 @@ func newAllocation(b fit.Buffer, n *lookup.Numbers) (*Allocation, bool) {
 	}
 	if b.Unsized {
 		a.Span = startOf(&b)
+		if b.Kind.Below() {
+			a.Span.End = math.MaxUint64 // it may reach into programs
+		}
 	}
 	if !b.Hidden.IsEmpty() {
 		a.Span.Start = 0 // it may lie anywhere

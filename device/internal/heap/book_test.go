@@ -111,7 +111,9 @@ func naive(all map[fit.BufferID]fit.Buffer) seeing {
 				}
 				out.stand[id] = true
 				if b.Kind == fit.KindKernel || b.Kind == fit.KindReserved {
-					out.gap.Start = max(out.gap.Start, p.Range.End)
+					if out.gap.Start = max(out.gap.Start, p.Range.End); b.Unsized {
+						out.gap.Start = math.MaxUint64
+					}
 					continue
 				}
 				out.gap.End = min(out.gap.End, p.Range.Start)
