@@ -42,7 +42,7 @@ type published struct {
 	version uint32
 	region  *shm.Region
 	to      *shm.Publisher
-	last    shm.Usage
+	last    shm.Counters
 }
 
 func (p *published) close() error { return errors.Join(p.to.Close(), p.region.Close()) }

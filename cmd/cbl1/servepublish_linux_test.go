@@ -62,7 +62,7 @@ func TestServePublishes(t *testing.T) {
 			require.NoError(t, err)
 			return im
 		}
-		want := shm.Usage{DRAM: 100, L1: 200, L1Small: 400, Trace: 500, CB: 64 * 4096}
+		want := shm.Counters{DRAM: 100, L1: 200, L1Small: 400, Trace: 500, CB: 64 * 4096}
 		require.Eventually(t, func() bool { im, err := look(); return err == nil && im.Total(shm.Alive) == want }, 20*time.Second, 10*time.Millisecond)
 		found, err := shm.List(dir)
 		require.NoError(t, err)
@@ -72,7 +72,7 @@ func TestServePublishes(t *testing.T) {
 		require.EqualValues(t, 1, im.Device)
 		require.EqualValues(t, server.Process.Pid, im.Processes[0].PID)
 		require.Equal(t, "cbl1", im.Processes[0].Name)
-		require.Equal(t, want, im.Processes[0].Usage)
+		require.Equal(t, want, im.Processes[0].Counters)
 
 		args[3] += "2"
 		var second bytes.Buffer
@@ -114,14 +114,14 @@ func TestServePublishesFleets(t *testing.T) {
 			}
 			return im
 		}
-		want := shm.Usage{DRAM: 99, CB: cbs}
+		want := shm.Counters{DRAM: 99, CB: cbs}
 		require.Eventually(t, func() bool { im := look(77); return im.Version == version && im.Total(shm.Alive) == want }, 20*time.Second, 10*time.Millisecond)
 		require.EqualValues(t, 4, look(77).Device)
 		require.Zero(t, look(78).Totals, "nobody has told of that fleet")
 		require.EqualValues(t, server.Process.Pid, look(78).Processes[0].PID)
 		_, err = io.WriteString(log, `{"event":"remove","devices":[4]}`+"\n")
 		require.NoError(t, err)
-		require.Eventually(t, func() bool { return look(77).Totals == shm.Usage{} }, 20*time.Second, 10*time.Millisecond)
+		require.Eventually(t, func() bool { return look(77).Totals == shm.Counters{} }, 20*time.Second, 10*time.Millisecond)
 		require.NoError(t, server.Process.Signal(syscall.SIGTERM))
 		require.NoError(t, server.Wait())
 		require.NoError(t, log.Close())

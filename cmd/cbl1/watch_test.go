@@ -233,8 +233,8 @@ func TestWatchOnce(t *testing.T) {
 	}
 	folder := t.TempDir()
 	for i, chip := range []uint64{5, 6} {
-		im := shm.Image{Version: 3, ASIC: chip, Device: uint32(i), Totals: shm.Usage{CB: 64 << 20, DRAM: 7}}
-		im.Processes[0] = shm.Slot{PID: int32(os.Getpid()), Name: "model", Usage: im.Totals}
+		im := shm.Image{Version: 3, ASIC: chip, Device: uint32(i), Totals: shm.Counters{CB: 64 << 20, DRAM: 7}}
+		im.Processes[0] = shm.Slot{PID: int32(os.Getpid()), Name: "model", Counters: im.Totals}
 		require.NoError(t, os.WriteFile(filepath.Join(folder, shm.Name(chip)), im.Append(nil), 0o600))
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(folder, shm.Name(7)), make([]byte, shm.Size), 0o600))

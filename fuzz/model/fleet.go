@@ -38,7 +38,7 @@ type mesh struct {
 
 type registration struct {
 	program *program.Program
-	picture *Picture
+	picture *Painting
 	on      map[*device]bool // at least one
 	heir    *registration    // what replaced it
 }

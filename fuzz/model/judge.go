@@ -141,7 +141,7 @@ func sortedCores(set map[l1.Core]bool) []l1.Core {
 
 // refusals reads tt-metal's checks aloud: of core ranges, then of the regions of its
 // bookkeeping in the order in which ranges were named. A region that passes may be in doubt.
-func refusals(p *program.Program, pic *Picture, at *alike, all []*device, hybrid bool) (out []Refusal, doubts []Doubt) {
+func refusals(p *program.Program, pic *Painting, at *alike, all []*device, hybrid bool) (out []Refusal, doubts []Doubt) {
 	refuse := func(r Refusal) {
 		r.Device, r.Devices = at.id, at.n
 		out = append(out, r)
@@ -299,7 +299,7 @@ func hides(devices []*device, cores []l1.Core) bool {
 }
 
 // clashes visits every byte that a program has on a core.
-func clashes(p *program.Program, pic *Picture, at *alike, core l1.Core) []Clash {
+func clashes(p *program.Program, pic *Painting, at *alike, core l1.Core) []Clash {
 	own := pic.all(core)
 	if own.empty() {
 		return nil

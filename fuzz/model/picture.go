@@ -8,8 +8,8 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// A Picture holds the bytes of one program at the addresses of its CBs, painted core by core.
-type Picture struct {
+// A Painting holds the bytes of one program at the addresses of its CBs, painted core by core.
+type Painting struct {
 	spec  l1.Spec
 	empty bool             // no CB at all
 	named map[l1.Core]bool // by any CB
@@ -20,21 +20,21 @@ type Picture struct {
 }
 
 // Occupied returns the bytes of the local CBs of a kind on a core.
-func (p *Picture) Occupied(kind program.Kind, core l1.Core) []l1.Range {
+func (p *Painting) Occupied(kind program.Kind, core l1.Core) []l1.Range {
 	return p.kind(kind).occupied[core].regions()
 }
 
 // Reserved returns the bytes on a core in tt-metal's bookkeeping of a kind. Dataflow buffers and scratchpads share one.
-func (p *Picture) Reserved(kind program.Kind, core l1.Core) []l1.Range {
+func (p *Painting) Reserved(kind program.Kind, core l1.Core) []l1.Range {
 	return p.kind(kind).reserved[core].regions()
 }
 
 // Logical returns the sum of the sizes of the local CBs of a kind on a core.
-func (p *Picture) Logical(kind program.Kind, core l1.Core) uint64 { return p.kind(kind).logical[core] }
+func (p *Painting) Logical(kind program.Kind, core l1.Core) uint64 { return p.kind(kind).logical[core] }
 
 // Entries returns the entries of tt-metal's bookkeeping for a kind that have bytes, in the order in which core
 // ranges are named.
-func (p *Picture) Entries(kind program.Kind) []program.Entry {
+func (p *Painting) Entries(kind program.Kind) []program.Entry {
 	if kind == program.CircularBuffer {
 		return withBytes(p.circularEntries)
 	}
@@ -42,7 +42,7 @@ func (p *Picture) Entries(kind program.Kind) []program.Entry {
 }
 
 // OutOfOrder returns the CBs whose given address is below the end of an entry of one of their core ranges.
-func (p *Picture) OutOfOrder() []int { return p.outOfOrder }
+func (p *Painting) OutOfOrder() []int { return p.outOfOrder }
 
 // A paper has the bytes of one kind of CBs. Cores without any are not in the maps.
 type paper struct {
@@ -52,8 +52,8 @@ type paper struct {
 }
 
 // Paint paints the CBs of a program.
-func Paint(p *program.Program) *Picture {
-	pic := &Picture{spec: p.Spec(), empty: p.Len() == 0, named: map[l1.Core]bool{}, kinds: map[program.Kind]*paper{}}
+func Paint(p *program.Program) *Painting {
+	pic := &Painting{spec: p.Spec(), empty: p.Len() == 0, named: map[l1.Core]bool{}, kinds: map[program.Kind]*paper{}}
 	var cbs []program.CB
 	for _, placed := range p.CBs() {
 		cbs = append(cbs, placed.CB)
@@ -91,7 +91,7 @@ func Paint(p *program.Program) *Picture {
 }
 
 // charge returns the entries of some kinds, charged with their local CBs.
-func (p *Picture) charge(cut cut, cbs []program.CB, kinds []program.Kind) []*entry {
+func (p *Painting) charge(cut cut, cbs []program.CB, kinds []program.Kind) []*entry {
 	entries, outOfOrder := charged(cut, cbs, kinds)
 	p.outOfOrder = append(p.outOfOrder, outOfOrder...)
 	return entries
@@ -114,7 +114,7 @@ func spread(entries []*entry) map[l1.Core]byteSet {
 }
 
 // same reports whether two pictures count the same.
-func (p *Picture) same(o *Picture) bool {
+func (p *Painting) same(o *Painting) bool {
 	for _, kind := range []program.Kind{program.CircularBuffer, program.DataflowBuffer, program.Scratchpad} {
 		if !p.kind(kind).same(o.kind(kind)) {
 			return false
@@ -130,7 +130,7 @@ func (p *paper) same(o *paper) bool {
 }
 
 // kind returns the bytes of one kind, which may be none.
-func (p *Picture) kind(kind program.Kind) *paper {
+func (p *Painting) kind(kind program.Kind) *paper {
 	if paper := p.kinds[kind]; paper != nil {
 		return paper
 	}
@@ -138,7 +138,7 @@ func (p *Picture) kind(kind program.Kind) *paper {
 }
 
 // all returns the bytes of all kinds on a core.
-func (p *Picture) all(core l1.Core) (out byteSet) {
+func (p *Painting) all(core l1.Core) (out byteSet) {
 	for _, paper := range p.kinds {
 		out.unite(paper.occupied[core])
 	}
@@ -146,4 +146,4 @@ func (p *Picture) all(core l1.Core) (out byteSet) {
 }
 
 // circular returns the bytes that count in the totals.
-func (p *Picture) circular() *paper { return p.kind(program.CircularBuffer) }
+func (p *Painting) circular() *paper { return p.kind(program.CircularBuffer) }

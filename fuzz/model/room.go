@@ -137,7 +137,7 @@ func (f *Fleet) Floor(p *program.Program, id uint64, core l1.Core) uint64 {
 	return d.floor(Paint(p), core)
 }
 
-func (d *device) floor(pic *Picture, core l1.Core) (low uint64) {
+func (d *device) floor(pic *Painting, core l1.Core) (low uint64) {
 	if own := pic.all(core); !own.empty() {
 		low = own.end()
 	}

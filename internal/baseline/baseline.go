@@ -20,7 +20,7 @@ import (
 type Contender interface {
 	Register(p *program.Program, devices []int)
 	Unregister(p *program.Program, devices []int)
-	Total(device int) uint64 // the answer to the Question, summed over the cores
+	Total(device int) uint64 // the Measure, summed over the cores
 }
 
 // A Tracker is a Contender that follows dispatches and buffers. Only registered programs are
@@ -36,31 +36,31 @@ type Tracker interface {
 	Free(b *fit.Buffer, devices []int)
 }
 
-// A Question selects the bytes that a Contender counts.
-type Question uint8
+// A Measure selects the bytes that a Contender counts.
+type Measure uint8
 
-// The questions.
+// The measures.
 const (
-	Registered Question = iota // bytes that registered programs occupy
-	Reserved                   // the same, and the bytes that they reserve: the sum of both
-	Tracked                    // bytes of the last dispatch of each core and of buffers, for a Tracker
+	Registered Measure = iota // bytes that registered programs occupy
+	Reserved                  // the same, and the bytes that they reserve: the sum of both
+	Tracked                   // bytes of the last dispatch of each core and of buffers, for a Tracker
 )
 
 // NewPerCore returns a Contender for numbered devices of one Spec.
-func NewPerCore(spec l1.Spec, devices int, q Question) Contender {
-	return newContender[BoundaryCount](spec, devices, q)
+func NewPerCore(spec l1.Spec, devices int, m Measure) Contender {
+	return newContender[BoundaryCount](spec, devices, m)
 }
 
 // NewSortedSlice returns a Contender for numbered devices of one Spec.
-func NewSortedSlice(spec l1.Spec, devices int, q Question) Contender {
-	return newContender[SortedCount](spec, devices, q)
+func NewSortedSlice(spec l1.Spec, devices int, m Measure) Contender {
+	return newContender[SortedCount](spec, devices, m)
 }
 
-func newContender[C any, P counter[C]](spec l1.Spec, devices int, q Question) Contender {
-	if q == Tracked {
+func newContender[C any, P counter[C]](spec l1.Spec, devices int, m Measure) Contender {
+	if m == Tracked {
 		return newTracked[C, P](spec, devices)
 	}
-	return newPerCore[C, P](spec, devices, q)
+	return newPerCore[C, P](spec, devices, m)
 }
 
 // A counter counts the ranges of one core.

@@ -19,9 +19,9 @@ type grid[C any, P counter[C]] struct {
 	total uint64
 }
 
-func newPerCore[C any, P counter[C]](spec l1.Spec, devices int, q Question) *perCore[C, P] {
+func newPerCore[C any, P counter[C]](spec l1.Spec, devices int, m Measure) *perCore[C, P] {
 	t := &perCore[C, P]{rows: spec.Rows, occupied: newGrids[C, P](spec, devices)}
-	if q == Reserved {
+	if m == Reserved {
 		t.reserved = newGrids[C, P](spec, devices)
 	}
 	return t

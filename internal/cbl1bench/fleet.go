@@ -14,12 +14,12 @@ import (
 // A fleet is the engine as a contender: a mesh of devices.
 type fleet struct {
 	*device.Fleet
-	mesh     device.Mesh
-	devices  []device.Device
-	single   []device.Set        // of each device
-	sets     map[*int]device.Set // by the first element of the list of devices
-	question baseline.Question
-	buffers  bool // the history has buffers, whose bytes are tracked too
+	mesh    device.Mesh
+	devices []device.Device
+	single  []device.Set        // of each device
+	sets    map[*int]device.Set // by the first element of the list of devices
+	measure baseline.Measure
+	buffers bool // the history has buffers, whose bytes are tracked too
 }
 
 var _ baseline.Tracker = (*fleet)(nil)
@@ -27,7 +27,7 @@ var _ baseline.Tracker = (*fleet)(nil)
 // newFleet returns an empty fleet for h, with the sets of devices that h names. A user holds such
 // sets, so making them is not measured.
 func newFleet(h history) *fleet {
-	f := &fleet{Fleet: device.NewFleet(), sets: map[*int]device.Set{}, question: h.question}
+	f := &fleet{Fleet: device.NewFleet(), sets: map[*int]device.Set{}, measure: h.measure}
 	f.mesh = must(f.AddMesh(0, 1, h.devices, h.spec))
 	f.devices = slices.Collect(f.mesh.All())
 	for _, d := range f.devices {
@@ -93,13 +93,13 @@ func (f *fleet) Allocate(b *fit.Buffer, devices []int) {
 // Free frees b.
 func (f *fleet) Free(b *fit.Buffer, devices []int) { must(f.Fleet.Free(b.ID, f.set(devices))) }
 
-// Total returns the answer to the question. Without buffers the tracked bytes are the resident
+// Total returns the bytes of the measure. Without buffers the tracked bytes are the resident
 // ones, which have a query of their own.
 func (f *fleet) Total(i int) uint64 {
 	switch d := f.devices[i]; {
-	case f.question == baseline.Reserved:
+	case f.measure == baseline.Reserved:
 		return d.Registered() + d.Totals().Reserved
-	case f.question == baseline.Registered:
+	case f.measure == baseline.Registered:
 		return d.Registered()
 	case f.buffers:
 		return d.Totals().Tracked

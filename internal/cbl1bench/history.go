@@ -11,22 +11,22 @@ import (
 
 // A history is calls about programs on devices of one Spec, numbered from 0.
 type history struct {
-	spec     l1.Spec
-	devices  int
-	question baseline.Question
-	before   []step // has happened when the measurement begins
-	steps    []step // is measured
+	spec    l1.Spec
+	devices int
+	measure baseline.Measure
+	before  []step // has happened when the measurement begins
+	steps   []step // is measured
 }
 
-// asked returns h with the question for reserved bytes too, if that matters: if one of its programs
+// measured returns h with the measure for reserved bytes too, if that matters: if one of its programs
 // reserves other bytes than it occupies.
-func (h history) asked() history {
+func (h history) measured() history {
 	differs := func(s step) bool {
 		return s.program != nil &&
 			s.program.Occupied(program.CircularBuffer).Bytes() != s.program.Reserved(program.CircularBuffer).Bytes()
 	}
-	if h.question == baseline.Registered && (slices.ContainsFunc(h.before, differs) || slices.ContainsFunc(h.steps, differs)) {
-		h.question = baseline.Reserved
+	if h.measure == baseline.Registered && (slices.ContainsFunc(h.before, differs) || slices.ContainsFunc(h.steps, differs)) {
+		h.measure = baseline.Reserved
 	}
 	return h
 }

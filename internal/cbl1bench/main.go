@@ -117,7 +117,7 @@ func (r *runner) measure(w workload) (x row, err error) {
 	if w.reads != nil {
 		x.engine, x.costs, err = read(*w.reads, r.rounds)
 	} else {
-		err = x.contest(w.made().asked(), r.rounds)
+		err = x.contest(w.made().measured(), r.rounds)
 	}
 	if err == nil && r.previous != "" {
 		x.previous, err = r.before(w)

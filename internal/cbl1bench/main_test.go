@@ -22,7 +22,7 @@ func histories() map[string]history {
 	out := map[string]history{}
 	for _, w := range workloads(tiny) {
 		if w.reads == nil {
-			h := w.made().asked()
+			h := w.made().measured()
 			out[w.name], out[w.name+"/call=device"], out[w.name+"/order=device"] = h, h.perDevice(), h.deviceMajor()
 		}
 	}
@@ -95,9 +95,9 @@ func TestShapes(t *testing.T) {
 		require.Len(t, totals, 5)
 	})
 	t.Run("reserved bytes are queried where they differ", func(t *testing.T) {
-		require.Equal(t, baseline.Registered, churn(2, 4, 4).asked().question)
-		require.Equal(t, baseline.Reserved, fragments(2, 40, 4, onAll(2)).asked().question)
-		require.Equal(t, baseline.Tracked, scattered(2, 4, 4).asked().question)
+		require.Equal(t, baseline.Registered, churn(2, 4, 4).measured().measure)
+		require.Equal(t, baseline.Reserved, fragments(2, 40, 4, onAll(2)).measured().measure)
+		require.Equal(t, baseline.Tracked, scattered(2, 4, 4).measured().measure)
 	})
 }
 
@@ -118,7 +118,7 @@ func TestALiarIsFound(t *testing.T) {
 	h := mesh(4, 10)
 	for _, x := range []part{{}, {devices: []int{0, 3}}, {steps: 5}, {[]int{1}, 8}} {
 		lie := contender{"liar", x, func(h history) baseline.Contender {
-			return &liar{Contender: baseline.NewSortedSlice(h.spec, h.devices, h.question)}
+			return &liar{Contender: baseline.NewSortedSlice(h.spec, h.devices, h.measure)}
 		}}
 		_, err := race("mesh", h, 1, engine(), lie)
 		require.ErrorContains(t, err, "for liar and")

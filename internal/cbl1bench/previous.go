@@ -87,7 +87,7 @@ func (r *runner) engineAlone(w workload) (ns float64, err error) {
 		ns, _, err = read(*w.reads, r.rounds)
 		return ns, err
 	}
-	h := w.made().asked()
+	h := w.made().measured()
 	times, err := race(w.name, h, r.rounds, engine())
 	if err != nil {
 		return 0, err

@@ -24,8 +24,8 @@ func engine() contender {
 // simple are the other structures.
 func simple(x part) []contender {
 	return []contender{
-		{"percore", x, func(h history) baseline.Contender { return baseline.NewPerCore(h.spec, h.devices, h.question) }},
-		{"slice", x, func(h history) baseline.Contender { return baseline.NewSortedSlice(h.spec, h.devices, h.question) }},
+		{"percore", x, func(h history) baseline.Contender { return baseline.NewPerCore(h.spec, h.devices, h.measure) }},
+		{"slice", x, func(h history) baseline.Contender { return baseline.NewSortedSlice(h.spec, h.devices, h.measure) }},
 	}
 }
 

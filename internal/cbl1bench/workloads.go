@@ -275,7 +275,7 @@ func states(devices, states, programs, common int) history {
 // turns is two programs on the whole grid that are dispatched in turn, beside others that were
 // dispatched before.
 func turns(devices, live, turns int) history {
-	h := history{spec: l1.N150(), devices: devices, question: baseline.Tracked}
+	h := history{spec: l1.N150(), devices: devices, measure: baseline.Tracked}
 	programs := newMaker(1, h.spec).cached(live)
 	all := h.dispatched(programs)
 	for i := range turns {
@@ -287,7 +287,7 @@ func turns(devices, live, turns int) history {
 // scattered is programs on random rectangles that are dispatched in random order: hardly ever is
 // the same left twice.
 func scattered(devices, live, turns int) history {
-	h := history{spec: l1.N150(), devices: devices, question: baseline.Tracked}
+	h := history{spec: l1.N150(), devices: devices, measure: baseline.Tracked}
 	m := newMaker(11, h.spec)
 	programs := make([]*program.Program, live)
 	for i := range programs {
@@ -312,7 +312,7 @@ func (h *history) dispatched(programs []*program.Program) (all []int) {
 // operations is a model that runs: an output is allocated, a program of 16 is enqueued, and the
 // oldest buffer is freed.
 func operations(devices, live, operations int) history {
-	h := history{spec: l1.N150(), devices: devices, question: baseline.Tracked}
+	h := history{spec: l1.N150(), devices: devices, measure: baseline.Tracked}
 	t, programs := newTensors(h, live), newMaker(1, h.spec).cached(16)
 	h.before = t.fill()
 	for i := range operations {
@@ -324,7 +324,7 @@ func operations(devices, live, operations int) history {
 // sharded is buffers, one in four on a random rectangle. Hardly any two cores hold the same. The
 // oldest leaves and a new one comes.
 func sharded(devices, live, pairs int) history {
-	h := history{spec: l1.N150(), devices: devices, question: baseline.Tracked}
+	h := history{spec: l1.N150(), devices: devices, measure: baseline.Tracked}
 	t := newTensors(h, live)
 	t.sharded = true
 	h.before = append(t.fill(), step{do: enqueue, program: newMaker(1, h.spec).onGrid(), devices: t.all})

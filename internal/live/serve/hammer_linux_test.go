@@ -105,7 +105,7 @@ func TestHammerDeaths(t *testing.T) {
 			return [...]int64{c.Clients, c.Leaked, c.Torn, c.Closed}
 		}
 		require.Eventually(t, func() bool { h.Sweep(); return counts() == want }, 60*time.Second, 10*time.Millisecond, "%v: want %v", d, want)
-		require.Equal(t, wire.Totals{}, total1(h))
+		require.Equal(t, wire.Sums{}, total1(h))
 		h.shut(t)
 		deaths += int(all)
 	}
@@ -113,7 +113,7 @@ func TestHammerDeaths(t *testing.T) {
 	t.Logf("%d deaths in %v; %v before, %v after; %s", deaths, time.Since(start).Round(time.Second), before, after, memory(t))
 }
 
-func total1(h *house) wire.Totals {
+func total1(h *house) wire.Sums {
 	t, _, _ := h.Totals(1)
 	return t
 }
@@ -217,7 +217,7 @@ func TestHammerRandomBytes(t *testing.T) {
 	// The server may read the witness last.
 	require.Eventually(t, func() bool {
 		got, _, _ := h.Totals(200)
-		return got == wire.Totals{BufferTotals: fit.BufferTotals{Count: 1, L1: 64, Backings: 1, Backing: 64}}
+		return got == wire.Sums{BufferTotals: fit.BufferTotals{Count: 1, L1: 64, Backings: 1, Backing: 64}}
 	}, 60*time.Second, 10*time.Millisecond)
 	require.EqualValues(t, 2, h.Counts().Records-refusedOf(h))
 	require.NoError(t, witness.Close())

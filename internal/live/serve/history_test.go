@@ -72,16 +72,16 @@ func TestMeshAllocatesAndFrees(t *testing.T) {
 			each(wire.TypeAlloc, preallocated+address<<20)
 		}
 		for id := range int32(32) {
-			require.Equal(t, wire.Totals{BufferTotals: fit.BufferTotals{Count: 10, L1: 20480}}, total(s, id), "device %d", id)
+			require.Equal(t, wire.Sums{BufferTotals: fit.BufferTotals{Count: 10, L1: 20480}}, total(s, id), "device %d", id)
 		}
-		require.Equal(t, wire.Totals{BufferTotals: fit.BufferTotals{Backings: 10, Backing: 20480}}, total(s, 32))
+		require.Equal(t, wire.Sums{BufferTotals: fit.BufferTotals{Backings: 10, Backing: 20480}}, total(s, 32))
 		for address := range uint64(9) {
 			each(wire.TypeFree, preallocated+(1+address)<<20)
 		}
 		send(t, conn, d, wire.Record{Type: wire.TypeFree, ID: preallocated})
-		require.Equal(t, wire.Totals{}, total(s, 0))
+		require.Equal(t, wire.Sums{}, total(s, 0))
 		for id := int32(1); id < 32; id++ {
-			require.Equal(t, wire.Totals{BufferTotals: fit.BufferTotals{Count: 1, L1: 2048}}, total(s, id))
+			require.Equal(t, wire.Sums{BufferTotals: fit.BufferTotals{Count: 1, L1: 2048}}, total(s, id))
 		}
 		require.NoError(t, conn.Close())
 		s.kill()
@@ -112,8 +112,8 @@ func TestTwentyAgainstTen(t *testing.T) {
 		allocate(0, 20, 0, 14_827_520)
 		allocate(1, 8, 0, 14_753_792-22_528)
 		allocate(1, 2, 1, 22_528)
-		require.Equal(t, wire.Totals{BufferTotals: fit.BufferTotals{Count: 20, DRAM: 14_827_520}}, total(s, 0))
-		require.Equal(t, wire.Totals{BufferTotals: fit.BufferTotals{Count: 10, DRAM: 14_731_264, L1: 22_528}}, total(s, 1))
+		require.Equal(t, wire.Sums{BufferTotals: fit.BufferTotals{Count: 20, DRAM: 14_827_520}}, total(s, 0))
+		require.Equal(t, wire.Sums{BufferTotals: fit.BufferTotals{Count: 10, DRAM: 14_731_264, L1: 22_528}}, total(s, 1))
 		s.Statistics()
 		require.True(t, strings.HasSuffix(s.out.String(), `📊 Current Statistics:
   Device 0:
@@ -157,7 +157,7 @@ func TestEveryLoadEnds(t *testing.T) {
 		require.Greater(t, loads, unloads)
 		require.Positive(t, unloads)
 		for id := range int32(3) {
-			require.Equal(t, wire.Totals{}, total(s, id))
+			require.Equal(t, wire.Sums{}, total(s, id))
 		}
 		s.shut(t)
 	})

@@ -88,10 +88,10 @@ func TestKilled(t *testing.T) {
 		require.Eventually(t, func() bool { n, _, _ := h.Totals(0); return n.CBs == 1 }, 20*time.Second, time.Millisecond)
 		h.Sweep()
 		n, core, _ := h.Totals(0)
-		require.Equal(t, wire.Totals{CBs: 1, CB: 4096}, n)
+		require.Equal(t, wire.Sums{CBs: 1, CB: 4096}, n)
 		require.EqualValues(t, 4096, core)
 		require.NoError(t, child.Process.Kill())
-		require.Eventually(t, func() bool { h.Sweep(); n, _, _ := h.Totals(0); return n == wire.Totals{} }, 20*time.Second, time.Millisecond)
+		require.Eventually(t, func() bool { h.Sweep(); n, _, _ := h.Totals(0); return n == wire.Sums{} }, 20*time.Second, time.Millisecond)
 		_ = child.Wait() // it was killed
 	}
 	c := h.Counts()
@@ -127,7 +127,7 @@ func TestPythonClient(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 	require.Equal(t, "device 1 0 4096 64 0\ndevices 1\n", string(out))
 	n, _, _ := h.Totals(1)
-	require.Equal(t, wire.Totals{BufferTotals: fit.BufferTotals{Count: 2, L1: 4096, L1Small: 64}}, n)
+	require.Equal(t, wire.Sums{BufferTotals: fit.BufferTotals{Count: 2, L1: 4096, L1Small: 64}}, n)
 	require.Contains(t, string(h.AppendSummary(nil)), "odd: unknown-free 1\n", "its free named device 0")
 	h.shut(t)
 }
@@ -146,7 +146,7 @@ func TestCPPClient(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 	require.Equal(t, "L1 4096, DRAM 0, CB 262144, kernels 2048\ndevices 2, L1 of a core 1499136\n", string(out))
 	n, core, _ := h.Totals(1)
-	require.Equal(t, wire.Totals{BufferTotals: fit.BufferTotals{Count: 2, L1: 4096, Kernels: 2048}, CBs: 1, CB: 262144, Loaded: 1}, n)
+	require.Equal(t, wire.Sums{BufferTotals: fit.BufferTotals{Count: 2, L1: 4096, Kernels: 2048}, CBs: 1, CB: 262144, Loaded: 1}, n)
 	require.EqualValues(t, 262144, core)
 	require.Zero(t, h.Counts().Closed)
 	h.shut(t)

@@ -35,7 +35,7 @@ func Identify(conn net.Conn) (Peer, error) { return identify(conn) }
 
 // A process owns live allocations.
 type process struct {
-	owner   wire.Owner
+	owner   wire.Client
 	peer    Peer
 	claims  int32 // its id as its records have it, where the kernel says none
 	conns   map[net.Conn]struct{}

@@ -73,8 +73,8 @@ type Server struct {
 	known   map[int32]wire.DeclaredDevice
 	chips   uint32 // of them that are no meshes
 	byPID   map[int32]*process
-	all     map[wire.Owner]*process
-	owners  wire.Owner
+	all     map[wire.Client]*process
+	owners  wire.Client
 	conns   map[net.Conn]struct{}
 	fleets  []*fleet // by age
 	closed  bool
@@ -130,7 +130,7 @@ func (e *LimitError) Error() string {
 // device, or Record.
 func New(c Config) (*Server, error) {
 	s := &Server{
-		c: c, ledger: wire.NewLedger(), known: map[int32]wire.DeclaredDevice{}, byPID: map[int32]*process{}, all: map[wire.Owner]*process{}, conns: map[net.Conn]struct{}{},
+		c: c, ledger: wire.NewLedger(), known: map[int32]wire.DeclaredDevice{}, byPID: map[int32]*process{}, all: map[wire.Client]*process{}, conns: map[net.Conn]struct{}{},
 		unsure: map[int32]bool{}, room: make(chan struct{}), over: make(chan struct{}), printed: make(chan struct{}),
 	}
 	for _, d := range c.Devices {

@@ -205,7 +205,7 @@ func TestUsage(t *testing.T) {
 		require.True(t, ok)
 		require.Equal(t, s.Snapshot().Devices[0], row)
 		for _, version := range []uint32{shm.Version3, shm.Version4} {
-			require.Equal(t, shm.Usage{L1Small: 5, CB: 64 * 262144}, watch.UsageOf(&row, version))
+			require.Equal(t, shm.Counters{L1Small: 5, CB: 64 * 262144}, watch.UsageOf(&row, version))
 		}
 		for _, id := range []uint64{9, math.MaxInt32, 1 << 32, math.MaxUint64} {
 			row, ok = s.Row("", id)
@@ -240,7 +240,7 @@ func TestDeath(t *testing.T) {
 		require.NoError(t, second.Close())
 		synctest.Wait()
 		s.Sweep()
-		require.Equal(t, wire.Totals{CBs: 1, CB: 262144}, total(s, 0))
+		require.Equal(t, wire.Sums{CBs: 1, CB: 262144}, total(s, 0))
 		require.EqualValues(t, 3, s.Counts().Leaked)
 		require.Equal(t, []watch.Leak{{PID: 10, CBs: 1, Buffers: 1, Kernels: 1}}, s.Snapshot().Leaks)
 		require.Contains(t, s.out.String(), "\n\n⚠️  Detected dead processes, cleaning up orphaned buffers...\n   PID 10 is dead, removing its buffers...\n"+
@@ -285,7 +285,7 @@ func TestLastRefusals(t *testing.T) {
 	})
 }
 
-func total(s *shop, id int32) wire.Totals {
+func total(s *shop, id int32) wire.Sums {
 	t, _, _ := s.Totals(id)
 	return t
 }
@@ -375,7 +375,7 @@ func TestDeathAfterEveryByte(t *testing.T) {
 					synctest.Wait()
 					require.NoError(t, conn.Close())
 					synctest.Wait()
-					require.Equal(t, wire.Totals{}, total(s, 1))
+					require.Equal(t, wire.Sums{}, total(s, 1))
 					if deaths++; n > 0 {
 						torn++
 					}
@@ -859,7 +859,7 @@ func TestHungUp(t *testing.T) {
 		s.conns <- &early{Conn: there, said: b}
 		require.NoError(t, here.Close())
 		synctest.Wait()
-		require.Equal(t, wire.Totals{CBs: 1, CB: 262144}, total(s, 0))
+		require.Equal(t, wire.Sums{CBs: 1, CB: 262144}, total(s, 0))
 		require.Zero(t, s.Counts().Closed)
 		require.Empty(t, s.errs.String())
 		s.shut(t)

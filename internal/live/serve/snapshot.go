@@ -98,10 +98,10 @@ func (s *Server) row(id int32) replay.LiveDevice {
 // rows are the processes that have something.
 func (s *Server) rows() []watch.Process {
 	type on struct{ pid, device int32 }
-	sums, dead := map[on]wire.Totals{}, map[on]bool{}
+	sums, dead := map[on]wire.Sums{}, map[on]bool{}
 	for _, p := range s.all {
 		for id := range p.devices {
-			if t := s.ledger.TotalsOf(p.owner, id); t != (wire.Totals{}) {
+			if t := s.ledger.TotalsOf(p.owner, id); t != (wire.Sums{}) {
 				at := on{p.shown(), id}
 				sum := sums[at]
 				sum.Merge(t)

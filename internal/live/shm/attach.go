@@ -162,10 +162,10 @@ func (p *Publisher) idle() {
 	if r.u32(atReferences).Load() != 0 {
 		return
 	}
-	r.setUsage(atTotals, Usage{})
+	r.setUsage(atTotals, Counters{})
 	for i := range Chips {
 		if at := atChips + chipSize*i; r.u32(at).Load() != NoChip {
-			r.setUsage(at+chipUsage, Usage{})
+			r.setUsage(at+chipUsage, Counters{})
 		}
 	}
 }

@@ -63,19 +63,19 @@ func TestPublish(t *testing.T) {
 		w := newWorld(nil)
 		p, err := w.attach(version, 50)
 		require.NoError(t, err)
-		require.NoError(t, p.Put(shm.Usage{DRAM: 1, L1: 2, L1Small: 3, Trace: 4, CB: 500}))
-		u := shm.Usage{DRAM: 10, L1: 1, L1Small: 3, Trace: 0, CB: 400}
+		require.NoError(t, p.Put(shm.Counters{DRAM: 1, L1: 2, L1Small: 3, Trace: 4, CB: 500}))
+		u := shm.Counters{DRAM: 10, L1: 1, L1Small: 3, Trace: 0, CB: 400}
 		require.NoError(t, p.Put(u))
 		want := shm.Image{Version: version, Active: 1, References: 1, Updated: 1000, ASIC: 0x77, Device: 2, Totals: u}
 		for i := range want.Chips {
 			want.Chips[i].ID = shm.NoChip
 		}
-		want.Chips[0] = shm.ChipEntry{ID: 2, Usage: u}
-		want.Processes[0] = shm.Slot{PID: 50, Usage: u, Updated: 1000, Name: "test"}
+		want.Chips[0] = shm.ChipEntry{ID: 2, Counters: u}
+		want.Processes[0] = shm.Slot{PID: 50, Counters: u, Updated: 1000, Name: "test"}
 		require.Equal(t, want, w.image(t))
 		require.Equal(t, want.Append(nil), w.b, "every byte")
 		require.NoError(t, p.Close())
-		want.Active, want.References, want.Totals, want.Chips[0].Usage, want.Processes[0] = 0, 0, shm.Usage{}, shm.Usage{}, shm.Slot{}
+		want.Active, want.References, want.Totals, want.Chips[0].Counters, want.Processes[0] = 0, 0, shm.Counters{}, shm.Counters{}, shm.Slot{}
 		require.Equal(t, want, w.image(t))
 		require.ErrorIs(t, p.Put(u), shm.ErrLost)
 		require.Equal(t, want, w.image(t), "what is refused changes nothing")
@@ -92,24 +92,24 @@ func TestChurn(t *testing.T) {
 	for range 16 {
 		p, err := w.attach(4, 9)
 		require.NoError(t, err)
-		require.NoError(t, p.Put(shm.Usage{DRAM: 1 << 20}))
+		require.NoError(t, p.Put(shm.Counters{DRAM: 1 << 20}))
 		require.EqualValues(t, 1, w.image(t).References)
 		require.NoError(t, p.Close())
 		require.Zero(t, w.image(t).Totals)
 	}
 	p, err := w.attach(4, 9)
 	require.NoError(t, err)
-	require.NoError(t, p.Put(shm.Usage{DRAM: 64 << 20, CB: 5}))
+	require.NoError(t, p.Put(shm.Counters{DRAM: 64 << 20, CB: 5}))
 	w.dead[9] = true
 	require.EqualValues(t, 64<<20, w.image(t).Totals.DRAM, "nobody has come since")
 	_, err = w.attach(4, 10)
 	require.NoError(t, err)
 	im := w.image(t)
 	require.Zero(t, im.Totals)
-	require.Zero(t, im.Chips[0].Usage)
+	require.Zero(t, im.Chips[0].Counters)
 	require.EqualValues(t, 1, im.References)
 	require.EqualValues(t, 10, im.Processes[0].PID)
-	require.ErrorIs(t, p.Put(shm.Usage{DRAM: 1}), shm.ErrLost)
+	require.ErrorIs(t, p.Put(shm.Counters{DRAM: 1}), shm.ErrLost)
 }
 
 // A slot that has our number is taken with its figures, and these are corrected.
@@ -117,13 +117,13 @@ func TestRecycledNumber(t *testing.T) {
 	w := newWorld(nil)
 	p, err := w.attach(4, 9)
 	require.NoError(t, err)
-	require.NoError(t, p.Put(shm.Usage{CB: 70}))
+	require.NoError(t, p.Put(shm.Counters{CB: 70}))
 	copy(w.b[856+56:], "else")
 	before := slices.Clone(w.b)
 	p, err = w.attach(4, 9)
 	require.NoError(t, err)
 	require.Equal(t, before, w.b)
-	require.NoError(t, p.Put(shm.Usage{CB: 30}))
+	require.NoError(t, p.Put(shm.Counters{CB: 30}))
 	im := w.image(t)
 	require.EqualValues(t, 30, im.Totals.CB)
 	require.EqualValues(t, 1, im.References)
@@ -133,8 +133,8 @@ func TestRecycledNumber(t *testing.T) {
 func TestHeld(t *testing.T) {
 	for _, was := range []uint32{2, 3, 4} {
 		for _, version := range []uint32{3, 4} {
-			im := shm.Image{Version: was, Active: 1, References: 1, Totals: shm.Usage{DRAM: 64 << 20}}
-			im.Processes[7] = shm.Slot{PID: 1000, Usage: im.Totals, Name: "owner"}
+			im := shm.Image{Version: was, Active: 1, References: 1, Totals: shm.Counters{DRAM: 64 << 20}}
+			im.Processes[7] = shm.Slot{PID: 1000, Counters: im.Totals, Name: "owner"}
 			w := newWorld(im.Append(nil))
 			before := slices.Clone(w.b)
 			_, err := w.attach(version, 50)
@@ -227,7 +227,7 @@ func TestLives(t *testing.T) {
 		w := newWorld(nil)
 		var holder *shm.Publisher
 		var pid int32
-		has := map[int32]shm.Usage{}
+		has := map[int32]shm.Counters{}
 		for next := int32(1); next < 30; next++ {
 			switch rapid.SampledFrom([]string{"attach", "put", "put", "close", "kill"}).Draw(t, "step") {
 			case "attach":
@@ -239,13 +239,13 @@ func TestLives(t *testing.T) {
 				}
 				require.NoError(t, err)
 				clear(has)
-				holder, pid, has[next] = p, next, shm.Usage{}
+				holder, pid, has[next] = p, next, shm.Counters{}
 			case "put":
 				if holder == nil {
 					continue
 				}
 				n := rapid.SampledFrom([]uint64{0, 1, 1 << 20, 1 << 40})
-				u := shm.Usage{DRAM: n.Draw(t, "dram"), CB: n.Draw(t, "cb")}
+				u := shm.Counters{DRAM: n.Draw(t, "dram"), CB: n.Draw(t, "cb")}
 				require.NoError(t, holder.Put(u))
 				has[pid] = u
 			case "close":
@@ -263,11 +263,11 @@ func TestLives(t *testing.T) {
 				continue
 			}
 			im := w.image(t)
-			var sum shm.Usage
+			var sum shm.Counters
 			slots := uint32(0)
 			for _, p := range im.Processes {
 				if p.PID != 0 {
-					require.Equal(t, has[p.PID], p.Usage)
+					require.Equal(t, has[p.PID], p.Counters)
 					sum.DRAM, sum.CB = sum.DRAM+p.DRAM, sum.CB+p.CB
 					slots++
 				}
@@ -287,21 +287,21 @@ func TestBeside(t *testing.T) {
 		w := newWorld(nil)
 		p, err := w.attach(version, 50)
 		require.NoError(t, err)
-		require.NoError(t, p.Put(shm.Usage{DRAM: 16 << 20, CB: 1000}))
+		require.NoError(t, p.Put(shm.Counters{DRAM: 16 << 20, CB: 1000}))
 		im := w.image(t)
-		im.Processes[1] = shm.Slot{PID: 60, Usage: shm.Usage{DRAM: 48 << 20, L1: 9, CB: 7}}
+		im.Processes[1] = shm.Slot{PID: 60, Counters: shm.Counters{DRAM: 48 << 20, L1: 9, CB: 7}}
 		im.References, im.Active = 2, 2
 		im.Totals.DRAM, im.Totals.L1, im.Totals.CB = im.Totals.DRAM+48<<20, 9, im.Totals.CB+7
 		copy(w.b, im.Append(nil))
-		require.NoError(t, p.Put(shm.Usage{DRAM: 8 << 20, L1: 5, CB: 900}))
+		require.NoError(t, p.Put(shm.Counters{DRAM: 8 << 20, L1: 5, CB: 900}))
 		got := w.image(t)
-		want := shm.Usage{DRAM: 56 << 20, L1: 14, CB: 907}
+		want := shm.Counters{DRAM: 56 << 20, L1: 14, CB: 907}
 		require.Equal(t, want, got.Total(func(int32) bool { return true }))
 		if version == 3 {
 			want.CB = 900
 		}
 		require.Equal(t, want, got.Totals)
-		require.Equal(t, want, got.Chips[0].Usage)
+		require.Equal(t, want, got.Chips[0].Counters)
 		require.NoError(t, p.Close())
 		got = w.image(t)
 		require.Equal(t, im.Processes[1], got.Processes[1])
@@ -338,16 +338,16 @@ func TestSetUp(t *testing.T) {
 // A region without attached processes begins with sums of 0, also for the chips behind the device;
 // its entries of chips stay. Chip and device are set by the process that comes.
 func TestIdle(t *testing.T) {
-	u := shm.Usage{DRAM: 1, L1: 2, L1Small: 3, Trace: 4, CB: 5}
+	u := shm.Counters{DRAM: 1, L1: 2, L1Small: 3, Trace: 4, CB: 5}
 	im := shm.Image{Version: 4, Updated: 9, Serial: 8, ASIC: 7, Device: 6, Totals: u}
-	im.Chips[0] = shm.ChipEntry{ID: 6, Usage: u}
-	im.Chips[1] = shm.ChipEntry{ID: shm.NoChip, Usage: u}
-	im.Chips[15] = shm.ChipEntry{ID: 3, Remote: true, Usage: u}
+	im.Chips[0] = shm.ChipEntry{ID: 6, Counters: u}
+	im.Chips[1] = shm.ChipEntry{ID: shm.NoChip, Counters: u}
+	im.Chips[15] = shm.ChipEntry{ID: 3, Remote: true, Counters: u}
 	w := newWorld(im.Append(nil))
 	_, err := w.attach(4, 50)
 	require.NoError(t, err)
-	im.Active, im.References, im.Serial, im.ASIC, im.Device, im.Totals = 1, 1, 0, 0x77, 2, shm.Usage{}
-	im.Chips[0].Usage, im.Chips[15].Usage = shm.Usage{}, shm.Usage{}
+	im.Active, im.References, im.Serial, im.ASIC, im.Device, im.Totals = 1, 1, 0, 0x77, 2, shm.Counters{}
+	im.Chips[0].Counters, im.Chips[15].Counters = shm.Counters{}, shm.Counters{}
 	im.Processes[0] = shm.Slot{PID: 50, Name: "test"}
 	require.Equal(t, im, w.image(t))
 }
@@ -418,16 +418,16 @@ func TestSumsStopAtZero(t *testing.T) {
 	terms.Name = strings.Repeat("n", 70)
 	p, err := shm.Attach(r, terms)
 	require.NoError(t, err)
-	require.NoError(t, p.Put(shm.Usage{DRAM: 9, CB: 70}))
+	require.NoError(t, p.Put(shm.Counters{DRAM: 9, CB: 70}))
 	require.Zero(t, w.b[856+56+63])
 	im := w.image(t)
 	require.Zero(t, im.Updated)
 	im.Totals.CB, im.Active, im.References = 5, 0, 1
-	im.Processes[1] = shm.Slot{PID: 1000, Usage: shm.Usage{DRAM: 3}}
+	im.Processes[1] = shm.Slot{PID: 1000, Counters: shm.Counters{DRAM: 3}}
 	w.dead[1000] = true
 	copy(w.b, im.Append(nil))
-	require.NoError(t, p.Put(shm.Usage{DRAM: 9, CB: 1}))
-	require.Equal(t, shm.Usage{DRAM: 9}, w.image(t).Totals)
+	require.NoError(t, p.Put(shm.Counters{DRAM: 9, CB: 1}))
+	require.Equal(t, shm.Counters{DRAM: 9}, w.image(t).Totals)
 	require.NoError(t, p.Close())
 	im = w.image(t)
 	require.Zero(t, im.Processes)

@@ -4,7 +4,7 @@
 // # Model
 //
 // A [Region] is the memory of a region: a file that Open or Create has mapped, or the bytes given
-// to Over. An [Image] is its content at a moment: [Usage] of the device, of each [ChipEntry] and of each
+// to Over. An [Image] is its content at a moment: [Counters] of the device, of each [ChipEntry] and of each
 // [Slot]. Decode and Image.Append go from bytes to images and back; all layouts have the same
 // offsets:
 //

@@ -89,31 +89,31 @@ func TestNameOf64Bytes(t *testing.T) {
 // A process takes the slot that has its number, also the last one, and publishes there.
 func TestOwnSlot(t *testing.T) {
 	for _, slot := range []int{1, 63} {
-		im := shm.Image{Version: 4, Active: 2, References: 2, Totals: shm.Usage{L1: 9}, Updated: 1}
-		im.Processes[slot] = shm.Slot{PID: 50, Usage: shm.Usage{L1: 5}}
+		im := shm.Image{Version: 4, Active: 2, References: 2, Totals: shm.Counters{L1: 9}, Updated: 1}
+		im.Processes[slot] = shm.Slot{PID: 50, Counters: shm.Counters{L1: 5}}
 		w := newWorld(im.Append(nil))
 		p, err := w.attach(4, 50)
 		require.NoError(t, err)
-		require.NoError(t, p.Put(shm.Usage{DRAM: 3, L1: 4}))
+		require.NoError(t, p.Put(shm.Counters{DRAM: 3, L1: 4}))
 		got := w.image(t)
-		require.Equal(t, shm.Slot{PID: 50, Usage: shm.Usage{DRAM: 3, L1: 4}, Updated: 1000}, got.Processes[slot])
-		require.Equal(t, shm.Usage{DRAM: 3, L1: 8}, got.Totals)
-		require.Equal(t, got.Totals, got.Chips[0].Usage)
+		require.Equal(t, shm.Slot{PID: 50, Counters: shm.Counters{DRAM: 3, L1: 4}, Updated: 1000}, got.Processes[slot])
+		require.Equal(t, shm.Counters{DRAM: 3, L1: 8}, got.Totals)
+		require.Equal(t, got.Totals, got.Chips[0].Counters)
 		require.Equal(t, [2]uint32{2, 2}, [2]uint32{got.Active, got.References}, "it is attached already")
 		require.NoError(t, p.Close())
 		got = w.image(t)
 		require.Equal(t, shm.Slot{}, got.Processes[slot])
-		require.Equal(t, shm.Usage{L1: 4}, got.Totals)
+		require.Equal(t, shm.Counters{L1: 4}, got.Totals)
 		require.Equal(t, [2]uint32{1, 1}, [2]uint32{got.Active, got.References})
 	}
 }
 
 // What dead processes had goes when one comes, from the first slot to the last.
 func TestDeadSlots(t *testing.T) {
-	im := shm.Image{Version: 4, Active: 3, References: 3, Totals: shm.Usage{L1: 10}}
-	im.Processes[0] = shm.Slot{PID: 60, Usage: shm.Usage{L1: 1}, Name: "a", Updated: 5}
-	im.Processes[63] = shm.Slot{PID: 61, Usage: shm.Usage{L1: 2}, Name: "b", Updated: 6}
-	im.Processes[30] = shm.Slot{PID: -1, Usage: shm.Usage{L1: 4}}
+	im := shm.Image{Version: 4, Active: 3, References: 3, Totals: shm.Counters{L1: 10}}
+	im.Processes[0] = shm.Slot{PID: 60, Counters: shm.Counters{L1: 1}, Name: "a", Updated: 5}
+	im.Processes[63] = shm.Slot{PID: 61, Counters: shm.Counters{L1: 2}, Name: "b", Updated: 6}
+	im.Processes[30] = shm.Slot{PID: -1, Counters: shm.Counters{L1: 4}}
 	w := newWorld(im.Append(nil))
 	w.dead[60], w.dead[61] = true, true
 	_, err := w.attach(4, 50)
@@ -122,7 +122,7 @@ func TestDeadSlots(t *testing.T) {
 	require.Equal(t, shm.Slot{PID: 50, Name: "test"}, got.Processes[0])
 	require.Equal(t, shm.Slot{}, got.Processes[63])
 	require.Equal(t, im.Processes[30], got.Processes[30], "it is on its way")
-	require.Equal(t, shm.Usage{L1: 7}, got.Totals)
+	require.Equal(t, shm.Counters{L1: 7}, got.Totals)
 	require.Equal(t, [2]uint32{2, 2}, [2]uint32{got.Active, got.References})
 }
 
@@ -143,14 +143,14 @@ func TestHeldMeanwhile(t *testing.T) {
 // Free slots count in no sum, whichever processes live.
 func TestTotalOfLiving(t *testing.T) {
 	all := func(int32) bool { return true }
-	im := shm.Image{Version: 3, Totals: shm.Usage{L1: 1, CB: 5}}
-	im.Processes[0] = shm.Slot{PID: 0, Usage: shm.Usage{CB: 100}}
-	im.Processes[1] = shm.Slot{PID: -1, Usage: shm.Usage{CB: 100}}
-	im.Processes[2] = shm.Slot{PID: 1, Usage: shm.Usage{CB: 7}}
-	require.Equal(t, shm.Usage{L1: 1, CB: 5}, im.Total(all), "the last writer is the only one")
-	im.Processes[63] = shm.Slot{PID: 2, Usage: shm.Usage{CB: 8}}
-	require.Equal(t, shm.Usage{L1: 1, CB: 15}, im.Total(all))
-	require.Equal(t, shm.Usage{L1: 1, CB: 5}, im.Total(func(pid int32) bool { return pid == 2 }))
+	im := shm.Image{Version: 3, Totals: shm.Counters{L1: 1, CB: 5}}
+	im.Processes[0] = shm.Slot{PID: 0, Counters: shm.Counters{CB: 100}}
+	im.Processes[1] = shm.Slot{PID: -1, Counters: shm.Counters{CB: 100}}
+	im.Processes[2] = shm.Slot{PID: 1, Counters: shm.Counters{CB: 7}}
+	require.Equal(t, shm.Counters{L1: 1, CB: 5}, im.Total(all), "the last writer is the only one")
+	im.Processes[63] = shm.Slot{PID: 2, Counters: shm.Counters{CB: 8}}
+	require.Equal(t, shm.Counters{L1: 1, CB: 15}, im.Total(all))
+	require.Equal(t, shm.Counters{L1: 1, CB: 5}, im.Total(func(pid int32) bool { return pid == 2 }))
 	im.Processes[63].CB = 1<<64 - 5
 	require.Equal(t, uint64(1<<64-1), im.Total(all).CB)
 	im.Version = 4

@@ -63,12 +63,12 @@ const (
 // NoChip is the number in a free entry of a chip.
 const NoChip = math.MaxUint32
 
-// Usage is how many bytes are allocated.
-type Usage struct {
+// Counters are the allocated bytes of each kind.
+type Counters struct {
 	DRAM, L1, L1Small, Trace, CB uint64
 }
 
-func (u *Usage) words() [counters]*uint64 {
+func (u *Counters) words() [counters]*uint64 {
 	return [...]*uint64{&u.DRAM, &u.L1, &u.L1Small, &u.Trace, &u.CB}
 }
 
@@ -76,13 +76,13 @@ func (u *Usage) words() [counters]*uint64 {
 type ChipEntry struct {
 	ID     uint32 // NoChip in a free entry
 	Remote bool
-	Usage
+	Counters
 }
 
 // A Slot is the slot of a process.
 type Slot struct {
 	PID int32 // 0: free; -1: on its way to be free
-	Usage
+	Counters
 	Updated uint64 // when, in nanoseconds; before version 4 of a clock that is not known
 	Name    string // at most 63 bytes
 }
@@ -96,14 +96,14 @@ type Image struct {
 	Serial     uint64
 	ASIC       uint64
 	Device     uint32 // the logical id, of the process that attached last
-	Totals     Usage
+	Totals     Counters
 	Chips      [Chips]ChipEntry
 	Processes  [Processes]Slot
 }
 
 // Total returns the totals of the device. Before version 4 its CB bytes come from the last writer
 // alone, so the sum of the slots replaces them if two processes or more are alive.
-func (im *Image) Total(alive func(pid int32) bool) Usage {
+func (im *Image) Total(alive func(pid int32) bool) Counters {
 	total := im.Totals
 	if im.Version >= Version4 {
 		return total
@@ -139,12 +139,12 @@ func (im *Image) Append(b []byte) []byte {
 		if c.Remote {
 			r.u32(at + chipRemote).Store(1)
 		}
-		r.setUsage(at+chipUsage, c.Usage)
+		r.setUsage(at+chipUsage, c.Counters)
 	}
 	for i, p := range im.Processes {
 		at := atProcesses + processSize*i
 		r.pid(i).Store(p.PID)
-		r.setUsage(at+processUsage, p.Usage)
+		r.setUsage(at+processUsage, p.Counters)
 		r.u64(at + processUpdated).Store(p.Updated)
 		r.setName(i, p.Name)
 	}

@@ -34,7 +34,7 @@ func fields() []field {
 		{"asic_id", 32, 8, func(im *shm.Image) uint64 { return im.ASIC }},
 		{"device_id", 40, 4, func(im *shm.Image) uint64 { return uint64(im.Device) }},
 	}
-	usage := func(name string, at int, of func(im *shm.Image) shm.Usage) {
+	usage := func(name string, at int, of func(im *shm.Image) shm.Counters) {
 		out = append(out,
 			field{name + " dram", at, 8, func(im *shm.Image) uint64 { return of(im).DRAM }},
 			field{name + " l1", at + 8, 8, func(im *shm.Image) uint64 { return of(im).L1 }},
@@ -42,7 +42,7 @@ func fields() []field {
 			field{name + " trace", at + 24, 8, func(im *shm.Image) uint64 { return of(im).Trace }},
 			field{name + " cb", at + 32, 8, func(im *shm.Image) uint64 { return of(im).CB }})
 	}
-	usage("total", 48, func(im *shm.Image) shm.Usage { return im.Totals })
+	usage("total", 48, func(im *shm.Image) shm.Counters { return im.Totals })
 	for i := range 16 {
 		at := 88 + 48*i
 		out = append(out,
@@ -53,14 +53,14 @@ func fields() []field {
 				}
 				return 0
 			}})
-		usage(fmt.Sprintf("chip %d", i), at+8, func(im *shm.Image) shm.Usage { return im.Chips[i].Usage })
+		usage(fmt.Sprintf("chip %d", i), at+8, func(im *shm.Image) shm.Counters { return im.Chips[i].Counters })
 	}
 	for i := range 64 {
 		at := 856 + 120*i
 		out = append(out,
 			field{fmt.Sprintf("slot %d pid", i), at, 4, func(im *shm.Image) uint64 { return uint64(uint32(im.Processes[i].PID)) }},
 			field{fmt.Sprintf("slot %d timestamp", i), at + 48, 8, func(im *shm.Image) uint64 { return im.Processes[i].Updated }})
-		usage(fmt.Sprintf("slot %d", i), at+8, func(im *shm.Image) shm.Usage { return im.Processes[i].Usage })
+		usage(fmt.Sprintf("slot %d", i), at+8, func(im *shm.Image) shm.Counters { return im.Processes[i].Counters })
 	}
 	return out
 }
@@ -117,8 +117,8 @@ func TestLayout(t *testing.T) {
 
 func drawImage(t *rapid.T) shm.Image {
 	number := rapid.SampledFrom([]uint64{0, 1, 4096, 1 << 31, 1<<32 - 1, 1 << 40, math.MaxUint64})
-	usage := func() shm.Usage {
-		return shm.Usage{DRAM: number.Draw(t, "dram"), L1: number.Draw(t, "l1"), L1Small: number.Draw(t, "l1_small"), Trace: number.Draw(t, "trace"), CB: number.Draw(t, "cb")}
+	usage := func() shm.Counters {
+		return shm.Counters{DRAM: number.Draw(t, "dram"), L1: number.Draw(t, "l1"), L1Small: number.Draw(t, "l1_small"), Trace: number.Draw(t, "trace"), CB: number.Draw(t, "cb")}
 	}
 	im := shm.Image{
 		Version: rapid.SampledFrom([]uint32{2, 3, 4}).Draw(t, "version"), Active: uint32(number.Draw(t, "active")), Updated: number.Draw(t, "updated"),
@@ -126,11 +126,11 @@ func drawImage(t *rapid.T) shm.Image {
 		Device: uint32(number.Draw(t, "device")), Totals: usage(),
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "chips") {
-		im.Chips[rapid.IntRange(0, 15).Draw(t, "chip")] = shm.ChipEntry{ID: uint32(number.Draw(t, "id")), Remote: rapid.Bool().Draw(t, "remote"), Usage: usage()}
+		im.Chips[rapid.IntRange(0, 15).Draw(t, "chip")] = shm.ChipEntry{ID: uint32(number.Draw(t, "id")), Remote: rapid.Bool().Draw(t, "remote"), Counters: usage()}
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "processes") {
 		im.Processes[rapid.IntRange(0, 63).Draw(t, "slot")] = shm.Slot{
-			PID: rapid.Int32().Draw(t, "pid"), Usage: usage(), Updated: number.Draw(t, "at"), Name: rapid.StringMatching(`[a-z]{0,63}`).Draw(t, "name"),
+			PID: rapid.Int32().Draw(t, "pid"), Counters: usage(), Updated: number.Draw(t, "at"), Name: rapid.StringMatching(`[a-z]{0,63}`).Draw(t, "name"),
 		}
 	}
 	return im
@@ -223,19 +223,19 @@ func TestDecodeRefuses(t *testing.T) {
 
 // Before version 4 the total of CBs is the last writer's; the slots of live processes say more.
 func TestTotal(t *testing.T) {
-	im := shm.Image{Version: 3, Totals: shm.Usage{DRAM: 7, CB: 100}}
-	im.Processes[3] = shm.Slot{PID: 10, Usage: shm.Usage{CB: 300}}
-	im.Processes[5] = shm.Slot{PID: 11, Usage: shm.Usage{CB: 100}}
-	im.Processes[6] = shm.Slot{PID: -1, Usage: shm.Usage{CB: 1000}}
-	im.Processes[7] = shm.Slot{PID: 12, Usage: shm.Usage{CB: math.MaxUint64}}
+	im := shm.Image{Version: 3, Totals: shm.Counters{DRAM: 7, CB: 100}}
+	im.Processes[3] = shm.Slot{PID: 10, Counters: shm.Counters{CB: 300}}
+	im.Processes[5] = shm.Slot{PID: 11, Counters: shm.Counters{CB: 100}}
+	im.Processes[6] = shm.Slot{PID: -1, Counters: shm.Counters{CB: 1000}}
+	im.Processes[7] = shm.Slot{PID: 12, Counters: shm.Counters{CB: math.MaxUint64}}
 	all := func(pid int32) bool { return pid != 12 }
-	require.Equal(t, shm.Usage{DRAM: 7, CB: 400}, im.Total(all))
-	require.Equal(t, shm.Usage{DRAM: 7, CB: 100}, im.Total(func(pid int32) bool { return pid == 10 }), "one alone has written it")
-	require.Equal(t, shm.Usage{DRAM: 7, CB: math.MaxUint64}, im.Total(func(int32) bool { return true }), "no sum wraps")
+	require.Equal(t, shm.Counters{DRAM: 7, CB: 400}, im.Total(all))
+	require.Equal(t, shm.Counters{DRAM: 7, CB: 100}, im.Total(func(pid int32) bool { return pid == 10 }), "one alone has written it")
+	require.Equal(t, shm.Counters{DRAM: 7, CB: math.MaxUint64}, im.Total(func(int32) bool { return true }), "no sum wraps")
 	im.Totals.CB = 1000
-	require.Equal(t, shm.Usage{DRAM: 7, CB: 400}, im.Total(all), "who wrote last is dead")
+	require.Equal(t, shm.Counters{DRAM: 7, CB: 400}, im.Total(all), "who wrote last is dead")
 	im.Version = 4
-	require.Equal(t, shm.Usage{DRAM: 7, CB: 1000}, im.Total(all))
+	require.Equal(t, shm.Counters{DRAM: 7, CB: 1000}, im.Total(all))
 }
 
 func FuzzDecode(f *testing.F) {

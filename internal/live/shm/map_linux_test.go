@@ -51,7 +51,7 @@ func child(folder string) {
 			}
 		case "put":
 			_, _ = fmt.Sscan(rest, &n)
-			err = p.Put(shm.Usage{CB: n})
+			err = p.Put(shm.Counters{CB: n})
 		case "close":
 			err = errors.Join(p.Close(), r.Close())
 		case "read":

@@ -13,7 +13,7 @@ type Publisher struct {
 
 // Put publishes the figures of this process on the device. The error is ErrLost where the slot is
 // not its own any more, or ErrFault.
-func (p *Publisher) Put(u Usage) error {
+func (p *Publisher) Put(u Counters) error {
 	lost := false
 	if err := p.r.guard(func() { lost = !p.put(u) }); err != nil {
 		return err
@@ -27,7 +27,7 @@ func (p *Publisher) Put(u Usage) error {
 	return nil
 }
 
-func (p *Publisher) put(u Usage) bool {
+func (p *Publisher) put(u Counters) bool {
 	r := p.r
 	if r.pid(p.slot).Load() != p.t.PID {
 		return false
@@ -61,7 +61,7 @@ func (p *Publisher) Close() error {
 	})
 }
 
-func (r *Region) setUsage(at int, u Usage) {
+func (r *Region) setUsage(at int, u Counters) {
 	for i, n := range u.words() {
 		r.u64(at + 8*i).Store(*n)
 	}

@@ -124,7 +124,7 @@ func (r *Region) read(im *Image) error {
 	im.Totals = r.usage(atTotals)
 	for i := range im.Chips {
 		at := atChips + chipSize*i
-		im.Chips[i] = ChipEntry{ID: r.u32(at).Load(), Remote: r.u32(at+chipRemote).Load() != 0, Usage: r.usage(at + chipUsage)}
+		im.Chips[i] = ChipEntry{ID: r.u32(at).Load(), Remote: r.u32(at+chipRemote).Load() != 0, Counters: r.usage(at + chipUsage)}
 	}
 	for i := range im.Processes {
 		im.Processes[i] = r.process(i)
@@ -148,7 +148,7 @@ func readable(version, state uint32, size int) error {
 	return nil
 }
 
-func (r *Region) usage(at int) (u Usage) {
+func (r *Region) usage(at int) (u Counters) {
 	for i, n := range u.words() {
 		*n = r.u64(at + 8*i).Load()
 	}
@@ -158,7 +158,7 @@ func (r *Region) usage(at int) (u Usage) {
 // process returns the figures of a slot.
 func (r *Region) process(slot int) Slot {
 	at := atProcesses + processSize*slot
-	p := Slot{PID: r.pid(slot).Load(), Usage: r.usage(at + processUsage), Updated: r.u64(at + processUpdated).Load()}
+	p := Slot{PID: r.pid(slot).Load(), Counters: r.usage(at + processUsage), Updated: r.u64(at + processUpdated).Load()}
 	var name [nameSize]byte
 	for i := 0; i < nameSize; i += 8 {
 		binary.NativeEndian.PutUint64(name[i:], r.u64(at+processName+i).Load())

@@ -129,7 +129,7 @@ func (h *holders) goes(e *event.Event, t thing) {
 // add adds the rows of processes, by their ids, and the leaks. Cost: O(n) in the live things.
 func (h *holders) add(to *Snapshot) {
 	for id, things := range h.on {
-		sums := map[int32]wire.Totals{}
+		sums := map[int32]wire.Sums{}
 		for _, s := range things {
 			sum := sums[s.pid]
 			if s.kind == fit.KindCB {

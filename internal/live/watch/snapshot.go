@@ -92,7 +92,7 @@ type Odd struct {
 }
 
 // ProcessOn returns the row of a process on a device where it has these figures.
-func ProcessOn(device uint64, pid int32, t wire.Totals) Process {
+func ProcessOn(device uint64, pid int32, t wire.Sums) Process {
 	return Process{
 		PID: pid, Device: &device, CB: t.CB, L1: t.L1, L1Small: t.L1Small, DRAM: t.DRAM, Trace: t.Trace, Kernels: t.Kernels,
 	}
@@ -115,8 +115,8 @@ func SetDRAM(d *replay.LiveDevice, bytes uint64) {
 
 // UsageOf returns the figures of a device for a region of shared memory: the inverse of Region. CB
 // bytes are the registered ones or, in version 4, the resident ones if dispatches are known.
-func UsageOf(d *replay.LiveDevice, version uint32) shm.Usage {
-	u := shm.Usage{DRAM: d.DRAM, L1: d.L1, L1Small: d.L1Small, Trace: d.Trace}
+func UsageOf(d *replay.LiveDevice, version uint32) shm.Counters {
+	u := shm.Counters{DRAM: d.DRAM, L1: d.L1, L1Small: d.L1Small, Trace: d.Trace}
 	cbs := d.Registered
 	if version == shm.Version4 && d.Dispatched != nil {
 		cbs = d.Dispatched

@@ -51,11 +51,11 @@ func TestFleet(t *testing.T) {
 
 // Version 3 publishes registered bytes, version 4 resident ones.
 func TestRegion(t *testing.T) {
-	im := shm.Image{Version: 3, Device: 2, Totals: shm.Usage{DRAM: 1, L1: 2, L1Small: 3, Trace: 4, CB: 5}}
-	im.Processes[9] = shm.Slot{PID: 70, Name: "python3", Usage: im.Totals}
-	im.Processes[10] = shm.Slot{PID: 71, Usage: shm.Usage{CB: 1}}
-	im.Processes[11] = shm.Slot{PID: -1, Usage: shm.Usage{CB: 1}}
-	im.Processes[12] = shm.Slot{PID: 1, Usage: shm.Usage{CB: 1}}
+	im := shm.Image{Version: 3, Device: 2, Totals: shm.Counters{DRAM: 1, L1: 2, L1Small: 3, Trace: 4, CB: 5}}
+	im.Processes[9] = shm.Slot{PID: 70, Name: "python3", Counters: im.Totals}
+	im.Processes[10] = shm.Slot{PID: 71, Counters: shm.Counters{CB: 1}}
+	im.Processes[11] = shm.Slot{PID: -1, Counters: shm.Counters{CB: 1}}
+	im.Processes[12] = shm.Slot{PID: 1, Counters: shm.Counters{CB: 1}}
 	alive := func(pid int32) bool { return pid == 70 }
 	d, processes := watch.Region(&im, l1.Spec{}, alive)
 	five, two := uint64(5), uint64(2)
@@ -163,7 +163,7 @@ func TestUsage(t *testing.T) {
 	}{
 		{all, shm.Version3, 0}, {all, shm.Version4, 0}, {registered, shm.Version3, 5}, {registered, shm.Version4, 5}, {both, shm.Version3, 5}, {both, shm.Version4, 6},
 	} {
-		require.Equal(t, shm.Usage{DRAM: 1, L1: 2, L1Small: 3, Trace: 4, CB: c.wantsCBs}, watch.UsageOf(&c.device, c.version))
+		require.Equal(t, shm.Counters{DRAM: 1, L1: 2, L1Small: 3, Trace: 4, CB: c.wantsCBs}, watch.UsageOf(&c.device, c.version))
 	}
 }
 

@@ -16,7 +16,7 @@ type spot struct {
 // A like is the part of such a thing that a line shows: equal likes are interchangeable.
 type like struct {
 	size  uint64
-	owner Owner
+	owner Client
 	kind  uint8
 }
 

@@ -18,8 +18,8 @@
 //	                                  │                    └─ Teller.Tell ─> event.Event ──> replay.Session
 //	the server's lines ── Lines ──────┘
 //
-// A [Ledger], made by NewLedger, follows records by the server's rules: each live allocation is a [Lot] of an [Owner],
-// and each device has [Totals]. An [Effect] is the result of a
+// A [Ledger], made by NewLedger, follows records by the server's rules: each live allocation is a [Lot] of a [Client],
+// and each device has [Sums]. An [Effect] is the result of a
 // record: [What] happened, and its [Oddity], one of Oddities. Effects are printed as the server
 // prints them (AppendReleased, DeadLine, BufferKind, KernelKind), and a [Teller] turns them into
 // events, for declared devices ([DeclaredDevice]) and others; DRAMOf has the [DRAM] of boards. [Lines],

@@ -46,7 +46,7 @@ type Effect struct {
 	Device  int32
 	ID      uint64
 	PID     int32  // to be shown: of the sender or, where something went, of who has it
-	Owner   Owner  // the sender; of Release, whose it was
+	Owner   Client // the sender; of Release, whose it was
 	Bytes   uint64 // that came or went: a free has the bytes of its allocation
 	Kind    uint8  // of the buffer or kernel
 	Refs    int    // to the buffer, afterwards

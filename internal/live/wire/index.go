@@ -68,7 +68,7 @@ func newIndex() *index {
 }
 
 // of returns the lots of an owner.
-func (x *index) of(owner Owner) (out []*Lot) {
+func (x *index) of(owner Client) (out []*Lot) {
 	x[byOwner].AscendGreaterOrEqual(&Lot{Owner: owner}, func(lot *Lot) bool {
 		if lot.Owner == owner {
 			out = append(out, lot)

@@ -19,9 +19,9 @@ const MaxBuffer = 100 << 30
 // unknown id. Beyond it all are forgotten.
 const maxFreed = 1 << 16
 
-// An Owner names a process. The caller distinguishes processes; the claim of a record does not
+// A Client names a process. The caller distinguishes processes; the claim of a record does not
 // count.
-type Owner uint64
+type Client uint64
 
 // A Lot is the live allocation of one record.
 type Lot struct {
@@ -31,7 +31,7 @@ type Lot struct {
 	ID     uint64
 	Size   uint64
 	Kind   uint8 // of the buffer or kernel
-	Owner  Owner
+	Owner  Client
 	PID    int32
 	Time   uint64 // of the record
 	// Backing marks an allocation of one process at an address where it already had a buffer: it
@@ -55,7 +55,7 @@ func (k key) lot() Lot { return Lot{Type: k.brings, Device: k.device, ID: k.id} 
 
 // An ownerOn is a process on one device.
 type ownerOn struct {
-	owner  Owner
+	owner  Client
 	device int32
 }
 
@@ -63,10 +63,10 @@ type ownerOn struct {
 type Ledger struct {
 	live      *index      // the first lot of a buffer is the one that counts
 	refs      map[key]int // live lots
-	owned     map[Owner]int
-	sums      map[ownerOn]Totals // of each owner on a device, as if it were alone
+	owned     map[Client]int
+	sums      map[ownerOn]Sums // of each owner on a device, as if it were alone
 	freed     map[key]struct{}
-	devices   map[int32]Totals
+	devices   map[int32]Sums
 	declared  map[int32]bool // and whether it is a mesh
 	anomalies map[Oddity]int64
 	serial    uint64
@@ -75,8 +75,8 @@ type Ledger struct {
 // NewLedger returns an empty Ledger.
 func NewLedger() *Ledger {
 	return &Ledger{
-		live: newIndex(), refs: map[key]int{}, owned: map[Owner]int{}, sums: map[ownerOn]Totals{}, freed: map[key]struct{}{},
-		devices: map[int32]Totals{}, declared: map[int32]bool{}, anomalies: map[Oddity]int64{},
+		live: newIndex(), refs: map[key]int{}, owned: map[Client]int{}, sums: map[ownerOn]Sums{}, freed: map[key]struct{}{},
+		devices: map[int32]Sums{}, declared: map[int32]bool{}, anomalies: map[Oddity]int64{},
 	}
 }
 
@@ -91,7 +91,7 @@ func (l *Ledger) Knows(device int32) bool {
 }
 
 // Totals returns the figures of a device; zero for a device without records.
-func (l *Ledger) Totals(device int32) Totals { return l.devices[device] }
+func (l *Ledger) Totals(device int32) Sums { return l.devices[device] }
 
 // Devices returns the devices that records of things that come and go have named, ascending.
 func (l *Ledger) Devices() []int32 { return slices.Sorted(maps.Keys(l.devices)) }
@@ -100,11 +100,11 @@ func (l *Ledger) Devices() []int32 { return slices.Sorted(maps.Keys(l.devices)) 
 func (l *Ledger) Len() int { return l.live[bySerial].Len() }
 
 // LenOf returns the number of live lots of one owner.
-func (l *Ledger) LenOf(o Owner) int { return l.owned[o] }
+func (l *Ledger) LenOf(o Client) int { return l.owned[o] }
 
 // TotalsOf returns the sums over the lots of one owner on a device. Shared and backing lots count
 // like others.
-func (l *Ledger) TotalsOf(o Owner, device int32) Totals { return l.sums[ownerOn{o, device}] }
+func (l *Ledger) TotalsOf(o Client, device int32) Sums { return l.sums[ownerOn{o, device}] }
 
 // Oddities returns how often each thing was odd.
 func (l *Ledger) Anomalies() map[Oddity]int64 { return maps.Clone(l.anomalies) }
@@ -124,7 +124,7 @@ func (l *Ledger) Live(types ...Type) iter.Seq[Lot] {
 // Apply applies a record of an owner, whose process is shown as pid. Queries change nothing. The
 // error is a *DeviceError for an impossible device id: nothing has changed then, and the Effect
 // holds the content of the server's line. Cost: O(log n).
-func (l *Ledger) Apply(o Owner, pid int32, r *Record) (Effect, error) {
+func (l *Ledger) Apply(o Client, pid int32, r *Record) (Effect, error) {
 	e := Effect{Type: r.Type, Device: r.Device, ID: r.ID, PID: pid, Bytes: r.Size, Kind: r.Kind, Owner: o}
 	if !r.Type.Names() {
 		e.What = Asked
@@ -185,7 +185,7 @@ func (l *Ledger) odd(e *Effect, a Oddity) {
 func (l *Ledger) note(a Oddity) { l.anomalies[a]++ }
 
 // bring adds a lot.
-func (l *Ledger) bring(e *Effect, k key, o Owner, pid int32, r *Record) {
+func (l *Ledger) bring(e *Effect, k key, o Client, pid int32, r *Record) {
 	l.serial++
 	n := l.refs[k]
 	lot := &Lot{
@@ -217,7 +217,7 @@ func (l *Ledger) count(lot *Lot, n int) {
 }
 
 // take removes the lot that a free is about.
-func (l *Ledger) take(e *Effect, k key, o Owner, r *Record) {
+func (l *Ledger) take(e *Effect, k key, o Client, r *Record) {
 	// The newest server subtracts the size in the message, without a floor.
 	if k.brings == TypeCBAlloc && r.Size > l.Totals(r.Device).CB {
 		l.note(OddityWrapped)
@@ -245,7 +245,7 @@ func (l *Ledger) take(e *Effect, k key, o Owner, r *Record) {
 
 // chosen returns the lot that a free removes among the lots of one address. It prefers a lot of the
 // sender. Where frees carry a size, it prefers a lot of that size next. Then it takes the last.
-func (l *Ledger) chosen(k key, o Owner, r *Record) (lot *Lot) {
+func (l *Ledger) chosen(k key, o Client, r *Record) (lot *Lot) {
 	like := k.lot()
 	like.Owner, like.Size = o, r.Size
 	sized := r.Type != TypeFree && r.Size != 0
@@ -310,7 +310,7 @@ func (l *Ledger) countOwn(lot *Lot, n int) {
 	on := ownerOn{lot.Owner, lot.Device}
 	t, alone := l.sums[on], *lot
 	alone.Shared, alone.Backing = false, false
-	if t.move(&alone, n); t == (Totals{}) {
+	if t.move(&alone, n); t == (Sums{}) {
 		delete(l.sums, on)
 		return
 	}
@@ -329,7 +329,7 @@ func (l *Ledger) swap(a, b *Lot) {
 
 // Release removes all that an owner has, as the death of its process does, and returns an
 // Effect for each lot, the last that came first. Cost: O(n log n) in them.
-func (l *Ledger) Release(o Owner) []Effect {
+func (l *Ledger) Release(o Client) []Effect {
 	var out []Effect
 	for _, lot := range slices.Backward(l.live.of(o)) {
 		pid := lot.PID

@@ -58,7 +58,7 @@ func (w *world) effect(t require.TestingT, e *wire.Effect) {
 	}
 }
 
-func (w *world) apply(t require.TestingT, o wire.Owner, r wire.Record) wire.Effect {
+func (w *world) apply(t require.TestingT, o wire.Client, r wire.Record) wire.Effect {
 	e, err := w.ledger.Apply(o, int32(o), &r)
 	if err != nil {
 		require.ErrorAs(t, err, new(*wire.DeviceError))
@@ -77,7 +77,7 @@ func (w *world) check(t require.TestingT) {
 		require.Equal(t, want, got, "device %d", id)
 		lots += want.CBs + want.Loaded
 		w.checkFleet(t, id, want)
-		for o := range wire.Owner(4) {
+		for o := range wire.Client(4) {
 			require.Equal(t, w.model.totalsOf(o, id), w.ledger.TotalsOf(o, id), "owner %d on device %d", o, id)
 		}
 	}
@@ -89,7 +89,7 @@ func (w *world) check(t require.TestingT) {
 }
 
 // checkFleet holds what a session made of the events against the model.
-func (w *world) checkFleet(t require.TestingT, id int32, want wire.Totals) {
+func (w *world) checkFleet(t require.TestingT, id int32, want wire.Sums) {
 	d, err := w.live.Fleet().Device(device.ID(id))
 	if err != nil {
 		require.Zero(t, want)
@@ -109,7 +109,7 @@ func (w *world) checkProcesses(t require.TestingT) {
 	w.notes.Add(&now, "", w.live.Fleet(), 0)
 	require.Equal(t, w.leaked, now.Leaked)
 	var want []watch.Process
-	for o := range wire.Owner(4) {
+	for o := range wire.Client(4) {
 		for _, id := range []int32{0, 1, 255, meshID} {
 			if p, has := w.model.told(o, id); has {
 				want = append(want, p)
@@ -137,7 +137,7 @@ func ledgerModel(t *rapid.T) {
 	t.Repeat(map[string]func(*rapid.T){
 		"record": func(t *rapid.T) {
 			r := drawEvent(t)
-			o := wire.Owner(rapid.IntRange(1, 3).Draw(t, "owner"))
+			o := wire.Client(rapid.IntRange(1, 3).Draw(t, "owner"))
 			before := w.ledger.Totals(r.Device)
 			e := w.apply(t, o, r)
 			if e.What == wire.Refused || e.What == wire.Unknown || e.What == wire.Asked {
@@ -150,12 +150,12 @@ func ledgerModel(t *rapid.T) {
 			brings := rapid.SampledFrom([]wire.Type{wire.TypeAlloc, wire.TypeCBAlloc, wire.TypeKernelLoad}).Draw(t, "type")
 			for range rapid.IntRange(15, 20).Draw(t, "times") {
 				size := rapid.SampledFrom([]uint64{8, 16, 24}).Draw(t, "size")
-				o := wire.Owner(rapid.IntRange(1, 3).Draw(t, "owner"))
+				o := wire.Client(rapid.IntRange(1, 3).Draw(t, "owner"))
 				w.apply(t, o, wire.Record{Type: brings, ID: 16, Size: size, Kind: 1})
 			}
 		},
 		"death": func(t *rapid.T) {
-			o := wire.Owner(rapid.IntRange(1, 3).Draw(t, "owner"))
+			o := wire.Client(rapid.IntRange(1, 3).Draw(t, "owner"))
 			had := w.ledger.LenOf(o)
 			effects := w.ledger.Release(o)
 			require.Len(t, effects, had)
@@ -244,10 +244,10 @@ func TestFrees(t *testing.T) {
 // A buffer that two processes have lives as long as one of them, and is then that one's.
 func TestSharedBuffer(t *testing.T) {
 	w := newWorld(t)
-	for _, o := range []wire.Owner{1, 2, 2} {
+	for _, o := range []wire.Client{1, 2, 2} {
 		w.apply(t, o, wire.Record{Type: wire.TypeAlloc, ID: 0x1000, Size: 4096, Kind: 1})
 	}
-	require.Equal(t, wire.Totals{BufferTotals: fit.BufferTotals{Count: 1, L1: 4096, Backings: 1, Backing: 4096}}, w.ledger.Totals(0))
+	require.Equal(t, wire.Sums{BufferTotals: fit.BufferTotals{Count: 1, L1: 4096, Backings: 1, Backing: 4096}}, w.ledger.Totals(0))
 	w.check(t)
 	first := w.ledger.Release(1)
 	require.Len(t, first, 1)
@@ -256,9 +256,9 @@ func TestSharedBuffer(t *testing.T) {
 	w.model.release(1)
 	w.effect(t, &first[0])
 	w.check(t)
-	require.Equal(t, wire.Totals{BufferTotals: fit.BufferTotals{Count: 1, L1: 4096, Backings: 1, Backing: 4096}}, w.ledger.Totals(0))
+	require.Equal(t, wire.Sums{BufferTotals: fit.BufferTotals{Count: 1, L1: 4096, Backings: 1, Backing: 4096}}, w.ledger.Totals(0))
 	require.Len(t, w.ledger.Release(2), 2)
-	require.Equal(t, wire.Totals{}, w.ledger.Totals(0))
+	require.Equal(t, wire.Sums{}, w.ledger.Totals(0))
 }
 
 // The figures of the seeds: eight devices of 29.0 MiB each, counted alone; a mesh buffer

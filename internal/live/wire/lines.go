@@ -233,7 +233,7 @@ func (l *Lines) told(e *Effect) {
 	}
 }
 
-func ownerOf(pid int32) Owner { return Owner(uint32(pid)) }
+func ownerOf(pid int32) Client { return Client(uint32(pid)) }
 
 // release releases the lots of a dead process.
 func (l *Lines) release(s *statement) {

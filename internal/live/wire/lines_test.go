@@ -29,7 +29,7 @@ type printed struct {
 	hidden int // effects without a sufficient line
 }
 
-func (p *printed) apply(t require.TestingT, o wire.Owner, r wire.Record) {
+func (p *printed) apply(t require.TestingT, o wire.Client, r wire.Record) {
 	e, err := p.ledger.Apply(o, int32(o), &r)
 	require.NoError(t, err)
 	line, _ := e.AppendLine(nil)
@@ -42,7 +42,7 @@ func (p *printed) apply(t require.TestingT, o wire.Owner, r wire.Record) {
 	p.text.Write(line)
 }
 
-func (p *printed) kill(o wire.Owner) {
+func (p *printed) kill(o wire.Client) {
 	p.text.WriteString("\n" + wire.DeadLine)
 	p.text.Write(wire.AppendReleased(nil, int32(o), p.ledger.Release(o)))
 }
@@ -70,7 +70,7 @@ func FuzzLinesReadBack(f *testing.F) { f.Fuzz(rapid.MakeFuzz(linesReadBack)) }
 func linesReadBack(t *rapid.T) {
 	p := &printed{ledger: wire.NewLedger(), pids: rapid.Bool().Draw(t, "pids")}
 	for range rapid.IntRange(1, 60).Draw(t, "steps") {
-		o := wire.Owner(rapid.IntRange(1, 3).Draw(t, "owner"))
+		o := wire.Client(rapid.IntRange(1, 3).Draw(t, "owner"))
 		r := wire.Record{
 			Type:   rapid.SampledFrom([]wire.Type{1, 1, 2, 8, 8, 9, 10, 11}).Draw(t, "type"),
 			Device: int32(rapid.IntRange(0, 1).Draw(t, "device")),
@@ -99,7 +99,7 @@ func linesReadBack(t *rapid.T) {
 }
 
 // requireSame compares a device of a session with what a server says of it.
-func requireSame(t require.TestingT, s *replay.Session, id int32, want wire.Totals, l *wire.Ledger) {
+func requireSame(t require.TestingT, s *replay.Session, id int32, want wire.Sums, l *wire.Ledger) {
 	var empty int
 	for lot := range l.Live() {
 		if lot.Device == id && lot.Type == wire.TypeCBAlloc && lot.Size == 0 {
@@ -107,7 +107,7 @@ func requireSame(t require.TestingT, s *replay.Session, id int32, want wire.Tota
 		}
 	}
 	d, err := s.Fleet().Device(device.ID(id))
-	if want == (wire.Totals{}) && err != nil {
+	if want == (wire.Sums{}) && err != nil {
 		return // nothing was ever there
 	}
 	require.NoError(t, err)

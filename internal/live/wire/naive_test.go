@@ -24,7 +24,7 @@ type naiveKey struct {
 
 type naiveLot struct {
 	naiveKey
-	owner wire.Owner
+	owner wire.Client
 	size  uint64
 	kind  uint8
 	first bool // since nothing lived there
@@ -32,7 +32,7 @@ type naiveLot struct {
 
 func (n *naive) note(a wire.Oddity) { n.odd[a]++ }
 
-func (n *naive) apply(o wire.Owner, r wire.Record) {
+func (n *naive) apply(o wire.Client, r wire.Record) {
 	what, comes := byte('b'), true
 	switch r.Type {
 	case wire.TypeAlloc:
@@ -65,7 +65,7 @@ func (n *naive) at(k naiveKey) (out []int) {
 	return out
 }
 
-func (n *naive) bring(k naiveKey, o wire.Owner, r wire.Record) {
+func (n *naive) bring(k naiveKey, o wire.Client, r wire.Record) {
 	there := n.at(k)
 	switch {
 	case k.what == 'b' && (r.Size == 0 || r.Size > 100<<30):
@@ -84,7 +84,7 @@ func (n *naive) bring(k naiveKey, o wire.Owner, r wire.Record) {
 	delete(n.freed, k)
 }
 
-func (n *naive) take(k naiveKey, o wire.Owner, r wire.Record) {
+func (n *naive) take(k naiveKey, o wire.Client, r wire.Record) {
 	there := n.at(k)
 	if k.what == 'c' && r.Size > n.totals(k.device).CB {
 		n.note(wire.OddityWrapped)
@@ -146,7 +146,7 @@ func (n *naive) remove(i int) {
 	n.lots = slices.Insert(n.lots, rest[0], lot)
 }
 
-func (n *naive) release(o wire.Owner) {
+func (n *naive) release(o wire.Client) {
 	for i := len(n.lots) - 1; i >= 0; i = min(i, len(n.lots)) - 1 {
 		if n.lots[i].owner == o {
 			n.remove(i)
@@ -155,8 +155,8 @@ func (n *naive) release(o wire.Owner) {
 	}
 }
 
-func (n *naive) totals(device int32) (t wire.Totals) {
-	seen := map[naiveKey][]wire.Owner{}
+func (n *naive) totals(device int32) (t wire.Sums) {
+	seen := map[naiveKey][]wire.Client{}
 	for _, lot := range n.lots {
 		if lot.device != device {
 			continue
@@ -197,7 +197,7 @@ func (n *naive) union(device int32) (bytes uint64) {
 }
 
 // totalsOf are the sums over what an owner has on a device, each thing as if it were its alone.
-func (n *naive) totalsOf(o wire.Owner, device int32) (t wire.Totals) {
+func (n *naive) totalsOf(o wire.Client, device int32) (t wire.Sums) {
 	for _, lot := range n.lots {
 		if lot.owner != o || lot.device != device {
 			continue
@@ -219,7 +219,7 @@ func (n *naive) totalsOf(o wire.Owner, device int32) (t wire.Totals) {
 
 // shared are the buffers that a process has where another one's is: a fleet counts them apart.
 func (n *naive) shared(device int32) (count int, bytes uint64) {
-	seen := map[naiveKey][]wire.Owner{}
+	seen := map[naiveKey][]wire.Client{}
 	for _, lot := range n.lots {
 		if lot.what != 'b' || lot.device != device {
 			continue
@@ -236,7 +236,7 @@ func (n *naive) shared(device int32) (count int, bytes uint64) {
 func isTold(id, size uint64) bool { return size > 0 && size < 1<<32 && id+size < 1<<32 }
 
 // told returns the figures of a process on a device by the events.
-func (n *naive) told(o wire.Owner, device int32) (p watch.Process, has bool) {
+func (n *naive) told(o wire.Client, device int32) (p watch.Process, has bool) {
 	on := uint64(device)
 	p = watch.Process{PID: int32(o), Device: &on}
 	var t naive

@@ -19,27 +19,27 @@ var update = flag.Bool("update", false, "rewrite the golden files; review the di
 
 // A step is a record of an owner, or without a Type the owner's death.
 type step struct {
-	owner wire.Owner
+	owner wire.Client
 	wire.Record
 }
 
-func alloc(o wire.Owner, id, size uint64, kind uint8) step {
+func alloc(o wire.Client, id, size uint64, kind uint8) step {
 	return step{o, wire.Record{Type: wire.TypeAlloc, ID: id, Size: size, Kind: kind, Time: 7}}
 }
-func free(o wire.Owner, id uint64) step { return step{o, wire.Record{Type: wire.TypeFree, ID: id}} }
-func cbAlloc(o wire.Owner, id, size uint64) step {
+func free(o wire.Client, id uint64) step { return step{o, wire.Record{Type: wire.TypeFree, ID: id}} }
+func cbAlloc(o wire.Client, id, size uint64) step {
 	return step{o, wire.Record{Type: wire.TypeCBAlloc, ID: id, Size: size, Time: 8, DRAM: 5}}
 }
-func cbFree(o wire.Owner, id, size uint64) step {
+func cbFree(o wire.Client, id, size uint64) step {
 	return step{o, wire.Record{Type: wire.TypeCBFree, ID: id, Size: size}}
 }
-func load(o wire.Owner, id, size uint64, kind uint8) step {
+func load(o wire.Client, id, size uint64, kind uint8) step {
 	return step{o, wire.Record{Type: wire.TypeKernelLoad, ID: id, Size: size, Kind: kind}}
 }
-func unload(o wire.Owner, id, size uint64) step {
+func unload(o wire.Client, id, size uint64) step {
 	return step{o, wire.Record{Type: wire.TypeKernelUnload, ID: id, Size: size}}
 }
-func dies(o wire.Owner) step { return step{owner: o} }
+func dies(o wire.Client) step { return step{owner: o} }
 
 func (s step) on(device int32) step { s.Device = device; return s }
 
@@ -113,7 +113,7 @@ func kindsOf(lots []wire.Lot, of func(wire.Lot) bool) (bytes [4]uint64) {
 	return bytes
 }
 
-func totalsText(t wire.Totals, kernels [4]uint64) string {
+func totalsText(t wire.Sums, kernels [4]uint64) string {
 	return fmt.Sprintf("{Buffers:%d DRAM:%d L1:%d System:%d L1Small:%d Trace:%d Backings:%d Backing:%d CBs:%d CB:%d Kernels:%d Kernel:%v}",
 		t.Buffers(), t.DRAM, t.L1, t.System, t.L1Small, t.Trace, t.Backings, t.Backing, t.CBs, t.CB, t.Loaded, kernels)
 }
@@ -134,7 +134,7 @@ func (s *story) end() {
 		live := slices.Collect(s.ledger.Live(wire.TypeKernelLoad))
 		kernels := kindsOf(live, func(lot wire.Lot) bool { return lot.Device == id })
 		fmt.Fprintf(&s.out, "device %d: %s, all buffers %d, all kernels %d\n", id, totalsText(t, kernels), t.BufferBytes(), t.Kernels)
-		for o := range wire.Owner(4) {
+		for o := range wire.Client(4) {
 			if n := s.ledger.LenOf(o); n > 0 {
 				kernels := kindsOf(live, func(lot wire.Lot) bool { return lot.Device == id && lot.Owner == o })
 				fmt.Fprintf(&s.out, "  owner %d of %d: %s\n", o, n, totalsText(s.ledger.TotalsOf(o, id), kernels))
@@ -150,7 +150,7 @@ func TestStories(t *testing.T) {
 	const all63 = 1<<63 - 1
 	var many []step
 	for i := range uint64(17) {
-		many = append(many, cbAlloc(wire.Owner(1+i%2), 32, 64*(1+i%3)))
+		many = append(many, cbAlloc(wire.Client(1+i%2), 32, 64*(1+i%3)))
 	}
 	first := story{ledger: wire.NewLedger()}
 	first.teller.T = "9"

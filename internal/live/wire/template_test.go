@@ -13,7 +13,7 @@ import (
 func TestTemplates(t *testing.T) {
 	l := wire.NewLedger()
 	var out, errs []byte
-	do := func(o wire.Owner, r wire.Record) {
+	do := func(o wire.Client, r wire.Record) {
 		e, err := l.Apply(o, 4241+int32(o), &r)
 		if r.Device <= 255 {
 			require.NoError(t, err)

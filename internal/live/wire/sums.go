@@ -2,10 +2,10 @@ package wire
 
 import "github.com/cbl1/cbl1/fit"
 
-// Totals are the figures of one device, in bytes: sums over its live lots. The figures of CBs are
+// Sums are the figures of one device, in bytes: sums over its live lots. The figures of CBs are
 // the totals of the protocol: sums of sizes, even if CBs share bytes. They never wrap: a record
 // that would raise their sum beyond 2^63-1 is refused.
-type Totals struct {
+type Sums struct {
 	fit.BufferTotals     // of buffers and kernels, without shared buffers
 	Loaded           int // kernels among them
 	CBs              int
@@ -13,16 +13,16 @@ type Totals struct {
 }
 
 // Buffers returns the number of buffers, without backing and shared ones.
-func (t Totals) Buffers() int { return t.Count - t.Loaded }
+func (t Sums) Buffers() int { return t.Count - t.Loaded }
 
 // BufferBytes returns the bytes of these buffers.
-func (t Totals) BufferBytes() uint64 { return t.DRAM + t.L1 + t.System + t.L1Small + t.Trace }
+func (t Sums) BufferBytes() uint64 { return t.DRAM + t.L1 + t.System + t.L1Small + t.Trace }
 
 // all bounds every sum of the device.
-func (t Totals) all() uint64 { return t.BufferBytes() + t.Backing + t.CB + t.Kernels }
+func (t Sums) all() uint64 { return t.BufferBytes() + t.Backing + t.CB + t.Kernels }
 
 // sum returns the total of the lots that records of a type bring.
-func (t Totals) sum(brings Type) uint64 {
+func (t Sums) sum(brings Type) uint64 {
 	switch brings {
 	case TypeCBAlloc:
 		return t.CB
@@ -33,13 +33,13 @@ func (t Totals) sum(brings Type) uint64 {
 }
 
 // Merge adds the figures of another process.
-func (t *Totals) Merge(other Totals) {
+func (t *Sums) Merge(other Sums) {
 	t.Move(fit.BufferTotals{}, other.BufferTotals, 1)
 	t.Loaded, t.CBs, t.CB = t.Loaded+other.Loaded, t.CBs+other.CBs, t.CB+other.CB
 }
 
 // move counts a lot that comes, n = 1, or goes, n = -1.
-func (t *Totals) move(lot *Lot, n int) {
+func (t *Sums) move(lot *Lot, n int) {
 	switch {
 	case lot.Type == TypeCBAlloc:
 		t.CBs += n
