@@ -48,7 +48,7 @@ func (f *Fleet) Allocate(b fit.Buffer, s Set) (err error) {
 		return err
 	}
 	f.reheap(s.s.slots, a, nil)
-	f.emit(Event{Kind: EventAllocated, Set: s, Buffer: a.Buffer})
+	f.emit(Notice{Kind: NoticeAllocated, Set: s, Buffer: a.Buffer})
 	return nil
 }
 
@@ -89,7 +89,7 @@ func (f *Fleet) Free(id fit.BufferID, s Set) (_ fit.Buffer, err error) {
 	} else {
 		f.reheap(s.s.slots, nil, first)
 	}
-	f.emit(Event{Kind: EventFreed, Set: s, Buffer: first.Buffer})
+	f.emit(Notice{Kind: NoticeFreed, Set: s, Buffer: first.Buffer})
 	return first.Copy(), nil
 }
 

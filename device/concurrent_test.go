@@ -155,7 +155,7 @@ func TestConcurrentUse(t *testing.T) {
 	}
 	var events atomic.Int64
 	write(func(int) {
-		f.Observe(func(device.Event) { events.Add(1) })
+		f.Observe(func(device.Notice) { events.Add(1) })
 		f.Observe(nil)
 	})
 	for range 2 { // two writers contend for one program on one device

@@ -102,7 +102,7 @@ func (d Device) ResetPeaks() {
 			m.peak, m.l1Peak, m.smallPeak, m.dramPeak = m.tracked, now.L1, now.L1Small, now.DRAM
 		}
 		if f.observer != nil {
-			f.emit(Event{Kind: EventPeaksReset, Set: f.row(c.slot, 1, c.spec, f.ids)})
+			f.emit(Notice{Kind: NoticePeaksReset, Set: f.row(c.slot, 1, c.spec, f.ids)})
 		}
 	})
 }

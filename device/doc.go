@@ -52,7 +52,7 @@
 // and [Shared] bytes. A [Moment] is a kept usage, and a [MomentName] identifies it. A
 // snapshot has a [DeviceSnapshot] for each device, a [PeakGroup] for cores with the same
 // high-water mark, and a [CoreGroup] for cores that are alike, on one [Basis]. An observer
-// is called with an [Event] of an [EventKind].
+// is called with a [Notice] of a [NoticeKind].
 //
 // Every error is an [Error]: it names the method, the ids that apply ([About]) and the
 // cause. Match the cause with errors.Is, or with errors.As for the fit.Verdict of a refusal.

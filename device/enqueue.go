@@ -7,7 +7,7 @@ import "github.com/cbl1/cbl1/program"
 // fit is unknown, and Verdict.CannotTell reports this case. A program that runs from
 // the cache is checked too, as tt-metal does: it may have fitted when it was built,
 // and not any more (its issue 53537). Enqueue returns the devices on which p was new.
-// The observer gets an EventRefused for a program that does not fit.
+// The observer gets a NoticeRefused for a program that does not fit.
 //
 // Errors, the first that applies: the errors of Register; the fit.Verdict;
 // ErrOverflow as Dispatch. Cost: Register and Dispatch; the check costs a
@@ -55,7 +55,7 @@ func (f *Fleet) enqueue(p *program.Program, s Set) (added Set, err error) {
 			judged = r.Program
 		}
 		if v := judge(judged, all); !v.Fits() {
-			f.emit(Event{Kind: EventRefused, Set: s, Program: judged, Verdict: v})
+			f.emit(Notice{Kind: NoticeRefused, Set: s, Program: judged, Verdict: v})
 			return Set{}, ofProgram(judged.ID(), v)
 		}
 	}
@@ -76,7 +76,7 @@ func (f *Fleet) enqueue(p *program.Program, s Set) (added Set, err error) {
 	f.fitted(r, s)
 	// An observer may panic: everything is done before it is called.
 	if n > 0 {
-		f.emit(Event{Kind: EventRegistered, Set: added, Program: p})
+		f.emit(Notice{Kind: NoticeRegistered, Set: added, Program: p})
 	}
 	f.emitDispatched(r, s)
 	return added, nil

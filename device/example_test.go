@@ -135,8 +135,8 @@ func ExampleFleet_Replace() {
 // Every change is observed as it happens, for a log or a mirror.
 func ExampleFleet_Observe() {
 	fleet, d := twoPrograms()
-	fleet.Observe(func(e device.Event) {
-		if e.Kind == device.EventDispatched {
+	fleet.Observe(func(e device.Notice) {
+		if e.Kind == device.NoticeDispatched {
 			fmt.Println("dispatched", e.Program.ID(), "on", e.Set)
 		}
 	})

@@ -49,7 +49,7 @@ type Fleet struct {
 	lastTrace TraceID
 
 	heaps    heap.Book
-	observer func(Event)
+	observer func(Notice)
 
 	lately     bitset.Set // the devices of the last registered program
 	operation  uint64     // number of the change under way
@@ -83,7 +83,7 @@ func (f *Fleet) AddDevice(id ID, spec l1.Spec) (_ Device, err error) {
 	f.addChips(make([]chip, 1), id, nil, own)
 	c := f.slots[len(f.slots)-1]
 	if f.observer != nil {
-		f.emit(Event{Kind: EventDeviceAdded, Set: f.row(c.slot, 1, own, f.ids), Spec: spec})
+		f.emit(Notice{Kind: NoticeDeviceAdded, Set: f.row(c.slot, 1, own, f.ids), Spec: spec})
 	}
 	return Device{c}, nil
 }
@@ -133,7 +133,7 @@ func (f *Fleet) AddMesh(first ID, rows, cols int, spec l1.Spec) (_ Mesh, err err
 		m.all = m.set()
 	}
 	if f.observer != nil {
-		f.emit(Event{Kind: EventMeshAdded, Set: m.set(), Spec: spec, Rows: rows, Cols: cols})
+		f.emit(Notice{Kind: NoticeMeshAdded, Set: m.set(), Spec: spec, Rows: rows, Cols: cols})
 	}
 	return Mesh{m}, nil
 }
@@ -330,7 +330,7 @@ func (f *Fleet) Remove(s Set) (err error) {
 		}
 	}
 	f.rest()
-	f.emit(Event{Kind: EventDeviceRemoved, Set: s})
+	f.emit(Notice{Kind: NoticeDeviceRemoved, Set: s})
 	return nil
 }
 

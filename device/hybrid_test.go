@@ -21,8 +21,8 @@ func TestHybridMode(t *testing.T) {
 	b.Mode = fit.PerCore
 	allocate(t, f, m.Set(), b)
 	allocate(t, f, of(t, f, 1), buffer(2, fit.KindL1, "{[1-0 - 1-0]}", 280, 10))
-	var seen []device.Event
-	f.Observe(func(e device.Event) { seen = append(seen, e) })
+	var seen []device.Notice
+	f.Observe(func(e device.Notice) { seen = append(seen, e) })
 	enqueue := func(s device.Set) error { _, err := f.Enqueue(p, s); return err }
 	require.NoError(t, enqueue(left), "the tensor was allocated per core, on the other one")
 	require.ErrorAs(t, enqueue(m.Set()), new(fit.Verdict))
@@ -50,7 +50,7 @@ func TestHybridMode(t *testing.T) {
 	require.Zero(t, changed.Len())
 	told := []bool{}
 	for _, e := range seen {
-		if e.Kind == device.EventHybridSet {
+		if e.Kind == device.NoticeHybridSet {
 			told = append(told, e.Hybrid)
 		}
 	}

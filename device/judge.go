@@ -54,7 +54,7 @@ func (f *Fleet) SetHybrid(s Set, on bool) (changed Set, err error) {
 	}
 	changed = f.setOf(slots, slots.Count())
 	if changed.s != nil {
-		f.emit(Event{Kind: EventHybridSet, Set: changed, Hybrid: on})
+		f.emit(Notice{Kind: NoticeHybridSet, Set: changed, Hybrid: on})
 	}
 	return changed, nil
 }

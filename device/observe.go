@@ -6,36 +6,36 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// An EventKind names the operation of an event.
-type EventKind uint8
+// A NoticeKind names the operation of a Notice.
+type NoticeKind uint8
 
-// The kinds of events: one for each operation that changes the content of a fleet,
+// The kinds of notices: one for each operation that changes the content of a fleet,
 // and one for a refusal because a program does not fit.
 const (
-	EventDeviceAdded   EventKind = iota + 1 // Set: one device; Spec
-	EventMeshAdded                          // Set: its devices; Spec, Rows, Cols
-	EventDeviceRemoved                      // Set
-	EventRegistered                         // Set: the devices that did not have Program
-	EventUnregistered                       // Set, Program
-	EventReplaced                           // Set, Program, Old
-	EventDispatched                         // Set, Program
-	EventEvicted                            // Set: the devices that held a piece of Program
-	EventTraceBegun                         // Set, Trace
-	EventTraceRecorded                      // Trace, Program
-	EventTraceEnded                         // Trace
-	EventTraceReplayed                      // Set, Trace
-	EventTraceReleased                      // Trace
-	EventAllocated                          // Set, Buffer
-	EventFreed                              // Set, Buffer
-	EventRefused                            // Set, Program, Verdict: refused by Enqueue, or with a Trace by Replay
-	EventHybridSet                          // Set: the devices whose mode changed; Hybrid
-	EventPeaksReset                         // Set: one device
+	NoticeDeviceAdded   NoticeKind = iota + 1 // Set: one device; Spec
+	NoticeMeshAdded                           // Set: its devices; Spec, Rows, Cols
+	NoticeDeviceRemoved                       // Set
+	NoticeRegistered                          // Set: the devices that did not have Program
+	NoticeUnregistered                        // Set, Program
+	NoticeReplaced                            // Set, Program, Old
+	NoticeDispatched                          // Set, Program
+	NoticeEvicted                             // Set: the devices that held a piece of Program
+	NoticeTraceBegun                          // Set, Trace
+	NoticeTraceRecorded                       // Trace, Program
+	NoticeTraceEnded                          // Trace
+	NoticeTraceReplayed                       // Set, Trace
+	NoticeTraceReleased                       // Trace
+	NoticeAllocated                           // Set, Buffer
+	NoticeFreed                               // Set, Buffer
+	NoticeRefused                             // Set, Program, Verdict: refused by Enqueue, or with a Trace by Replay
+	NoticeHybridSet                           // Set: the devices whose mode changed; Hybrid
+	NoticePeaksReset                          // Set: one device
 )
 
-// An Event is one operation that has happened, as a whole, or one that was refused
+// A Notice is one operation that has happened, as a whole, or one that was refused
 // because a program does not fit. The comment of its kind lists its fields.
-type Event struct {
-	Kind    EventKind
+type Notice struct {
+	Kind    NoticeKind
 	Set     Set
 	Program *program.Program
 	Old     *program.Program
@@ -54,13 +54,13 @@ type Event struct {
 // are left out. fn runs inside the operation, after it is done: it must return soon
 // and must not call the fleet, its devices or meshes. If it panics, so does the
 // operation, which has happened as a whole.
-func (f *Fleet) Observe(fn func(Event)) {
+func (f *Fleet) Observe(fn func(Notice)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.observer = fn
 }
 
-func (f *Fleet) emit(e Event) {
+func (f *Fleet) emit(e Notice) {
 	if f.observer != nil {
 		f.observer(e)
 	}

@@ -16,10 +16,10 @@ import (
 // changed nothing, is not.
 func TestObserve(t *testing.T) {
 	f := device.NewFleet()
-	var seen []device.Event
-	f.Observe(func(e device.Event) { seen = append(seen, e) })
+	var seen []device.Notice
+	f.Observe(func(e device.Notice) { seen = append(seen, e) })
 	type event struct {
-		kind    device.EventKind
+		kind    device.NoticeKind
 		on      []device.ID
 		program *program.Program
 		old     *program.Program
@@ -41,9 +41,9 @@ func TestObserve(t *testing.T) {
 
 	var m device.Mesh
 	both, all := []device.ID{0, 1}, []device.ID{0, 1, 7}
-	told("a mesh", func() { m = addMesh(t, f, 0, 1, 2, l1.N150()) }, event{kind: device.EventMeshAdded, on: both})
+	told("a mesh", func() { m = addMesh(t, f, 0, 1, 2, l1.N150()) }, event{kind: device.NoticeMeshAdded, on: both})
 	require.Equal(t, []int{1, 2}, []int{seen[0].Rows, seen[0].Cols})
-	told("a device", func() { addDevice(t, f, 7, l1.N150()) }, event{kind: device.EventDeviceAdded, on: []device.ID{7}})
+	told("a device", func() { addDevice(t, f, 7, l1.N150()) }, event{kind: device.NoticeDeviceAdded, on: []device.ID{7}})
 	told("refused", func() {
 		_, err := f.AddDevice(7, l1.N150())
 		bad(err)
@@ -55,8 +55,8 @@ func TestObserve(t *testing.T) {
 	larger := build(t, m.Spec(), 1, cb("{[0-0 - 0-0]}", 16))
 	q := build(t, m.Spec(), 2, cb("{[0-0 - 0-0]}", 32))
 	huge := build(t, m.Spec(), 3, cb("{[0-0 - 0-0]}", 1<<30))
-	told("register", func() { register(t, f, p, m.Set()) }, event{kind: device.EventRegistered, on: both, program: p})
-	told("on one more", func() { register(t, f, p, f.Set()) }, event{kind: device.EventRegistered, on: []device.ID{7}, program: p})
+	told("register", func() { register(t, f, p, m.Set()) }, event{kind: device.NoticeRegistered, on: both, program: p})
+	told("on one more", func() { register(t, f, p, f.Set()) }, event{kind: device.NoticeRegistered, on: []device.ID{7}, program: p})
 	told("nothing new", func() {
 		register(t, f, p, f.Set())
 		_, err := f.Register(larger, m.Set())
@@ -67,20 +67,20 @@ func TestObserve(t *testing.T) {
 		bad(err)
 		bad(f.Dispatch(q.ID(), m.Set()))
 	})
-	told("dispatch", func() { dispatch(t, f, p, m.Set()) }, event{kind: device.EventDispatched, on: both, program: p})
-	told("replace", func() { replace(t, f, p, larger) }, event{kind: device.EventReplaced, on: all, program: larger, old: p})
+	told("dispatch", func() { dispatch(t, f, p, m.Set()) }, event{kind: device.NoticeDispatched, on: both, program: p})
+	told("replace", func() { replace(t, f, p, larger) }, event{kind: device.NoticeReplaced, on: all, program: larger, old: p})
 	told("enqueue what is new", func() {
 		_, err := f.Enqueue(q, m.Set())
 		no(err)
-	}, event{kind: device.EventRegistered, on: both, program: q}, event{kind: device.EventDispatched, on: both, program: q})
+	}, event{kind: device.NoticeRegistered, on: both, program: q}, event{kind: device.NoticeDispatched, on: both, program: q})
 	told("enqueue from the cache", func() {
 		_, err := f.Enqueue(q, m.Set())
 		no(err)
-	}, event{kind: device.EventDispatched, on: both, program: q})
+	}, event{kind: device.NoticeDispatched, on: both, program: q})
 	told("enqueue what does not fit", func() {
 		_, err := f.Enqueue(huge, m.Set())
 		bad(err)
-	}, event{kind: device.EventRefused, on: both, program: huge})
+	}, event{kind: device.NoticeRefused, on: both, program: huge})
 	require.False(t, seen[0].Verdict.Fits())
 	told("checks", func() {
 		_, err := f.Check(huge, m.Set())
@@ -93,25 +93,25 @@ func TestObserve(t *testing.T) {
 		no(err)
 		_, err = f.Evict(q.ID(), f.Set()) // nothing is left
 		no(err)
-	}, event{kind: device.EventEvicted, on: both, program: q})
+	}, event{kind: device.NoticeEvicted, on: both, program: q})
 
 	var trace device.TraceID
 	told("a trace", func() { trace = traced(t, f, m.Set(), q) },
-		event{kind: device.EventTraceBegun, on: both, trace: 1}, event{kind: device.EventTraceRecorded, trace: 1, program: q}, event{kind: device.EventTraceEnded, trace: 1})
-	told("replay", func() { no(f.Replay(trace)) }, event{kind: device.EventTraceReplayed, on: both, trace: trace})
+		event{kind: device.NoticeTraceBegun, on: both, trace: 1}, event{kind: device.NoticeTraceRecorded, trace: 1, program: q}, event{kind: device.NoticeTraceEnded, trace: 1})
+	told("replay", func() { no(f.Replay(trace)) }, event{kind: device.NoticeTraceReplayed, on: both, trace: trace})
 	told("wrong traces", func() {
 		bad(f.Replay(99))
 		bad(f.EndTrace(trace))
 		bad(f.Record(trace, q.ID()))
 		bad(f.ReleaseTrace(99))
 	})
-	told("release", func() { no(f.ReleaseTrace(trace)) }, event{kind: device.EventTraceReleased, trace: trace})
+	told("release", func() { no(f.ReleaseTrace(trace)) }, event{kind: device.NoticeTraceReleased, trace: trace})
 
 	b := buffer(5, fit.KindL1, "{[0-0 - 1-0]}", 1_000_000, 64)
-	told("allocate", func() { allocate(t, f, m.Set(), b) }, event{kind: device.EventAllocated, on: both, buffer: 5})
+	told("allocate", func() { allocate(t, f, m.Set(), b) }, event{kind: device.NoticeAllocated, on: both, buffer: 5})
 	require.EqualValues(t, 128, seen[0].Buffer.Size, "as it counts")
 	require.Equal(t, slices.Collect(b.All()), slices.Collect(seen[0].Buffer.All()))
-	told("free", func() { free(t, f, sub(t, m, 0, 0, 1, 1), 5) }, event{kind: device.EventFreed, on: []device.ID{0}, buffer: 5})
+	told("free", func() { free(t, f, sub(t, m, 0, 0, 1, 1), 5) }, event{kind: device.NoticeFreed, on: []device.ID{0}, buffer: 5})
 	require.EqualValues(t, 128, seen[0].Buffer.Size)
 	told("wrong buffers", func() {
 		_, err := f.Free(5, m.Set())
@@ -119,11 +119,11 @@ func TestObserve(t *testing.T) {
 		bad(f.Allocate(b, f.Set()))
 		no(f.Allocate(b, device.Set{}))
 	})
-	told("peaks", firstOf(m).ResetPeaks, event{kind: device.EventPeaksReset, on: []device.ID{0}})
+	told("peaks", firstOf(m).ResetPeaks, event{kind: device.NoticePeaksReset, on: []device.ID{0}})
 
-	told("unregister", func() { no(f.Unregister(larger.ID(), sub(t, m, 0, 0, 1, 1))) }, event{kind: device.EventUnregistered, on: []device.ID{0}, program: larger})
-	told("unregister everywhere", func() { f.UnregisterAll(larger.ID()) }, event{kind: device.EventUnregistered, on: []device.ID{1, 7}, program: larger})
-	told("remove", func() { no(f.Remove(f.Set())) }, event{kind: device.EventDeviceRemoved, on: all})
+	told("unregister", func() { no(f.Unregister(larger.ID(), sub(t, m, 0, 0, 1, 1))) }, event{kind: device.NoticeUnregistered, on: []device.ID{0}, program: larger})
+	told("unregister everywhere", func() { f.UnregisterAll(larger.ID()) }, event{kind: device.NoticeUnregistered, on: []device.ID{1, 7}, program: larger})
+	told("remove", func() { no(f.Remove(f.Set())) }, event{kind: device.NoticeDeviceRemoved, on: all})
 	told("what is gone", func() {
 		firstOf(m).ResetPeaks()
 		bad(f.Remove(m.Set()))
@@ -133,48 +133,48 @@ func TestObserve(t *testing.T) {
 	told("nobody looks", func() { addDevice(t, f, 8, l1.N150()) })
 }
 
-// Events are complete: a fleet that repeats them reaches the same content.
+// Notices are complete: a fleet that repeats them reaches the same content.
 func TestObservedFleetCanBeFollowed(t *testing.T) {
 	f, copied := device.NewFleet(), device.NewFleet()
 	traces := map[device.TraceID]device.TraceID{}
 	again := 0 // refused
-	f.Observe(func(e device.Event) {
+	f.Observe(func(e device.Notice) {
 		here, err := copied.Of(ids(e.Set)...)
-		if e.Kind > device.EventMeshAdded {
+		if e.Kind > device.NoticeMeshAdded {
 			require.NoError(t, err)
 		}
 		switch first := append(ids(e.Set), 0)[0]; e.Kind {
-		case device.EventDeviceAdded:
+		case device.NoticeDeviceAdded:
 			_, err = copied.AddDevice(first, e.Spec)
-		case device.EventMeshAdded:
+		case device.NoticeMeshAdded:
 			_, err = copied.AddMesh(first, e.Rows, e.Cols, e.Spec)
-		case device.EventDeviceRemoved:
+		case device.NoticeDeviceRemoved:
 			err = copied.Remove(here)
-		case device.EventRegistered:
+		case device.NoticeRegistered:
 			_, err = copied.Register(e.Program, here)
-		case device.EventUnregistered:
+		case device.NoticeUnregistered:
 			err = copied.Unregister(e.Program.ID(), here)
-		case device.EventReplaced:
+		case device.NoticeReplaced:
 			_, err = copied.Replace(e.Old.ID(), e.Program)
-		case device.EventDispatched:
+		case device.NoticeDispatched:
 			err = copied.Dispatch(e.Program.ID(), here)
-		case device.EventEvicted:
+		case device.NoticeEvicted:
 			_, err = copied.Evict(e.Program.ID(), here)
-		case device.EventTraceBegun:
+		case device.NoticeTraceBegun:
 			traces[e.Trace], err = copied.BeginTrace(here)
-		case device.EventTraceRecorded:
+		case device.NoticeTraceRecorded:
 			err = copied.Record(traces[e.Trace], e.Program.ID())
-		case device.EventTraceEnded:
+		case device.NoticeTraceEnded:
 			err = copied.EndTrace(traces[e.Trace])
-		case device.EventTraceReplayed:
+		case device.NoticeTraceReplayed:
 			err = copied.Replay(traces[e.Trace])
-		case device.EventTraceReleased:
+		case device.NoticeTraceReleased:
 			err = copied.ReleaseTrace(traces[e.Trace])
-		case device.EventAllocated:
+		case device.NoticeAllocated:
 			err = copied.Allocate(e.Buffer, here)
-		case device.EventFreed:
+		case device.NoticeFreed:
 			_, err = copied.Free(e.Buffer.ID, here)
-		case device.EventRefused:
+		case device.NoticeRefused:
 			if e.Trace != 0 {
 				err = copied.Replay(traces[e.Trace])
 			} else {
@@ -185,7 +185,7 @@ func TestObservedFleetCanBeFollowed(t *testing.T) {
 			require.Equal(t, e.Verdict.String(), refused.Error())
 			again++
 			err = nil
-		case device.EventPeaksReset:
+		case device.NoticePeaksReset:
 			d, _ := copied.Device(first)
 			d.ResetPeaks()
 			err = nil
@@ -261,7 +261,7 @@ func TestObserverThatPanics(t *testing.T) {
 		func(f *device.Fleet) { d, _ := f.Device(2); _ = f.Remove(d.Set()) },
 	}
 	calm, upset := device.NewFleet(), device.NewFleet()
-	upset.Observe(func(device.Event) { panic("observer") })
+	upset.Observe(func(device.Notice) { panic("observer") })
 	for i, step := range steps {
 		step(calm)
 		require.PanicsWithValue(t, "observer", func() { step(upset) }, "step %d", i)

@@ -49,7 +49,7 @@ func (f *Fleet) Place(b fit.Buffer, size uint64, s Set) (_ fit.Buffer, err error
 		f.reheap(p.slots, a, nil)
 	}
 	for _, p := range all {
-		f.emit(Event{Kind: EventAllocated, Set: f.setOf(p.slots, p.slots.Count()), Buffer: p.Buffer})
+		f.emit(Notice{Kind: NoticeAllocated, Set: f.setOf(p.slots, p.slots.Count()), Buffer: p.Buffer})
 	}
 	return a.Copy(), nil
 }

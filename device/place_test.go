@@ -44,8 +44,8 @@ func starts(f *device.Fleet, id fit.BufferID) map[device.ID]map[string]uint64 {
 // In lockstep all devices of a set get one address, which is free on each of them.
 func TestPlaceTogether(t *testing.T) {
 	f, all := placing(t)
-	var told []device.Event
-	f.Observe(func(e device.Event) { told = append(told, e) })
+	var told []device.Notice
+	f.Observe(func(e device.Notice) { told = append(told, e) })
 	b := fit.Buffer{ID: 7, Kind: fit.KindL1, Cores: cores("{[0-0 - 1-0]}").Cores(), Name: "weights"}
 	placed, err := f.Place(b, 100, all)
 	require.NoError(t, err)
@@ -56,7 +56,7 @@ func TestPlaceTogether(t *testing.T) {
 	}
 	require.Len(t, told, 1)
 	require.True(t, told[0].Set.Equal(all))
-	require.Equal(t, device.EventAllocated, told[0].Kind)
+	require.Equal(t, device.NoticeAllocated, told[0].Kind)
 	require.Equal(t, placed, told[0].Buffer)
 
 	others, err := f.Of(2, 4, 6)
@@ -89,7 +89,7 @@ func TestPlacePerCore(t *testing.T) {
 		require.NoError(t, f.Allocate(b, s))
 	}
 	var told []string
-	f.Observe(func(e device.Event) { told = append(told, e.Set.String()) })
+	f.Observe(func(e device.Notice) { told = append(told, e.Set.String()) })
 	placed, err := f.Place(fit.Buffer{ID: 7, Kind: fit.KindL1, Mode: fit.PerCore, Cores: cores("{[0-0 - 2-0]}").Cores()}, 16, all)
 	require.NoError(t, err)
 	want := map[device.ID]map[string]uint64{

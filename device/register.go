@@ -38,7 +38,7 @@ func (f *Fleet) Register(p *program.Program, s Set) (added Set, err error) {
 	}
 	added, err = f.register(p, s)
 	if added.s != nil {
-		f.emit(Event{Kind: EventRegistered, Set: added, Program: p})
+		f.emit(Notice{Kind: NoticeRegistered, Set: added, Program: p})
 	}
 	return added, err
 }
@@ -126,7 +126,7 @@ func (f *Fleet) Unregister(id program.ID, s Set) (err error) {
 		return err
 	}
 	f.unregister(r, s.s.slots, s.s.n)
-	f.emit(Event{Kind: EventUnregistered, Set: s, Program: r.Program})
+	f.emit(Notice{Kind: NoticeUnregistered, Set: s, Program: r.Program})
 	return nil
 }
 
@@ -171,7 +171,7 @@ func (f *Fleet) UnregisterAll(id program.ID) (removed Set) {
 	n := on.Count()
 	f.unregister(r, on, n)
 	removed = f.setOf(on, n)
-	f.emit(Event{Kind: EventUnregistered, Set: removed, Program: r.Program})
+	f.emit(Notice{Kind: NoticeUnregistered, Set: removed, Program: r.Program})
 	return removed
 }
 
@@ -226,7 +226,7 @@ func (f *Fleet) Replace(old program.ID, new *program.Program) (_ Set, err error)
 	f.charge.add(next.Charge, n)
 	f.change(on, step{Old: r, New: next})
 	f.retire(r)
-	f.emit(Event{Kind: EventReplaced, Set: where, Program: new, Old: r.Program})
+	f.emit(Notice{Kind: NoticeReplaced, Set: where, Program: new, Old: r.Program})
 	return where, nil
 }
 

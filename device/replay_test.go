@@ -13,18 +13,18 @@ import (
 
 // refusedReplay replays a trace that does not fit and returns the verdict. Nothing changes, and the
 // observer is called.
-func refusedReplay(t *testing.T, f *device.Fleet, trace device.TraceID) (e device.Event) {
+func refusedReplay(t *testing.T, f *device.Fleet, trace device.TraceID) (e device.Notice) {
 	t.Helper()
 	still(t, f, func() {
-		var seen []device.Event
-		f.Observe(func(e device.Event) { seen = append(seen, e) })
+		var seen []device.Notice
+		f.Observe(func(e device.Notice) { seen = append(seen, e) })
 		defer f.Observe(nil)
 		err := f.Replay(trace)
 		var refused fit.Verdict
 		require.ErrorAs(t, err, &refused)
 		require.Len(t, seen, 1)
 		e = seen[0]
-		require.Equal(t, device.EventRefused, e.Kind)
+		require.Equal(t, device.NoticeRefused, e.Kind)
 		require.Equal(t, trace, e.Trace)
 		require.Same(t, refused.Program, e.Program)
 		require.Equal(t, refused, e.Verdict)
@@ -85,8 +85,8 @@ func TestReplayJudgesEachProgram(t *testing.T) {
 func TestProgramWithoutCBs(t *testing.T) {
 	f := device.NewFleet()
 	m := addMesh(t, f, 0, 1, 2, l1.N150())
-	var seen []device.EventKind
-	f.Observe(func(e device.Event) { seen = append(seen, e.Kind) })
+	var seen []device.NoticeKind
+	f.Observe(func(e device.Notice) { seen = append(seen, e.Kind) })
 	p, q := build(t, m.Spec(), 1), build(t, m.Spec(), 2)
 	require.Equal(t, []device.ID{1}, register(t, f, p, of(t, f, 1)))
 	require.Equal(t, []device.ID{1}, ids(f.Where(1)))
@@ -105,10 +105,10 @@ func TestProgramWithoutCBs(t *testing.T) {
 	require.EqualError(t, err, "program 1 (1 CBs on 0 cores, 0 bytes): its id is taken by program 1 (0 CBs on 0 cores, 0 bytes)")
 	require.NoError(t, f.Unregister(1, of(t, f, 1)))
 	require.Zero(t, f.Where(1).Len())
-	require.Equal(t, []device.EventKind{
-		device.EventRegistered, device.EventDispatched, device.EventRegistered, device.EventDispatched,
-		device.EventTraceBegun, device.EventTraceRecorded, device.EventTraceEnded, device.EventTraceReplayed,
-		device.EventUnregistered,
+	require.Equal(t, []device.NoticeKind{
+		device.NoticeRegistered, device.NoticeDispatched, device.NoticeRegistered, device.NoticeDispatched,
+		device.NoticeTraceBegun, device.NoticeTraceRecorded, device.NoticeTraceEnded, device.NoticeTraceReplayed,
+		device.NoticeUnregistered,
 	}, seen)
 	intact(t, f)
 }

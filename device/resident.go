@@ -73,10 +73,10 @@ func (f *Fleet) dispatch(r *registration, s Set) error {
 	return nil
 }
 
-// emitDispatched is apart because most fleets have no observer, and an Event is large.
+// emitDispatched is apart because most fleets have no observer, and a Notice is large.
 func (f *Fleet) emitDispatched(r *registration, s Set) {
 	if f.observer != nil {
-		f.emit(Event{Kind: EventDispatched, Set: s, Program: r.Program})
+		f.emit(Notice{Kind: NoticeDispatched, Set: s, Program: r.Program})
 	}
 }
 
@@ -107,7 +107,7 @@ func (f *Fleet) Evict(id program.ID, s Set) (evicted Set, err error) {
 	f.publishMeshes()
 	evicted = f.setOf(slots, slots.Count())
 	if evicted.s != nil {
-		f.emit(Event{Kind: EventEvicted, Set: evicted, Program: p})
+		f.emit(Notice{Kind: NoticeEvicted, Set: evicted, Program: p})
 	}
 	return evicted, nil
 }

@@ -34,7 +34,7 @@ func (f *Fleet) BeginTrace(s Set) (_ TraceID, err error) {
 		f.traces = map[TraceID]*trace{}
 	}
 	f.traces[f.lastTrace] = &trace{on: s}
-	f.emit(Event{Kind: EventTraceBegun, Set: s, Trace: f.lastTrace})
+	f.emit(Notice{Kind: NoticeTraceBegun, Set: s, Trace: f.lastTrace})
 	return f.lastTrace, nil
 }
 
@@ -59,7 +59,7 @@ func (f *Fleet) Record(id TraceID, p program.ID) (err error) {
 	}
 	if r != nil {
 		t.record(r, f.operation)
-		f.emit(Event{Kind: EventTraceRecorded, Trace: id, Program: r.Program})
+		f.emit(Notice{Kind: NoticeTraceRecorded, Trace: id, Program: r.Program})
 	}
 	return nil
 }
@@ -94,7 +94,7 @@ func (f *Fleet) EndTrace(id TraceID) (err error) {
 		peak = residue.Larger(peak, f.piecesOf(r.registration))
 	}
 	t.peak = f.residues.Of(peak, &f.numbers)
-	f.emit(Event{Kind: EventTraceEnded, Trace: id})
+	f.emit(Notice{Kind: NoticeTraceEnded, Trace: id})
 	return nil
 }
 
@@ -109,7 +109,7 @@ func (f *Fleet) EndTrace(id TraceID) (err error) {
 //
 // A replay is judged like an enqueue: each program of the trace runs, whatever the
 // others leave, so that each has to fit as recorded. The observer gets an
-// EventRefused for one that does not. Cost: a Dispatch, and the check of an Enqueue
+// NoticeRefused for one that does not. Cost: a Dispatch, and the check of an Enqueue
 // for each recorded program; O(devices) for each that left a device since the last
 // replay.
 //
@@ -148,7 +148,7 @@ func (f *Fleet) Replay(id TraceID) (err error) {
 			return err
 		}
 	}
-	f.emit(Event{Kind: EventTraceReplayed, Set: t.on, Trace: id})
+	f.emit(Notice{Kind: NoticeTraceReplayed, Set: t.on, Trace: id})
 	return nil
 }
 
@@ -176,7 +176,7 @@ func (f *Fleet) replays(id TraceID, t *trace) error {
 			return err
 		}
 		if v := judge(r.Program, all); !v.Fits() {
-			f.emit(Event{Kind: EventRefused, Set: t.on, Trace: id, Program: r.Program, Verdict: v})
+			f.emit(Notice{Kind: NoticeRefused, Set: t.on, Trace: id, Program: r.Program, Verdict: v})
 			return ofProgram(r.Program.ID(), v)
 		}
 		f.fitted(r, t.on)
@@ -198,7 +198,7 @@ func (f *Fleet) ReleaseTrace(id TraceID) (err error) {
 		r.heirs.release()
 	}
 	delete(f.traces, id)
-	f.emit(Event{Kind: EventTraceReleased, Trace: id})
+	f.emit(Notice{Kind: NoticeTraceReleased, Trace: id})
 	return nil
 }
 

@@ -172,19 +172,19 @@ func TestWriterTellsProgramsAgain(t *testing.T) {
 	var log strings.Builder
 	w := event.NewWriter(&log)
 	w.T, w.Process, w.Tag = "7", "p", "g"
-	for _, e := range []device.Event{
-		{Kind: device.EventRegistered, Program: p}, {Kind: device.EventRegistered, Program: p},
-		{Kind: device.EventRegistered, Program: same},
-		{Kind: device.EventRefused, Program: q}, {Kind: device.EventRefused, Program: q},
-		{Kind: device.EventReplaced, Old: same, Program: q}, {Kind: device.EventRegistered, Program: same},
-		{Kind: device.EventReplaced, Old: same, Program: empty}, {Kind: device.EventReplaced, Old: same, Program: empty},
-		{Kind: device.EventEvicted, Program: q},
-		{Kind: device.EventHybridSet, Hybrid: true}, {Kind: device.EventHybridSet},
-		{Kind: device.EventRegistered, Program: same}, {Kind: device.EventRegistered, Program: p}, {Kind: device.EventRegistered, Program: p},
-		{Kind: device.EventReplaced, Old: p, Program: q}, {Kind: device.EventRegistered, Program: q},
-		{Kind: device.EventTraceBegun, Trace: 3}, {Kind: device.EventTraceRecorded, Trace: 3, Program: q}, {Kind: device.EventTraceEnded, Trace: 3},
-		{Kind: device.EventTraceReplayed, Trace: 3}, {Kind: device.EventRefused, Trace: 4}, {Kind: device.EventTraceReleased, Trace: 3},
-		{Kind: device.EventPeaksReset}, {Kind: device.EventDeviceAdded, Spec: l1.Spec{Name: "x", Arch: l1.Wormhole, Cols: 2, Rows: 3}},
+	for _, e := range []device.Notice{
+		{Kind: device.NoticeRegistered, Program: p}, {Kind: device.NoticeRegistered, Program: p},
+		{Kind: device.NoticeRegistered, Program: same},
+		{Kind: device.NoticeRefused, Program: q}, {Kind: device.NoticeRefused, Program: q},
+		{Kind: device.NoticeReplaced, Old: same, Program: q}, {Kind: device.NoticeRegistered, Program: same},
+		{Kind: device.NoticeReplaced, Old: same, Program: empty}, {Kind: device.NoticeReplaced, Old: same, Program: empty},
+		{Kind: device.NoticeEvicted, Program: q},
+		{Kind: device.NoticeHybridSet, Hybrid: true}, {Kind: device.NoticeHybridSet},
+		{Kind: device.NoticeRegistered, Program: same}, {Kind: device.NoticeRegistered, Program: p}, {Kind: device.NoticeRegistered, Program: p},
+		{Kind: device.NoticeReplaced, Old: p, Program: q}, {Kind: device.NoticeRegistered, Program: q},
+		{Kind: device.NoticeTraceBegun, Trace: 3}, {Kind: device.NoticeTraceRecorded, Trace: 3, Program: q}, {Kind: device.NoticeTraceEnded, Trace: 3},
+		{Kind: device.NoticeTraceReplayed, Trace: 3}, {Kind: device.NoticeRefused, Trace: 4}, {Kind: device.NoticeTraceReleased, Trace: 3},
+		{Kind: device.NoticePeaksReset}, {Kind: device.NoticeDeviceAdded, Spec: l1.Spec{Name: "x", Arch: l1.Wormhole, Cols: 2, Rows: 3}},
 	} {
 		e.Set = d.Set()
 		w.Observe(e)

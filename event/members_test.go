@@ -219,10 +219,10 @@ func TestAddTo(t *testing.T) {
 func TestObserveAfterAnError(t *testing.T) {
 	var log bytes.Buffer
 	w := event.NewWriter(&log)
-	w.Observe(device.Event{Kind: 200})
+	w.Observe(device.Notice{Kind: 200})
 	require.EqualError(t, w.Err(), "event of kind 200 is not known to this version of the event log")
-	w.Observe(device.Event{Kind: 201})
-	w.Observe(device.Event{Kind: device.EventPeaksReset})
+	w.Observe(device.Notice{Kind: 201})
+	w.Observe(device.Notice{Kind: device.NoticePeaksReset})
 	require.EqualError(t, w.Err(), "event of kind 200 is not known to this version of the event log")
 	require.Error(t, w.Write(&event.Event{Kind: event.KindOpEnd}))
 	require.Empty(t, log.String())

@@ -12,7 +12,7 @@ import (
 
 // Observe writes an operation of a fleet, with the definition of a program where the log lacks it.
 // It is made for device.Fleet.Observe; see Err.
-func (w *Writer) Observe(happened device.Event) {
+func (w *Writer) Observe(happened device.Notice) {
 	if w.err != nil {
 		return
 	}
@@ -22,20 +22,20 @@ func (w *Writer) Observe(happened device.Event) {
 		return
 	}
 	switch happened.Kind {
-	case device.EventDeviceAdded, device.EventMeshAdded:
+	case device.NoticeDeviceAdded, device.NoticeMeshAdded:
 		e.Spec, e.Rows, e.Cols = happened.Spec, happened.Rows, happened.Cols
 		for e.Device = range happened.Set.All() {
 			break
 		}
-	case device.EventRegistered:
+	case device.NoticeRegistered:
 		w.define(happened.Program)
 		e.Program = happened.Program.ID()
-	case device.EventReplaced:
+	case device.NoticeReplaced:
 		w.replace(&e, happened)
-	case device.EventUnregistered:
+	case device.NoticeUnregistered:
 		e.Program = happened.Program.ID()
 		delete(w.defined, e.Program) // it may still be on other devices: then it is defined again
-	case device.EventRefused:
+	case device.NoticeRefused:
 		if happened.Trace != 0 {
 			e.Kind = KindReplay
 			break
@@ -43,15 +43,15 @@ func (w *Writer) Observe(happened device.Event) {
 		w.define(happened.Program)
 		e.Program = happened.Program.ID()
 		delete(w.defined, e.Program) // it may be nowhere, and never come again
-	case device.EventHybridSet:
+	case device.NoticeHybridSet:
 		if !happened.Hybrid {
 			e.Kind = KindLockstep
 		}
-	case device.EventDispatched, device.EventEvicted, device.EventTraceRecorded:
+	case device.NoticeDispatched, device.NoticeEvicted, device.NoticeTraceRecorded:
 		e.Program = happened.Program.ID()
-	case device.EventAllocated:
+	case device.NoticeAllocated:
 		e.setBuffer(happened.Buffer)
-	case device.EventFreed:
+	case device.NoticeFreed:
 		e.Buffer.ID = happened.Buffer.ID
 	}
 	e.Trace = uint64(happened.Trace)
@@ -72,7 +72,7 @@ func (w *Writer) keep(err error) {
 	}
 }
 
-func (w *Writer) replace(e *Event, happened device.Event) {
+func (w *Writer) replace(e *Event, happened device.Notice) {
 	w.define(happened.Program)
 	e.Program = happened.Old.ID()
 	if id := happened.Program.ID(); id != e.Program {
@@ -127,16 +127,16 @@ func (e *Event) setBuffer(b fit.Buffer) {
 }
 
 // kindOfDevice returns the kind of an event of a fleet, "" if this version of the log has none.
-func kindOfDevice(k device.EventKind) Kind {
+func kindOfDevice(k device.NoticeKind) Kind {
 	kinds := [...]Kind{
-		device.EventDeviceAdded: KindDevice, device.EventMeshAdded: KindMesh, device.EventDeviceRemoved: KindRemove,
-		device.EventRegistered: KindRegister, device.EventUnregistered: KindUnregister, device.EventReplaced: KindReplace,
-		device.EventDispatched: KindDispatch, device.EventEvicted: KindEvict,
-		device.EventTraceBegun: KindTraceBegin, device.EventTraceRecorded: KindRecord, device.EventTraceEnded: KindTraceEnd,
-		device.EventTraceReplayed: KindReplay, device.EventTraceReleased: KindRelease,
-		device.EventAllocated: KindAllocate, device.EventFreed: KindFree, device.EventPeaksReset: KindResetPeaks,
-		device.EventRefused:   KindEnqueue, // of a trace it is a replay
-		device.EventHybridSet: KindHybrid,
+		device.NoticeDeviceAdded: KindDevice, device.NoticeMeshAdded: KindMesh, device.NoticeDeviceRemoved: KindRemove,
+		device.NoticeRegistered: KindRegister, device.NoticeUnregistered: KindUnregister, device.NoticeReplaced: KindReplace,
+		device.NoticeDispatched: KindDispatch, device.NoticeEvicted: KindEvict,
+		device.NoticeTraceBegun: KindTraceBegin, device.NoticeTraceRecorded: KindRecord, device.NoticeTraceEnded: KindTraceEnd,
+		device.NoticeTraceReplayed: KindReplay, device.NoticeTraceReleased: KindRelease,
+		device.NoticeAllocated: KindAllocate, device.NoticeFreed: KindFree, device.NoticePeaksReset: KindResetPeaks,
+		device.NoticeRefused:   KindEnqueue, // of a trace it is a replay
+		device.NoticeHybridSet: KindHybrid,
 	}
 	if int(k) >= len(kinds) {
 		return ""

@@ -580,7 +580,7 @@ func TestWriterFails(t *testing.T) {
 		require.Equal(t, c.log, log.String(), c.name)
 	}
 	w = event.NewWriter(io.Discard)
-	w.Observe(device.Event{Kind: 200})
+	w.Observe(device.Notice{Kind: 200})
 	require.ErrorContains(t, w.Err(), "event of kind 200 is not known")
 }
 

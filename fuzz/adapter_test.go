@@ -45,7 +45,7 @@ func newFleet() suite.Tracker {
 }
 
 // observe takes down what an event finds.
-func (f *fleet) observe(device.Event) {
+func (f *fleet) observe(device.Notice) {
 	for _, d := range f.handles {
 		f.told = append(f.told, published{d, d.Registered(), d.Resident()})
 	}

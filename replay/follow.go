@@ -37,7 +37,7 @@ type replay struct {
 
 // changes are the operations of the fleet for the current event.
 type changes struct {
-	told []device.Event
+	told []device.Notice
 	deaf bool // a change is only to be looked through
 }
 

@@ -26,14 +26,14 @@ func (m *moment) write(e *event.Event) {
 // declare writes the devices and the registered programs.
 func (m *moment) declare() {
 	for d := range m.fleet.Devices() {
-		m.out.Observe(device.Event{Kind: device.EventDeviceAdded, Set: d.Set(), Spec: d.Spec()})
+		m.out.Observe(device.Notice{Kind: device.NoticeDeviceAdded, Set: d.Set(), Spec: d.Spec()})
 		if d.Hybrid() {
-			m.out.Observe(device.Event{Kind: device.EventHybridSet, Set: d.Set(), Hybrid: true})
+			m.out.Observe(device.Notice{Kind: device.NoticeHybridSet, Set: d.Set(), Hybrid: true})
 		}
 	}
 	for p := range m.fleet.Programs() {
 		m.used[p.ID()] = true
-		m.out.Observe(device.Event{Kind: device.EventRegistered, Program: p, Set: m.fleet.Where(p.ID())})
+		m.out.Observe(device.Notice{Kind: device.NoticeRegistered, Program: p, Set: m.fleet.Where(p.ID())})
 	}
 }
 
@@ -68,7 +68,7 @@ func (m *moment) registered(p *program.Program, on []device.ID) bool {
 func (m *moment) allocate() {
 	for d := range m.fleet.Devices() {
 		for b := range d.Buffers() {
-			m.out.Observe(device.Event{Kind: device.EventAllocated, Buffer: b, Set: d.Set()})
+			m.out.Observe(device.Notice{Kind: device.NoticeAllocated, Buffer: b, Set: d.Set()})
 		}
 	}
 }

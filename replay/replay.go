@@ -88,7 +88,7 @@ func newReplay(file string, opt Options) *replay {
 		}
 	})
 	r.result.File, r.result.Only = file, opt.Only
-	fleet.Observe(func(e device.Event) {
+	fleet.Observe(func(e device.Notice) {
 		if !r.changes.deaf {
 			r.changes.told = append(r.changes.told, e)
 		}

@@ -67,7 +67,7 @@ func (s *SharedSession) WriteMoment(w io.Writer) error {
 		m.dispatch(ls)
 	}
 	m.allocate()
-	m.out.Observe(device.Event{Kind: device.EventPeaksReset, Set: f.Set()})
+	m.out.Observe(device.Notice{Kind: device.NoticePeaksReset, Set: f.Set()})
 	for i := range s.unseen {
 		m.write(&s.unseen[i])
 	}

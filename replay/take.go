@@ -10,27 +10,27 @@ import (
 )
 
 // take passes one operation of the fleet to the stages.
-func (r *replay) take(e *event.Event, told device.Event) error {
+func (r *replay) take(e *event.Event, told device.Notice) error {
 	switch told.Kind {
-	case device.EventTraceBegun, device.EventTraceEnded, device.EventRefused, device.EventPeaksReset:
+	case device.NoticeTraceBegun, device.NoticeTraceEnded, device.NoticeRefused, device.NoticePeaksReset:
 		return nil
-	case device.EventTraceRecorded:
+	case device.NoticeTraceRecorded:
 		r.catalogue.traces[told.Trace] = append(r.catalogue.traces[told.Trace], told.Program)
 		return nil
-	case device.EventTraceReleased:
+	case device.NoticeTraceReleased:
 		delete(r.catalogue.traces, told.Trace)
 		return nil
-	case device.EventAllocated:
+	case device.NoticeAllocated:
 		r.allocate(e, told)
 		return nil
-	case device.EventDeviceAdded, device.EventMeshAdded:
+	case device.NoticeDeviceAdded, device.NoticeMeshAdded:
 		for i := range told.Set.Len() {
 			if err := r.add(e.Device+device.ID(i), e); err != nil {
 				return err
 			}
 		}
 		return nil
-	case device.EventReplaced: // an id has one layout: the old one ends everywhere before the new one begins
+	case device.NoticeReplaced: // an id has one layout: the old one ends everywhere before the new one begins
 		for _, d := range r.rows.of(told.Set) {
 			if err := r.books.unregister(d, told.Old.ID()); err != nil {
 				return err
@@ -46,9 +46,9 @@ func (r *replay) take(e *event.Event, told device.Event) error {
 }
 
 // takeOn passes an operation of the fleet to the stages, for one row.
-func (r *replay) takeOn(d *row, e *event.Event, told device.Event) error {
+func (r *replay) takeOn(d *row, e *event.Event, told device.Notice) error {
 	switch told.Kind {
-	case device.EventDeviceRemoved:
+	case device.NoticeDeviceRemoved:
 		if err := r.executions.differs(d); err != nil {
 			return err
 		}
@@ -56,9 +56,9 @@ func (r *replay) takeOn(d *row, e *event.Event, told device.Event) error {
 			gone(d, nil, when{})
 		}
 		return r.books.remove(d)
-	case device.EventHybridSet:
+	case device.NoticeHybridSet:
 		r.met(d)
-	case device.EventRegistered, device.EventReplaced:
+	case device.NoticeRegistered, device.NoticeReplaced:
 		if e.Kind == event.KindRun { // which has rows of its own
 			return nil
 		}
@@ -67,9 +67,9 @@ func (r *replay) takeOn(d *row, e *event.Event, told device.Event) error {
 			return err
 		}
 		return r.books.register(d, told.Program, c, r.runs(told.Program, e))
-	case device.EventUnregistered:
+	case device.NoticeUnregistered:
 		return r.books.unregister(d, told.Program.ID())
-	case device.EventDispatched:
+	case device.NoticeDispatched:
 		if e.Kind == event.KindRun {
 			return nil
 		}
@@ -80,7 +80,7 @@ func (r *replay) takeOn(d *row, e *event.Event, told device.Event) error {
 		}
 		d.activity.logged(p)
 		d.activity.log.Executions++
-	case device.EventTraceReplayed:
+	case device.NoticeTraceReplayed:
 		if err := r.executions.differs(d); err != nil {
 			return err
 		}
@@ -92,9 +92,9 @@ func (r *replay) takeOn(d *row, e *event.Event, told device.Event) error {
 		}
 		r.marker.grown(d, r.session.now(e), nil)
 		d.activity.log.Executions++
-	case device.EventEvicted:
+	case device.NoticeEvicted:
 		return r.executions.differs(d)
-	case device.EventFreed:
+	case device.NoticeFreed:
 		r.free(d, told, e)
 	}
 	return nil
@@ -163,7 +163,7 @@ func (r *replay) declare(e *event.Event) {
 }
 
 // allocate records that a buffer is allocated.
-func (r *replay) allocate(e *event.Event, told device.Event) {
+func (r *replay) allocate(e *event.Event, told device.Notice) {
 	given, rows := told.Buffer, r.rows.of(told.Set)
 	b := newBuffer(e, given, r.session.now(e), r.marker.count)
 	if !r.books.ledger.runs {
@@ -189,7 +189,7 @@ func (r *replay) allocate(e *event.Event, told device.Event) {
 }
 
 // free records that a device does not hold a buffer any more. Devices may have had different ones under one id.
-func (r *replay) free(d *row, told device.Event, e *event.Event) {
+func (r *replay) free(d *row, told device.Notice, e *event.Event) {
 	d.touched = true
 	b := d.memory.live.of(told.Buffer.ID)
 	if b == nil { // it backed another one
@@ -248,7 +248,7 @@ func (r *replay) enqueue(e *event.Event) error {
 		calls = append(calls, called{p, set})
 	case event.KindReplay: // all that was recorded, as it was recorded, also if the replay is refused
 		for _, happened := range r.changes.told {
-			if happened.Kind != device.EventTraceReplayed && happened.Kind != device.EventRefused {
+			if happened.Kind != device.NoticeTraceReplayed && happened.Kind != device.NoticeRefused {
 				continue
 			}
 			for _, p := range r.catalogue.recorded(happened.Trace) {

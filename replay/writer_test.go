@@ -32,8 +32,8 @@ func TestWriterAndSession(t *testing.T) {
 		w := event.NewWriter(&log)
 		fleet := device.NewFleet()
 		refused := 0
-		fleet.Observe(func(e device.Event) {
-			if w.Observe(e); e.Kind == device.EventRefused {
+		fleet.Observe(func(e device.Notice) {
+			if w.Observe(e); e.Kind == device.NoticeRefused {
 				refused++
 			}
 		})
