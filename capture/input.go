@@ -36,17 +36,17 @@ func Inputs(path string) ([]Input, error) {
 	return l.Inputs, err
 }
 
-// Listed has the captures that a path names.
-type Listed struct {
+// A Listing has the captures that a path names.
+type Listing struct {
 	Inputs []Input
-	Passed []Passed // by name
+	Passed []Lookalike // by name
 }
 
-// Passed is a file that is called like an input and is none.
-type Passed struct{ Path, Why string }
+// A Lookalike is a file that is called like an input and is none.
+type Lookalike struct{ Path, Why string }
 
 // List returns the result of Inputs, and the files that it passes over.
-func List(path string) (l Listed, err error) {
+func List(path string) (l Listing, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return l, fileError(path, err)
@@ -81,7 +81,7 @@ func List(path string) (l Listed, err error) {
 		in := newInput(full)
 		switch {
 		case why != "":
-			l.Passed = append(l.Passed, Passed{full, why})
+			l.Passed = append(l.Passed, Lookalike{full, why})
 		case ending == ".jsonl":
 			logs = append(logs, in)
 		case in.Rank.OK:
@@ -94,20 +94,20 @@ func List(path string) (l Listed, err error) {
 }
 
 // order orders the files of a folder.
-func (l Listed) order(path string, ranks, others, logs []Input) (Listed, error) {
+func (l Listing) order(path string, ranks, others, logs []Input) (Listing, error) {
 	byName := func(a, b Input) int { return natural(a.Path, b.Path) }
 	slices.SortFunc(others, byName)
 	slices.SortFunc(logs, byName)
 	if len(ranks) > 0 {
 		for _, in := range others {
-			l.Passed = append(l.Passed, Passed{in.Path, "the captures of the ranks are beside it"})
+			l.Passed = append(l.Passed, Lookalike{in.Path, "the captures of the ranks are beside it"})
 		}
 		var err error
 		if others, err = byRank(path, ranks); err != nil {
-			return Listed{}, err
+			return Listing{}, err
 		}
 	}
-	slices.SortFunc(l.Passed, func(a, b Passed) int { return natural(a.Path, b.Path) })
+	slices.SortFunc(l.Passed, func(a, b Lookalike) int { return natural(a.Path, b.Path) })
 	if l.Inputs = append(others, logs...); len(l.Inputs) == 0 {
 		return l, &event.InputError{
 			File: path, Node: -1, Reason: "no captures or logs (*.json, *.jsonl, also with .gz or .zst) in this folder", Err: fs.ErrNotExist,

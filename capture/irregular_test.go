@@ -46,5 +46,5 @@ func TestIrregularFilesArePassedOver(t *testing.T) {
 	// Who names a pipe means it.
 	l, err = List(in("pipe.json"))
 	require.NoError(t, err)
-	require.Equal(t, Listed{Inputs: []Input{{Path: in("pipe.json")}}}, l)
+	require.Equal(t, Listing{Inputs: []Input{{Path: in("pipe.json")}}}, l)
 }

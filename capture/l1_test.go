@@ -501,7 +501,7 @@ func TestL1Dispatched(t *testing.T) {
 		execute()
 	})
 	d := l1Row(t, s.replay(t, Options{}), 0)
-	require.Equal(t, &replay.Dispatched{Peak: 8192, Final: 4096 + 64, CorePeak: 4096, Executions: 4, Unknown: 1}, d.Dispatched)
+	require.Equal(t, &replay.Residue{Peak: 8192, Final: 4096 + 64, CorePeak: 4096, Executions: 4, Unknown: 1}, d.Dispatched)
 	require.Equal(t, uint64(16384), d.Peak.Bytes)
 }
 

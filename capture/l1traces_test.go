@@ -44,7 +44,7 @@ func TestTraceMatmul(t *testing.T) {
 	require.Equal(t, replay.AddressesRecorded, d.Addresses)
 	require.Equal(t, []int64{1, 0}, []int64{r.Checks.Runs, r.Checks.Failed})
 	require.Equal(t, uint64(1_552_384-898_048), r.Checks.Tightest.Headroom.Free)
-	require.Equal(t, replay.Earlier{Other: 1}, r.Earlier)
+	require.Equal(t, replay.EarlierBuffers{Other: 1}, r.Earlier)
 	require.Equal(t, int64(1), r.Live.Buffers)
 	require.Empty(t, r.Upstream.Causes)
 	require.Empty(t, r.Untold())

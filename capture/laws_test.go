@@ -66,7 +66,7 @@ type laws struct {
 	declared map[device.ID]*event.Event
 	programs map[program.ID]*event.Event
 	live     map[fit.BufferID]map[device.ID]bool
-	alive    map[device.ID]*event.RunOn
+	alive    map[device.ID]*event.RunDevice
 	size     map[device.ID]int // nodes of what is alive
 	nodes    map[device.ID]int // nodes of runs that were told
 	last     event.Pos
@@ -75,7 +75,7 @@ type laws struct {
 func newLaws(t require.TestingT) *laws {
 	return &laws{
 		t: t, declared: map[device.ID]*event.Event{}, programs: map[program.ID]*event.Event{},
-		live: map[fit.BufferID]map[device.ID]bool{}, alive: map[device.ID]*event.RunOn{}, size: map[device.ID]int{},
+		live: map[fit.BufferID]map[device.ID]bool{}, alive: map[device.ID]*event.RunDevice{}, size: map[device.ID]int{},
 		nodes: map[device.ID]int{},
 	}
 }

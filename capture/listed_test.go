@@ -13,7 +13,7 @@ import (
 )
 
 // passed returns what was passed over as text, without the folder.
-func passed(l Listed) (list []string) {
+func passed(l Listing) (list []string) {
 	for _, p := range l.Passed {
 		list = append(list, filepath.Base(p.Path)+": "+p.Why)
 	}
@@ -89,10 +89,10 @@ func TestPassedAll(t *testing.T) {
 	name := filepath.Join(dir, "a.expected.json")
 	l, err = List(name)
 	require.NoError(t, err)
-	require.Equal(t, Listed{Inputs: []Input{{Path: name}}}, l)
+	require.Equal(t, Listing{Inputs: []Input{{Path: name}}}, l)
 
 	l, err = List(filepath.Join(dir, "missing"))
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	checkError(t, err)
-	require.Equal(t, Listed{}, l)
+	require.Equal(t, Listing{}, l)
 }

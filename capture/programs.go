@@ -112,7 +112,7 @@ func (p *programs) abort(s *step) {
 type start struct {
 	what startKey
 	unit *unit
-	on   event.RunOn
+	on   event.RunDevice
 
 	first  uint64         // counter of the first node that the capture shows of it
 	others [][]program.ID // workloads that may have begun instead of the one that this is the first program of
@@ -308,7 +308,7 @@ func (p *programs) again(f *freeing, first, at uint64) (rounds [][]start) {
 				rounds = append(rounds, nil)
 			}
 			what := startKey{program: r.program, op: key.path, inferred: true, unsettled: r.unsettled}
-			one := start{what, on, event.RunOn{Device: on.id, First: first, Last: first, CBFirst: r.cbFirst, CBLast: r.cbLast}, r.first, nil}
+			one := start{what, on, event.RunDevice{Device: on.id, First: first, Last: first, CBFirst: r.cbFirst, CBLast: r.cbLast}, r.first, nil}
 			if i == 0 && len(others) > 0 {
 				one.what.others, one.what.othersUnsettled, one.others = fmt.Sprint(others), unsettled, others
 			}

@@ -38,7 +38,7 @@ func TestFreeOfUnknownMesh(t *testing.T) {
 	for name, c := range map[string]struct {
 		text  string
 		count int64 // 0: no anomaly
-		node  replay.NodeAt
+		node  replay.NodeNumber
 	}{
 		"unknown":             {graph(placeOn(0), freeOf(9), placeOn(0), freeOf(9)), 2, 1},
 		"two unknown":         {graph(placeOn(0), freeOf(9), placeOn(0), freeOf(8)), 2, 1},

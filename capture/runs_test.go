@@ -44,7 +44,7 @@ func TestRuns(t *testing.T) {
 				for _, r := range failed.Verdict.Refusals {
 					if r.Kind == fit.RefusedClash && r.What == program.CircularBuffer {
 						failures++
-						require.True(t, slices.ContainsFunc(result.Runs, func(run replay.Enqueued) bool {
+						require.True(t, slices.ContainsFunc(result.Runs, func(run replay.EnqueuedProgram) bool {
 							return run.Run.Op == failed.Run.Op && len(run.Lowest) > 0 && run.Lowest[0].Address.V == r.Limit
 						}))
 					}

@@ -37,7 +37,7 @@ type specs struct {
 	info  *reportInfo // complete when all nodes were read
 
 	chosen  l1.Spec // without a grid
-	from    event.From
+	from    event.Origins
 	decided bool // chosen is in use and cannot change any more
 
 	smalls *smallSizes // nil: to be read
@@ -102,7 +102,7 @@ func (s *specs) differ() (n int) {
 
 // chooseSpecOf finds architecture, base and alignment: options, then the file, then the
 // architecture's default.
-func chooseSpecOf(opt Options, devices []deviceInfo) (s l1.Spec, from event.From) {
+func chooseSpecOf(opt Options, devices []deviceInfo) (s l1.Spec, from event.Origins) {
 	var size, base event.Opt[uint64]
 	for _, d := range devices {
 		if !size.OK && d.WorkerL1Size.V > 0 {
@@ -112,7 +112,7 @@ func chooseSpecOf(opt Options, devices []deviceInfo) (s l1.Spec, from event.From
 			base = d.CBBase
 		}
 	}
-	from = event.From{Arch: event.FromOption, Base: event.FromArch}
+	from = event.Origins{Arch: event.FromOption, Base: event.FromArch}
 	arch := opt.Arch
 	if arch == "" {
 		arch, from.Arch = l1.Blackhole, event.FromAssumed
@@ -151,7 +151,7 @@ func chooseSpecOf(opt Options, devices []deviceInfo) (s l1.Spec, from event.From
 }
 
 // of returns the Spec of an id, without its grid, and who says so.
-func (s *specs) of(id device.ID) (l1.Spec, event.From) {
+func (s *specs) of(id device.ID) (l1.Spec, event.Origins) {
 	spec := s.spec()
 	from := s.from
 	if s.smalls == nil {

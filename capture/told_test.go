@@ -99,7 +99,7 @@ func TestToldRepeats(t *testing.T) {
 `)
 	for _, e := range events {
 		if e.Inferred && e.Node == 39 { // from the run of nodes 4 and 5
-			require.Equal(t, []event.RunOn{{Device: 0, First: 37, Last: 37, CBFirst: 4, CBLast: 5}}, e.On)
+			require.Equal(t, []event.RunDevice{{Device: 0, First: 37, Last: 37, CBFirst: 4, CBLast: 5}}, e.On)
 			require.Equal(t, "ttnn.relu > UnaryDeviceOperation", e.Op.V)
 		}
 	}

@@ -36,7 +36,7 @@ type unit struct {
 type declared struct {
 	role  event.Role
 	spec  l1.Spec
-	from  event.From
+	from  event.Origins
 	chips []device.ID
 }
 
@@ -272,8 +272,8 @@ func (r *run) add(n *node, cb program.CB, c call) {
 func (r *run) end() { r.cbs, r.told, r.circular, r.divided, r.inOp = r.cbs[:0], 0, 0, false, false }
 
 // where returns where the capture shows the run.
-func (r *run) where() event.RunOn {
-	on := event.RunOn{Device: r.on.id, First: r.first, Last: r.last}
+func (r *run) where() event.RunDevice {
+	on := event.RunDevice{Device: r.on.id, First: r.first, Last: r.last}
 	if r.circular > 0 {
 		on.CBFirst, on.CBLast = r.cbFirst, r.cbLast
 		if r.cbPath != r.key.path {

@@ -28,9 +28,9 @@ type windows struct {
 // of tt-mlir's runtime (main_pid7_tid8_exec9.json) are ordered by the number of the execution.
 // Join returns the files that a folder passes over, too. It refuses captures of several ranks,
 // processes or threads, and a file that comes twice. Errors are *event.InputError.
-func Join(paths ...string) (Input, []Passed, error) {
+func Join(paths ...string) (Input, []Lookalike, error) {
 	var all []Input
-	var passed []Passed
+	var passed []Lookalike
 	for _, path := range paths {
 		l, err := List(path)
 		if err != nil {

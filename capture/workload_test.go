@@ -106,7 +106,7 @@ func TestWorkloadOfThree(t *testing.T) {
 	require.Equal(t, int64(3), file.Devices[0].Programs)
 	require.Equal(t, uint64(4096), file.Devices[0].LogicalPeak)
 	d := file.L1[0].Dispatched
-	require.Equal(t, replay.Dispatched{Peak: 4096, Final: 4096, CorePeak: 4096, Executions: 5}, *d)
+	require.Equal(t, replay.Residue{Peak: 4096, Final: 4096, CorePeak: 4096, Executions: 5}, *d)
 	require.Empty(t, file.Untold())
 }
 

@@ -49,7 +49,7 @@
 // and a [TraceID] a command trace. A [fit.Kind] is the kind of a holder of bytes.
 // [Fleet.Totals] yields the totals of each device of a set. Totals come with [Peaks],
 // [fit.BufferTotals] and [CoreTotals]. A usage has a [UsageGroup] for cores that are alike,
-// and [Shared] bytes. A [Moment] is a kept usage, and a [MomentName] identifies it. A
+// and the bytes that kinds share ([Sharing]). A [Moment] is a kept usage, and a [MomentName] identifies it. A
 // snapshot has a [DeviceSnapshot] for each device, a [PeakGroup] for cores with the same
 // high-water mark, and a [CoreGroup] for cores that are alike, on one [Basis]. An observer
 // is called with a [Notice] of a [NoticeKind].

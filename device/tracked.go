@@ -12,19 +12,19 @@ import (
 // ones.
 type memory struct {
 	buffers *heap.BufferSet
-	tracked residue.Tracked
+	tracked residue.TrackedBytes
 
-	peak                        residue.Tracked
+	peak                        residue.TrackedBytes
 	l1Peak, smallPeak, dramPeak uint64
 }
 
 // remember gives a memory to a device that held circular buffers alone.
 func (c *cohort) remember(left *residue.Residue) {
-	c.memory = &memory{tracked: left.Tracked(), peak: residue.Tracked{Bytes: c.residentPeak, Core: c.corePeak}}
+	c.memory = &memory{tracked: left.Tracked(), peak: residue.TrackedBytes{Bytes: c.residentPeak, Core: c.corePeak}}
 }
 
 // trackedNow returns the tracked bytes of a device.
-func (c *cohort) trackedNow() residue.Tracked {
+func (c *cohort) trackedNow() residue.TrackedBytes {
 	if c.memory != nil {
 		return c.memory.tracked
 	}

@@ -34,8 +34,8 @@ type Usage struct {
 	shared []sharedBytes
 }
 
-// Shared are bytes that several kinds hold.
-type Shared struct {
+// A Sharing is bytes that several kinds hold.
+type Sharing struct {
 	Kinds []fit.Kind `json:"kinds"` // in their order
 	Bytes uint64     `json:"bytes"`
 }
@@ -56,10 +56,10 @@ func (u Usage) Of(k fit.Kind) uint64 {
 // Shared returns the bytes held by more than one kind, by the kinds; no byte is in
 // two of the rows. The sum of Of over all kinds, less (number of kinds - 1) x Bytes
 // of each row, is WithKernels.
-func (u Usage) Shared() iter.Seq[Shared] {
-	return func(yield func(Shared) bool) {
+func (u Usage) Shared() iter.Seq[Sharing] {
+	return func(yield func(Sharing) bool) {
 		for _, s := range u.shared {
-			if !yield(Shared{s.kinds.list(), s.bytes}) {
+			if !yield(Sharing{s.kinds.list(), s.bytes}) {
 				return
 			}
 		}

@@ -55,7 +55,7 @@ func TestUsage(t *testing.T) {
 		buffers   []fit.Buffer
 		want      device.Usage // without kinds
 		kinds     map[fit.Kind]uint64
-		shared    []device.Shared
+		shared    []device.Sharing
 		fullest   uint64 // of the tracked bytes of core 0-0
 		onCoreOne uint64
 	}{
@@ -85,7 +85,7 @@ func TestUsage(t *testing.T) {
 			},
 			want:    device.Usage{Tracked: 50, WithKernels: 250},
 			kinds:   map[fit.Kind]uint64{fit.KindCB: 50, fit.KindKernel: 120, fit.KindReserved: 100},
-			shared:  []device.Shared{{Kinds: []fit.Kind{fit.KindKernel, fit.KindReserved}, Bytes: 20}},
+			shared:  []device.Sharing{{Kinds: []fit.Kind{fit.KindKernel, fit.KindReserved}, Bytes: 20}},
 			fullest: 50,
 		},
 		{
@@ -96,7 +96,7 @@ func TestUsage(t *testing.T) {
 			},
 			want:    device.Usage{Tracked: 20, WithKernels: 30},
 			kinds:   map[fit.Kind]uint64{fit.KindCB: 20, fit.KindKernel: 20},
-			shared:  []device.Shared{{Kinds: []fit.Kind{fit.KindCB, fit.KindKernel}, Bytes: 10}},
+			shared:  []device.Sharing{{Kinds: []fit.Kind{fit.KindCB, fit.KindKernel}, Bytes: 10}},
 			fullest: 20,
 		},
 		{
@@ -108,7 +108,7 @@ func TestUsage(t *testing.T) {
 			},
 			want:  device.Usage{Tracked: 250, WithKernels: 250},
 			kinds: map[fit.Kind]uint64{fit.KindCB: 200, fit.KindL1: 100, fit.KindGlobalCB: 20},
-			shared: []device.Shared{
+			shared: []device.Sharing{
 				{Kinds: []fit.Kind{fit.KindCB, fit.KindL1}, Bytes: 40},
 				{Kinds: []fit.Kind{fit.KindL1, fit.KindGlobalCB}, Bytes: 10},
 				{Kinds: []fit.Kind{fit.KindCB, fit.KindL1, fit.KindGlobalCB}, Bytes: 10},

@@ -19,9 +19,9 @@
 //
 // A [Pos] is where the source has an event: the byte, the line, the index. Node is the number that
 // people know: of a capture's node, or of the line. [Opt] is a value that may be absent, made by
-// [Some]. [CB] is a buffer of a program that is defined, [Part] a place of another buffer, [RunOn]
+// [Some]. [CB] is a buffer of a program that is defined, [Part] a place of another buffer, [RunDevice]
 // a device that a program ran on; each may be synthesised, which means that the source placed it.
-// [Role] is the meaning of a device in its source; [From] and [Source] are the origins of its
+// [Role] is the meaning of a device in its source; [Origins] and [Source] are the origins of its
 // properties; [NoDevice] is the device of sources without ids. [Upstream], [UpstreamCause] and
 // [CauseCode] are ttnn's own figures. [Code] names an oddity of an event of a log, [CodeOf] returns
 // the code of an error, and [Anomaly] names an oddity of a line. [UnplacedEarlier] and its like are

@@ -106,7 +106,7 @@ type Event struct {
 	Role  Role
 	Chips []device.ID    // of a mesh, ascending
 	Like  Opt[device.ID] // what happened on that device so far happened here too: a chip that shows after its mesh
-	From  From
+	From  Origins
 
 	Program   program.ID
 	With      Opt[program.ID] // replace: the new program, if it has another id
@@ -115,7 +115,7 @@ type Event struct {
 	AsWritten bool            // program: core ranges are kept as they are, not merged
 	Bases     []program.Base  // program: where its CBs start at the lowest
 	Known     bool            // executed: Program is
-	On        []RunOn         // run: its devices, by id
+	On        []RunDevice     // run: its devices, by id
 	Inferred  bool            // run: taken from an earlier run, since the program came from the cache
 	// Candidates, of a run: its alternatives. They also stand for the inferred runs that follow it
 	// with its Node, on its devices and with their First. Each is a workload of one program or of
@@ -189,10 +189,10 @@ func (cb CB) AddTo(b *program.Builder) {
 	b.CB(cb.CB)
 }
 
-// A RunOn is a device on which a program ran, with its place in the source: the counters of its
+// A RunDevice is a device on which a program ran, with its place in the source: the counters of its
 // first and last node, and of its first and last node of a circular buffer (0 and 0 if it has
 // none).
-type RunOn struct {
+type RunDevice struct {
 	Device          device.ID
 	First, Last     uint64
 	CBFirst, CBLast uint64
@@ -226,8 +226,8 @@ type Window struct {
 	First uint64 `json:"first_node"` // what the first node of the file counts as
 }
 
-// From holds the origins of the numbers of a Spec.
-type From struct {
+// Origins holds the sources of the numbers of a Spec.
+type Origins struct {
 	Arch Source
 	Base Source // of base and alignment
 	// Small is the source of the size of L1_SMALL. FromFile: the size of a bank gives it.

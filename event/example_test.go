@@ -47,7 +47,7 @@ func ExampleWriter_Write() {
 	w := event.NewWriter(os.Stdout)
 	for _, e := range []event.Event{
 		{Kind: event.KindHeader, Source: "trace"},
-		{Kind: event.KindRun, Node: 3, Program: 1, Op: event.Some("ttnn::add"), On: []event.RunOn{{Device: 0, First: 1, Last: 3}}},
+		{Kind: event.KindRun, Node: 3, Program: 1, Op: event.Some("ttnn::add"), On: []event.RunDevice{{Device: 0, First: 1, Last: 3}}},
 		{Kind: event.KindEnd, Nodes: 5},
 	} {
 		fmt.Println(w.Write(&e))

@@ -145,8 +145,8 @@ func (o *object) device(e *Event) {
 	o.from(&e.From)
 }
 
-func (o *object) from(f *From) {
-	if *f == (From{}) && !o.has("from") {
+func (o *object) from(f *Origins) {
+	if *f == (Origins{}) && !o.has("from") {
 		return
 	}
 	outer := o.open("from")
@@ -313,7 +313,7 @@ func (o *object) run(e *Event) {
 	o.flag("persistent", &e.Persistent)
 }
 
-func (o *object) on(r *RunOn) {
+func (o *object) on(r *RunDevice) {
 	number(o, "device", &r.Device, anyID, needed)
 	number(o, "first", &r.First, whole, needed)
 	number(o, "last", &r.Last, whole, needed)

@@ -114,8 +114,8 @@ func origin(t *rapid.T) event.Source {
 	return rapid.SampledFrom([]event.Source{"", event.FromOption, event.FromFile, event.FromArch, event.FromAssumed}).Draw(t, "source")
 }
 
-func origins(t *rapid.T) event.From {
-	return event.From{Arch: origin(t), Base: origin(t), Small: origin(t), Grid: origin(t)}
+func origins(t *rapid.T) event.Origins {
+	return event.Origins{Arch: origin(t), Base: origin(t), Small: origin(t), Grid: origin(t)}
 }
 
 func cbs(t *rapid.T) event.CB {
@@ -155,8 +155,8 @@ func frees(t *rapid.T, e *event.Event) {
 
 func runs(t *rapid.T, e *event.Event) {
 	e.Program = ids[program.ID](t)
-	e.On = list(t, func(t *rapid.T) event.RunOn {
-		return event.RunOn{Device: ids[device.ID](t), First: whole(t), Last: whole(t), CBFirst: whole(t), CBLast: whole(t), CBOp: opt(t, words)}
+	e.On = list(t, func(t *rapid.T) event.RunDevice {
+		return event.RunDevice{Device: ids[device.ID](t), First: whole(t), Last: whole(t), CBFirst: whole(t), CBLast: whole(t), CBOp: opt(t, words)}
 	})
 	e.Unsettled, e.Persistent = yes(t), yes(t)
 	e.Inferred, e.Continues, e.Aborted, e.CandidatesUnsettled = yes(t), yes(t), yes(t), yes(t)
@@ -394,7 +394,7 @@ func TestWriterRefuses(t *testing.T) {
 		"event device: spec.arch is none that a log knows":         {Kind: event.KindDevice, Spec: l1.Spec{Arch: "quasar"}},
 		"event device: cols -2 is negative":                        {Kind: event.KindDevice, Spec: l1.Spec{Cols: -2}},
 		"event device: role is none that a log knows":              {Kind: event.KindDevice, Role: "rack"},
-		"event end: base is none that a log knows":                 {Kind: event.KindEnd, From: event.From{Base: "hearsay"}},
+		"event end: base is none that a log knows":                 {Kind: event.KindEnd, From: event.Origins{Base: "hearsay"}},
 		"event end: nodes -1 is negative":                          {Kind: event.KindEnd, Nodes: -1},
 		"event hidden: count -1 is negative":                       {Kind: event.KindHidden, Count: -1},
 		"event hidden: count 2147483648 is above 2^31-1":           {Kind: event.KindHidden, Count: 1 << 31},

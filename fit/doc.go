@@ -39,7 +39,7 @@
 // allocated: a [BufferVerdict] lists the residents with which it would share bytes ([Overlap]), and
 // the programs that tt-metal would refuse beside it.
 //
-// A [Taken] ([NewTaken]) collects programs and buffers of many moments, each with a number;
+// An [Occupancy] ([NewOccupancy]) collects programs and buffers of many moments, each with a number;
 // [NoOwner] is the number of no owner. [RoomThroughout] returns the room that a buffer could have
 // kept all the time, and [RoomsThroughout] the same for each core.
 //

@@ -92,7 +92,7 @@ func (at Place) Alignment() uint64 {
 
 // placed is PlaceBuffer, which may be blind to hidden addresses.
 func (b Buffer) placed(size uint64, places []Place, blind bool) (_ Buffer, ok bool) {
-	taken := make([]*Taken, len(places))
+	taken := make([]*Occupancy, len(places))
 	for i := range places {
 		taken[i] = places[i].allocated(&b, blind)
 	}
@@ -115,8 +115,8 @@ func (b Buffer) placed(size uint64, places []Place, blind bool) (_ Buffer, ok bo
 }
 
 // allocated returns the bytes that the allocator does not give to one more buffer.
-func (at Place) allocated(next *Buffer, blind bool) *Taken {
-	t := NewTaken(at)
+func (at Place) allocated(next *Buffer, blind bool) *Occupancy {
+	t := NewOccupancy(at)
 	switch {
 	case at.Spec.L1Size == 0:
 		t.free = l1.Range{}

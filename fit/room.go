@@ -14,7 +14,7 @@ type Room[W any] struct {
 	// Below and Above hold the bytes right below Range and right above it. Where there is no room
 	// they hold the first and the last usable byte. RoomOn names a Buffer, or a Program up to the
 	// end that tt-metal's test charges it, each without a Range. nil is the base of circular
-	// buffers, or the end of usable L1. Callers of Taken get their own numbers.
+	// buffers, or the end of usable L1. Callers of Occupancy get their own numbers.
 	Below, Above W
 
 	// Place is the place of a buffer of the queried size. tt-metal's allocator puts it as high as
@@ -35,10 +35,10 @@ func RoomOn(cores l1.CoreSet, size uint64, places ...Place) Room[*Resident] {
 	if len(places) == 0 {
 		return Room[*Resident]{Cores: cores}
 	}
-	var taken []*Taken
+	var taken []*Occupancy
 	n, all := 0, l1.CoreSet{}
 	for _, at := range places {
-		t, claimed := NewTaken(at), at.Claimed()
+		t, claimed := NewOccupancy(at), at.Claimed()
 		for _, p := range at.Programs {
 			n++
 			t.Program(p, claimed, n)
@@ -75,7 +75,7 @@ func limit(n int, places []Place) *Resident {
 }
 
 // RoomThroughout is RoomOn on devices on which something was taken, at any time.
-func RoomThroughout(cores l1.CoreSet, size uint64, devices ...*Taken) Room[int] {
+func RoomThroughout(cores l1.CoreSet, size uint64, devices ...*Occupancy) Room[int] {
 	free, align, taken := onAll(cores, devices)
 	best, gap, below := Room[int]{Cores: cores}, free, NoOwner
 	for _, r := range append(taken, taking{Range: l1.Range{Start: free.End, End: free.End}}) {
@@ -105,7 +105,7 @@ func RoomThroughout(cores l1.CoreSet, size uint64, devices ...*Taken) Room[int] 
 
 // onAll returns the addresses that a buffer may use on all devices, its alignment, and the ranges
 // taken on any of the cores of any device, merged.
-func onAll(cores l1.CoreSet, devices []*Taken) (free l1.Range, align uint64, list []taking) {
+func onAll(cores l1.CoreSet, devices []*Occupancy) (free l1.Range, align uint64, list []taking) {
 	free, align = l1.Range{End: l1.MaxAddr}, 1
 	var taken takenClass
 	for _, t := range devices {
@@ -125,7 +125,7 @@ func onAll(cores l1.CoreSet, devices []*Taken) (free l1.Range, align uint64, lis
 // RoomsThroughout returns the room on each of some cores alone, on all of the devices, the cores
 // with the same room and place together, by first core. Cost: one RoomOn for each set of cores on
 // which the same is taken.
-func RoomsThroughout(cores l1.CoreSet, size uint64, devices ...*Taken) (out []Room[int]) {
+func RoomsThroughout(cores l1.CoreSet, size uint64, devices ...*Occupancy) (out []Room[int]) {
 	sets := []l1.CoreSet{cores}
 	for _, t := range devices {
 		for _, c := range t.classes {

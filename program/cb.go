@@ -69,9 +69,9 @@ type CB struct {
 	Alias int
 }
 
-// A Placed is a CB of a built program with its place. Its CB has the Address found,
+// A PlacedCB is a CB of a built program with its place. Its CB has the Address found,
 // and may be given to another Builder: without Fixed it is placed anew.
-type Placed struct {
+type PlacedCB struct {
 	CB
 	Range l1.Range // bytes on each core; empty if unknown or of size 0
 	Known bool     // false only for a global CB without an address

@@ -7,7 +7,7 @@
 // address for a [l1.Spec]: by tt-metal's rule, or the address it was given. The
 // result, a [Program], may be registered on any number of devices of that Spec. [Place]
 // does both in one call, and [NewBuilder] names the program. A program is known by its
-// [ID]; its name is for people. [Program.CBs] are its [Placed] CBs; each has a [Kind] and,
+// [ID]; its name is for people. [Program.CBs] are its placed CBs ([PlacedCB]); each has a [Kind] and,
 // by [Index], its pages. [Builder.Base] lifts CBs above pages that outlive programs.
 //
 // A [Footprint] holds the ranges of a program: [Group]s of cores with identical ranges. A program

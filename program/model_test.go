@@ -249,11 +249,11 @@ func checkGroups(f program.Footprint) error {
 // byte without being aliases; each CB that overlaps one starting before it is named;
 // what a finding says about its two CBs is true.
 func checkOverlapFindings(t require.TestingT, p *program.Program) {
-	var cbs []program.Placed
+	var cbs []program.PlacedCB
 	for _, cb := range p.CBs() {
 		cbs = append(cbs, cb)
 	}
-	share := func(a, b program.Placed) bool {
+	share := func(a, b program.PlacedCB) bool {
 		return !a.Global && !b.Global && (a.Alias == 0 || a.Alias != b.Alias) &&
 			a.Range.Start < b.Range.End && b.Range.Start < a.Range.End && a.Size > 0 && b.Size > 0
 	}

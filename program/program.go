@@ -33,7 +33,7 @@ type usage struct {
 	entries            []Entry
 }
 
-// A stored is a Placed as a program keeps it: programs are many, and have many CBs.
+// A stored is a PlacedCB as a program keeps it: programs are many, and have many CBs.
 type stored struct {
 	size, addr uint64
 	alias      int
@@ -264,10 +264,10 @@ func (p *Program) AsWritten() bool { return p.written }
 func (p *Program) Len() int { return len(p.cbs) }
 
 // CBs returns the CBs with their places in creation order.
-func (p *Program) CBs() iter.Seq2[int, Placed] {
-	return func(yield func(int, Placed) bool) {
+func (p *Program) CBs() iter.Seq2[int, PlacedCB] {
+	return func(yield func(int, PlacedCB) bool) {
 		for i := range p.cbs {
-			if !yield(i, Placed{CB: p.cb(i), Range: p.cbs[i].at(), Known: p.cbs[i].known}) {
+			if !yield(i, PlacedCB{CB: p.cb(i), Range: p.cbs[i].at(), Known: p.cbs[i].known}) {
 				return
 			}
 		}
@@ -275,8 +275,8 @@ func (p *Program) CBs() iter.Seq2[int, Placed] {
 }
 
 // CB returns the i-th CB with its place, in creation order.
-func (p *Program) CB(i int) Placed {
-	return Placed{CB: p.cb(i), Range: p.cbs[i].at(), Known: p.cbs[i].known}
+func (p *Program) CB(i int) PlacedCB {
+	return PlacedCB{CB: p.cb(i), Range: p.cbs[i].at(), Known: p.cbs[i].known}
 }
 
 // Cores returns the cores that the CBs name, including global CBs.

@@ -126,7 +126,7 @@ func (r *rows) named(e *event.Event) []*row {
 // A ranAt is a row all of whose devices a run calls the same.
 type ranAt struct {
 	row *row
-	on  event.RunOn // of the first one
+	on  event.RunDevice // of the first one
 }
 
 // ran returns the rows of the devices of a run, in the order in which it names their
@@ -137,12 +137,12 @@ func (r *rows) ran(e *event.Event) (out []ranAt) {
 	}
 	type alike struct {
 		row *row
-		on  event.RunOn // without its device
-		n   int         // how often the device was named before
+		on  event.RunDevice // without its device
+		n   int             // how often the device was named before
 	}
 	var order []alike
 	named := map[device.ID]int{}
-	first, ids := map[alike]event.RunOn{}, map[alike][]device.ID{}
+	first, ids := map[alike]event.RunDevice{}, map[alike][]device.ID{}
 	for _, on := range e.On {
 		d := r.Get(on.Device)
 		key := alike{d, on, named[on.Device]}

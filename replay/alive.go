@@ -29,7 +29,7 @@ type programs struct {
 type openRun struct {
 	content *content
 	row     int // in ProgramsDetail, -1 without
-	on      event.RunOn
+	on      event.RunDevice
 	op      Name
 	counted bool
 	outside bool // of the grid: not registered

@@ -165,7 +165,7 @@ type UsageRow struct {
 	Tracked     uint64              `json:"tracked_bytes"`
 	WithKernels uint64              `json:"with_kernels_bytes"`
 	Kinds       map[fit.Kind]uint64 `json:"kinds"` // the kinds that hold some
-	Shared      []device.Shared     `json:"shared"`
+	Shared      []device.Sharing    `json:"shared"`
 }
 
 func newUsageAnswer(d device.Device) UsageAnswer {
@@ -174,7 +174,7 @@ func newUsageAnswer(d device.Device) UsageAnswer {
 }
 
 func newUsageRow(u device.Usage) UsageRow {
-	return UsageRow{u.Tracked, u.WithKernels, kindsOf(u), slices.AppendSeq([]device.Shared{}, u.Shared())}
+	return UsageRow{u.Tracked, u.WithKernels, kindsOf(u), slices.AppendSeq([]device.Sharing{}, u.Shared())}
 }
 
 // kindsOf returns the bytes of each kind that holds some in L1.

@@ -97,8 +97,8 @@ func parseBudgetLine(line string) (op string, b Budget, err error) {
 	return op, b, err
 }
 
-// An OpJudged is how the programs of an operation keep to a budget.
-type OpJudged struct {
+// An OpJudgement is how the programs of an operation keep to a budget.
+type OpJudgement struct {
 	Op       Name              `json:"op"`
 	Line     int               `json:"line"`
 	Budget   Budget            `json:"-"`
@@ -106,11 +106,11 @@ type OpJudged struct {
 	Limit    event.Opt[uint64] `json:"bytes"`         // of a core; absent: a share of an L1 whose size is not known
 	Programs int64             `json:"programs"`      // of the operation, on each device; 0: the line names nothing that ran
 	Over     int64             `json:"programs_over"` // programs that take more
-	Worst    *OverProgram      `json:"worst"`         // the first of equals; nil if none takes more
+	Worst    *ProgramExcess    `json:"worst"`         // the first of equals; nil if none takes more
 }
 
-// An OverProgram is a program with circular buffers that take more of a core than a budget.
-type OverProgram struct {
+// A ProgramExcess is a program with circular buffers that take more of a core than a budget.
+type ProgramExcess struct {
 	Device event.Opt[uint64] `json:"device"`
 	Op     Name              `json:"op"`
 	First  uint64            `json:"counter"`
@@ -120,9 +120,9 @@ type OverProgram struct {
 }
 
 // judgeOps judges the programs of a Result by the budgets of their operations.
-func (r *Result) judgeOps(budgets []OpBudget) (out []OpJudged) {
+func (r *Result) judgeOps(budgets []OpBudget) (out []OpJudgement) {
 	for _, b := range budgets {
-		j := OpJudged{Op: Name(b.Op), Line: b.Line, Budget: b.Budget, Text: b.String()}
+		j := OpJudgement{Op: Name(b.Op), Line: b.Line, Budget: b.Budget, Text: b.String()}
 		if limit, ok := b.Of(r.Spec.UsableBytes()); ok && !(r.uneven && b.IsShare()) {
 			j.Limit = event.Some(limit)
 		}
@@ -143,13 +143,13 @@ func (r *Result) judgeOps(budgets []OpBudget) (out []OpJudged) {
 }
 
 // judge counts a program of the operation.
-func (j *OpJudged) judge(p ProgramDetail, on *Device) {
+func (j *OpJudgement) judge(p ProgramDetail, on *Device) {
 	j.Programs++
 	if !j.Limit.OK || p.Core <= j.Limit.V {
 		return
 	}
 	if j.Over++; j.Worst == nil || p.Core > j.Worst.Core {
-		j.Worst = &OverProgram{on.ID, p.Op, p.First, p.T, p.Core, p.Core - j.Limit.V}
+		j.Worst = &ProgramExcess{on.ID, p.Op, p.First, p.T, p.Core, p.Core - j.Limit.V}
 	}
 }
 

@@ -97,7 +97,7 @@ func (k *alternatives) clear(group []launch, notes notes) bool {
 		detail = "some fit and some do not"
 	}
 	if note := notes[CodeAmbiguous]; !note.Hidden {
-		note.Hidden, note.First, note.Detail = true, NodeAt(group[0].run.At), detail
+		note.Hidden, note.First, note.Detail = true, NodeNumber(group[0].run.At), detail
 	}
 	return false
 }

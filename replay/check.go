@@ -12,46 +12,46 @@ const CheckSchema = "cbl1.check/1"
 // A CheckDocument is the answer of cbl1 check.
 type CheckDocument struct {
 	Head
-	Answer   Answer        `json:"answer"`
-	Untold   []Reason      `json:"untold"`
-	Aborted  *Aborted      `json:"aborted"` // nil if no program run was
-	Accepted []Reason      `json:"accepted"`
-	Basis    Basis         `json:"basis"`
-	Runs     int64         `json:"runs"`
-	Inferred int64         `json:"runs_inferred"`
-	Failed   int64         `json:"runs_failed"`
-	Failures []FailedCheck `json:"failures"`
-	More     int64         `json:"failures_more"`
-	Budget   *BudgetJudged `json:"budget"` // nil if there is none
-	Ops      []OpJudged    `json:"op_budgets"`
-	Tightest *Tightest     `json:"tightest"`
+	Answer   Answer           `json:"answer"`
+	Untold   []Reason         `json:"untold"`
+	Aborted  *AbortedRuns     `json:"aborted"` // nil if no program run was
+	Accepted []Reason         `json:"accepted"`
+	Basis    Grounds          `json:"basis"`
+	Runs     int64            `json:"runs"`
+	Inferred int64            `json:"runs_inferred"`
+	Failed   int64            `json:"runs_failed"`
+	Failures []FailedCheck    `json:"failures"`
+	More     int64            `json:"failures_more"`
+	Budget   *BudgetJudgement `json:"budget"` // nil if there is none
+	Ops      []OpJudgement    `json:"op_budgets"`
+	Tightest *TightestRun     `json:"tightest"`
 }
 
-// Aborted counts program runs that ended early.
-type Aborted struct {
+// AbortedRuns counts program runs that ended early.
+type AbortedRuns struct {
 	Count  int64  `json:"count"`
 	First  int64  `json:"first_counter"`
 	Detail string `json:"detail"`
 }
 
-// A BudgetJudged is a Budget, and the devices that do not keep to it.
-type BudgetJudged struct {
+// A BudgetJudgement is a Budget, and the devices that do not keep to it.
+type BudgetJudgement struct {
 	Text  string            `json:"text"`
 	Bytes event.Opt[uint64] `json:"bytes"`
-	Over  []OverBudget      `json:"exceeded"`
+	Over  []BudgetExcess    `json:"exceeded"`
 }
 
 // Check returns a Judgement as a document. Cost: the residents in all failures.
 func (r *Result) Check(j Judgement) CheckDocument {
 	k := &r.Checks
 	doc := CheckDocument{
-		Head: r.Head(CheckSchema), Answer: j.Answer, Untold: List(j.Untold), Accepted: List(j.Accepted), Basis: r.Basis(r.Spec),
+		Head: r.Head(CheckSchema), Answer: j.Answer, Untold: List(j.Untold), Accepted: List(j.Accepted), Basis: r.Grounds(r.Spec),
 		Runs: k.Runs, Inferred: k.Inferred, Failed: k.Failed, Failures: make([]FailedCheck, 0, len(k.List)), More: k.More,
 		Ops: List(j.Ops), Tightest: k.Tightest.Document(),
 	}
 	for _, a := range r.Anomalies {
 		if a.Code == CodeAborted {
-			doc.Aborted = &Aborted{a.Count, int64(a.First), a.Detail}
+			doc.Aborted = &AbortedRuns{a.Count, int64(a.First), a.Detail}
 		}
 	}
 	for _, f := range k.List {
@@ -59,13 +59,13 @@ func (r *Result) Check(j Judgement) CheckDocument {
 		doc.Failures = append(doc.Failures, f)
 	}
 	if b := j.Terms.Budget; b != nil {
-		doc.Budget = &BudgetJudged{b.String(), j.Limit, List(j.Over)}
+		doc.Budget = &BudgetJudgement{b.String(), j.Limit, List(j.Over)}
 	}
 	return doc
 }
 
 // Document returns the run as documents have it. A nil run has none.
-func (t *Tightest) Document() *Tightest {
+func (t *TightestRun) Document() *TightestRun {
 	if t == nil {
 		return nil
 	}

@@ -96,7 +96,7 @@ func (k *checks) judge(all []launch, notes notes) {
 	})
 	for _, group := range groupsOf(all, launch.key) {
 		first, n := group[0], devices(group)
-		why := AnomalyCount{Count: n, First: NodeAt(first.run.At), Detail: string(first.run.Op), Hidden: true}
+		why := AnomalyCount{Count: n, First: NodeNumber(first.run.At), Detail: string(first.run.Op), Hidden: true}
 		switch k.check(group) {
 		case untold:
 			why.Code = CodeUnsettled
@@ -118,7 +118,7 @@ func (n notes) noteSmall(all []launch) {
 	for _, l := range all {
 		if spec := l.spec; spec.L1Small > 0 && l.content.end > spec.Usable().End {
 			n.add(AnomalyCount{
-				Code: CodeSmallReached, Count: int64(l.on.members.Len()), First: NodeAt(l.run.At), Detail: string(l.run.Op),
+				Code: CodeSmallReached, Count: int64(l.on.members.Len()), First: NodeNumber(l.run.At), Detail: string(l.run.Op),
 			})
 		}
 	}
@@ -189,7 +189,7 @@ func (k *checks) find(group []launch) (found int) {
 		for _, room := range fit.HeadroomOf(one, place()) {
 			if room.Free < k.slack {
 				k.slack = room.Free
-				k.result.Tightest = &Tightest{Run: first.run, Enqueue: k.moment, T: first.run.T, Device: first.on.id, Headroom: room}
+				k.result.Tightest = &TightestRun{Run: first.run, Enqueue: k.moment, T: first.run.T, Device: first.on.id, Headroom: room}
 				k.tight = tight{one, place()}
 			}
 		}

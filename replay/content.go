@@ -100,7 +100,7 @@ func newContent(programs []*program.Program, placed func(p, cb int) bool) (*cont
 }
 
 // takes adds one circular buffer.
-func (c *content) takes(cb program.Placed) {
+func (c *content) takes(cb program.PlacedCB) {
 	if cb.Global {
 		c.detail.GlobalCBs++
 		return

@@ -69,8 +69,8 @@ func known[T any](n uint64, figure T) event.Opt[T] {
 	return event.Some(figure)
 }
 
-// A Basis names the facts under the figures of a document about L1.
-type Basis struct {
+// Grounds are the facts under the figures of a document about L1.
+type Grounds struct {
 	Chip
 	Usable      event.Opt[uint64] `json:"usable_bytes"`
 	Addresses   Addresses         `json:"cb_addresses"`
@@ -78,15 +78,15 @@ type Basis struct {
 	EarlierSize uint64            `json:"earlier_l1_bytes"`
 }
 
-// Basis returns the Basis of figures that were reckoned with a Spec.
-func (r *Result) Basis(s Spec) Basis {
-	return Basis{s.Chip(), known(s.L1Size, s.UsableBytes()), r.Addresses, r.Earlier.L1, r.Earlier.Bytes}
+// Grounds returns the facts under figures that were reckoned with a Spec.
+func (r *Result) Grounds(s Spec) Grounds {
+	return Grounds{s.Chip(), known(s.L1Size, s.UsableBytes()), r.Addresses, r.Earlier.L1, r.Earlier.Bytes}
 }
 
 // A PeakDocument is the answer of cbl1 peak.
 type PeakDocument struct {
 	Head
-	Basis    Basis          `json:"basis"`
+	Basis    Grounds        `json:"basis"`
 	Untold   []Reason       `json:"untold"`
 	Inferred int64          `json:"hits_inferred"`
 	Fullest  event.Opt[int] `json:"fullest"` // index of the device with the highest peak
@@ -143,7 +143,7 @@ const PeakSchema = "cbl1.peak/1"
 // of those cores.
 func (r *Result) Peak() PeakDocument {
 	doc := PeakDocument{
-		Head: r.Head(PeakSchema), Basis: r.Basis(r.Spec), Untold: List(r.Hidden()), Inferred: r.Hits.Inferred,
+		Head: r.Head(PeakSchema), Basis: r.Grounds(r.Spec), Untold: List(r.Hidden()), Inferred: r.Hits.Inferred,
 		Devices: make([]DevicePeak, 0, len(r.L1)),
 	}
 	highest := uint64(0)

@@ -22,11 +22,11 @@ import (
 // executions follow the programs that chips executed. Nothing shows for many runs whether and when they were
 // executed.
 type executions struct {
-	fleet  *device.Fleet            // what was executed where it is not what was dispatched
-	strays map[device.ID]Dispatched // executions on devices that nobody had met
+	fleet  *device.Fleet         // what was executed where it is not what was dispatched
+	strays map[device.ID]Residue // executions on devices that nobody had met
 }
 
-func newExecutions() executions { return executions{device.NewFleet(), map[device.ID]Dispatched{}} }
+func newExecutions() executions { return executions{device.NewFleet(), map[device.ID]Residue{}} }
 
 // execute records an execution on some devices. placed returns the content that was executed on a row, nil if it
 // is not known.
@@ -165,7 +165,7 @@ func (x *executions) differs(d *row) error {
 }
 
 // on returns the executions of a device, nil if it has none. A source without ids has only dispatches.
-func (x *executions) on(d *row, id device.ID) *Dispatched {
+func (x *executions) on(d *row, id device.ID) *Residue {
 	stray, strayed := x.strays[id]
 	if log := d.activity.log; !d.id.OK || d.activity.execution == nil && !strayed {
 		if log.Executions == 0 {

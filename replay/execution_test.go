@@ -17,7 +17,7 @@ import (
 // executedOn is what was executed on a device, core by core.
 type executedOn struct {
 	cores   map[l1.Core]uint64
-	figures replay.Dispatched
+	figures replay.Residue
 }
 
 // executes dispatches one circular buffer on two cores, from x on.
@@ -38,8 +38,8 @@ func TestExecutions(t *testing.T) {
 	ids := []device.ID{3, 4, 5}
 	rapid.Check(t, func(t *rapid.T) {
 		events := []*event.Event{
-			{Kind: event.KindDevice, Device: 4, Spec: l1.N150(), Role: event.RoleChip, From: event.From{Grid: event.FromFile}},
-			{Kind: event.KindDevice, Device: 5, Spec: l1.N150(), Role: event.RoleChip, From: event.From{Grid: event.FromFile}},
+			{Kind: event.KindDevice, Device: 4, Spec: l1.N150(), Role: event.RoleChip, From: event.Origins{Grid: event.FromFile}},
+			{Kind: event.KindDevice, Device: 5, Spec: l1.N150(), Role: event.RoleChip, From: event.Origins{Grid: event.FromFile}},
 		}
 		var xs [programs]uint8
 		var sizes [programs]uint64
@@ -79,7 +79,7 @@ func TestExecutions(t *testing.T) {
 			node := uint64(len(events))
 			e := &event.Event{Kind: event.KindRun, Node: node, Op: event.Some("f"), Program: program.ID(p)}
 			for _, id := range on {
-				e.On = append(e.On, event.RunOn{Device: id, First: node, Last: node, CBFirst: node, CBLast: node})
+				e.On = append(e.On, event.RunDevice{Device: id, First: node, Last: node, CBFirst: node, CBLast: node})
 			}
 			e.Continues = rapid.IntRange(0, 9).Draw(t, "goes on") == 0
 			events = append(events, e)
@@ -118,11 +118,11 @@ func TestExecutionsOfTheirOwn(t *testing.T) {
 	defined := []*event.Event{defines(1, "{[0-0 - 0-0]}", 1024), defines(2, "{[0-0 - 0-0]}", 64), defines(3, "{[1-0 - 1-0]}", 1024)}
 	for _, x := range []struct {
 		runs []program.ID // negated: not executed
-		want replay.Dispatched
+		want replay.Residue
 	}{
-		{[]program.ID{1, 2, 3, 2, ^program.ID(3), 2}, replay.Dispatched{Peak: 1024 + 64, Final: 1024 + 64, CorePeak: 1024, Executions: 5}},
-		{[]program.ID{1, 3, ^program.ID(1), 3}, replay.Dispatched{Peak: 2048, Final: 2048, CorePeak: 1024, Executions: 3}},
-		{[]program.ID{^program.ID(1), 3}, replay.Dispatched{Peak: 1024, Final: 1024, CorePeak: 1024, Executions: 1}},
+		{[]program.ID{1, 2, 3, 2, ^program.ID(3), 2}, replay.Residue{Peak: 1024 + 64, Final: 1024 + 64, CorePeak: 1024, Executions: 5}},
+		{[]program.ID{1, 3, ^program.ID(1), 3}, replay.Residue{Peak: 2048, Final: 2048, CorePeak: 1024, Executions: 3}},
+		{[]program.ID{^program.ID(1), 3}, replay.Residue{Peak: 1024, Final: 1024, CorePeak: 1024, Executions: 1}},
 	} {
 		events := defined
 		for i, id := range x.runs {
@@ -150,10 +150,10 @@ func TestExecutionsOfRedefinedPrograms(t *testing.T) {
 	for _, x := range []struct {
 		cores   string
 		between []*event.Event
-		want    replay.Dispatched
+		want    replay.Residue
 	}{
-		{"{[1-0 - 1-0]}", nil, replay.Dispatched{Peak: 1024 + 64, Final: 1024 + 64, CorePeak: 1024, Executions: 2}},
-		{"{[0-0 - 0-0]}", []*event.Event{unregistered}, replay.Dispatched{Peak: 1024, Final: 64, CorePeak: 1024, Executions: 2}},
+		{"{[1-0 - 1-0]}", nil, replay.Residue{Peak: 1024 + 64, Final: 1024 + 64, CorePeak: 1024, Executions: 2}},
+		{"{[0-0 - 0-0]}", []*event.Event{unregistered}, replay.Residue{Peak: 1024, Final: 64, CorePeak: 1024, Executions: 2}},
 	} {
 		events := append([]*event.Event{defines(1, "{[0-0 - 0-0]}", 1024), ran(1, 5), ran(1, 6), executed(7), freed(8)}, x.between...)
 		events = append(events, defines(1, x.cores, 64), ran(1, 9), executed(10), ends())

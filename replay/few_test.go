@@ -163,7 +163,7 @@ func fewRuns(t *testing.T, lines []string) iter.Seq2[*event.Event, error] {
 		own := *read
 		e := &own
 		if e.Source = "capture"; e.Kind == event.KindDevice {
-			e.Source, e.Role, e.From = "", event.RoleChip, event.From{Grid: event.FromFile, Small: event.FromAssumed}
+			e.Source, e.Role, e.From = "", event.RoleChip, event.Origins{Grid: event.FromFile, Small: event.FromAssumed}
 		}
 		all = append(all, e)
 	}
@@ -198,7 +198,7 @@ func fewRuns(t *testing.T, lines []string) iter.Seq2[*event.Event, error] {
 		}
 		all = append(all, e)
 	}
-	from := event.From{Arch: event.FromFile, Base: event.FromFile}
+	from := event.Origins{Arch: event.FromFile, Base: event.FromFile}
 	all = append(all, &event.Event{Kind: event.KindEnd, Nodes: int64(len(lines) + 1), Spec: all[1].Spec, From: from})
 	return func(yield func(*event.Event, error) bool) {
 		for i, e := range all {
@@ -244,7 +244,7 @@ func fewRun(t *testing.T, f []string, node uint64) *event.Event {
 		}
 	}
 	for _, id := range fewDevicesOf(t, f[1]) {
-		e.On = append(e.On, event.RunOn{Device: id, First: first, Last: node, CBFirst: first, CBLast: node})
+		e.On = append(e.On, event.RunDevice{Device: id, First: first, Last: node, CBFirst: first, CBLast: node})
 	}
 	return e
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // named returns the name of a run on a device where the current event has it.
-func (d *row) named(c *content, on event.RunOn, e *event.Event) ProgramRun {
+func (d *row) named(c *content, on event.RunDevice, e *event.Event) ProgramRun {
 	run := ProgramRun{Row: -1, At: on.First, Op: Name(e.Op.V), Inferred: e.Inferred}
 	if !c.places() {
 		return run
@@ -147,7 +147,7 @@ func (b *books) counts(d *row, c *content, first int64, op Name) {
 
 // run gives a run its row, or updates the row of a run that goes on. A run outside the grid has a row too, but is
 // neither registered nor resident.
-func (b *books) run(d *row, c *content, on event.RunOn, e *event.Event, outside bool) ProgramRun {
+func (b *books) run(d *row, c *content, on event.RunDevice, e *event.Event, outside bool) ProgramRun {
 	run := d.named(c, on, e)
 	if e.Inferred {
 		return run

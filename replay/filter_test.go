@@ -264,8 +264,8 @@ func TestJudgeTiesOfBudgets(t *testing.T) {
 	_, ops, err := replay.ParseBudgets("b", []byte("op f = 101\nop * = 102\nop f > f = 0%"))
 	require.NoError(t, err)
 	j := r.Judge(replay.Terms{Ops: ops})
-	for i, want := range []replay.OpJudged{
-		{Limit: event.Some[uint64](101), Programs: 8, Over: 4, Worst: &replay.OverProgram{Device: r.Devices[0].ID, Op: "f > f", First: 1, Core: 102, Over: 1}},
+	for i, want := range []replay.OpJudgement{
+		{Limit: event.Some[uint64](101), Programs: 8, Over: 4, Worst: &replay.ProgramExcess{Device: r.Devices[0].ID, Op: "f > f", First: 1, Core: 102, Over: 1}},
 		{Limit: event.Some[uint64](102), Programs: 8},
 		{Programs: 8},
 	} {

@@ -16,7 +16,7 @@ type tight struct {
 
 // grow works out by how much the buffers of the tightest run may grow. They do not where
 // addresses are recorded that tt-metal's placement does not explain.
-func (k tight) grow(to *Tightest) error {
+func (k tight) grow(to *TightestRun) error {
 	if to == nil {
 		return nil
 	}

@@ -23,17 +23,17 @@ const WhoSchema = "cbl1.who/1"
 type WhoDocument struct {
 	Origin
 	Length
-	Basis  Basis    `json:"basis"`
+	Basis  Grounds  `json:"basis"`
 	Untold []Reason `json:"untold"`
 	Question
 	Core   event.Opt[l1.Core] `json:"core"`
 	Device event.Opt[uint64]  `json:"device"`
 	Op     Name               `json:"op"`
-	Held   []Held             `json:"held"`
+	Held   []Holders          `json:"held"`
 }
 
-// Held has all that holds the byte of a Question on some cores of a device.
-type Held struct {
+// Holders lists all that holds the byte of a Question on some cores of a device.
+type Holders struct {
 	Device event.Opt[uint64] `json:"device"`
 	Kind   DeviceKind        `json:"kind"`
 	Chips  []uint64          `json:"chips"` // of a mesh, ascending
@@ -56,7 +56,7 @@ type Held struct {
 func (r *Result) Who(q Question, only Filter) WhoDocument {
 	head := r.Head(WhoSchema)
 	doc := WhoDocument{
-		head.Origin, head.Length, r.Basis(r.Spec), List(r.Hidden()), q, only.Core, only.Device, only.Op, []Held{},
+		head.Origin, head.Length, r.Grounds(r.Spec), List(r.Hidden()), q, only.Core, only.Device, only.Op, []Holders{},
 	}
 	for _, h := range r.Held {
 		if !only.HasDevice(h.Device) || !only.HasCores(h.Cores) {
@@ -90,12 +90,12 @@ func (f Filter) residents(all []L1Resident) (out []L1Resident) {
 
 // holding gathers what holds a byte of one device.
 type holding struct {
-	of  Held // without cores
-	out []Held
+	of  Holders // without cores
+	out []Holders
 }
 
 // on divides the rows so that some begin and end with the cores, and adds to those.
-func (h *holding) on(cores l1.CoreSet, add func(*Held)) {
+func (h *holding) on(cores l1.CoreSet, add func(*Holders)) {
 	for i := 0; i < len(h.out) && !cores.IsEmpty(); i++ {
 		common := h.out[i].Cores.Intersect(cores)
 		if common.IsEmpty() {
@@ -120,16 +120,16 @@ func (h *holding) on(cores l1.CoreSet, add func(*Held)) {
 }
 
 // rows returns one row for cores on which the same holds the byte, by first core.
-func (h *holding) rows() []Held {
+func (h *holding) rows() []Holders {
 	out := joinHeld(h.out)
-	slices.SortFunc(out, func(a, b Held) int { return a.Cores.CompareFirst(b.Cores) })
+	slices.SortFunc(out, func(a, b Holders) int { return a.Cores.CompareFirst(b.Cores) })
 	return out
 }
 
 // joinHeld puts rows together that differ in their cores alone.
-func joinHeld(rows []Held) (out []Held) {
+func joinHeld(rows []Holders) (out []Holders) {
 	for _, h := range rows {
-		same := slices.IndexFunc(out, func(o Held) bool {
+		same := slices.IndexFunc(out, func(o Holders) bool {
 			return slices.EqualFunc(o.Resident, h.Resident, sameResident) && slices.EqualFunc(o.Registered, h.Registered, sameResident)
 		})
 		if same < 0 {
@@ -177,7 +177,7 @@ func beyond(at event.Opt[uint64], e *event.Event) bool {
 type who struct {
 	question Question
 	asked    bool
-	held     []Held
+	held     []Holders
 }
 
 // before answers the question if an event is the first beyond its node: what lies where now.
@@ -188,7 +188,7 @@ func (w *who) before(next *event.Event, rows *rows, _ *marker) {
 	w.asked = true
 	now, shown := rows.fleet.Snapshot(), rows.shown()
 	there := map[device.MomentName][]holder{}
-	held := map[*row][]Held{}
+	held := map[*row][]Holders{}
 	for d, id := range rows.each() {
 		if !shown(d) {
 			continue
@@ -235,12 +235,12 @@ func holdersAt(m device.Moment, addr uint64) (out []holder) {
 }
 
 // holders returns what holds a byte of a device, by first core.
-func (w *who) holders(d *row, now *device.DeviceSnapshot, of []holder) []Held {
+func (w *who) holders(d *row, now *device.DeviceSnapshot, of []holder) []Holders {
 	addr := w.question.Address
 	kind, chips := d.says.kind()
-	h := holding{of: Held{Device: d.id, Kind: kind, Chips: chips}}
+	h := holding{of: Holders{Device: d.id, Kind: kind, Chips: chips}}
 	for _, one := range of {
-		h.on(one.cores, func(h *Held) { h.Resident = append(h.Resident, d.memory.resident(one.held)) })
+		h.on(one.cores, func(h *Holders) { h.Resident = append(h.Resident, d.memory.resident(one.held)) })
 	}
 	for _, p := range d.programs.registered(now) {
 		i := d.programs.detail.of(p.ID())
@@ -253,7 +253,7 @@ func (w *who) holders(d *row, now *device.DeviceSnapshot, of []holder) []Held {
 			}
 			if n++; !cb.Global && cb.Range.Has(addr) {
 				held := L1Resident{ResidentRow: fit.NewResidentRow(fit.KindCB, cb.Range), CB: event.Some(uint64(n)), Program: &run}
-				h.on(cb.Cores.Cores(), func(h *Held) { h.Registered = append(h.Registered, held) })
+				h.on(cb.Cores.Cores(), func(h *Holders) { h.Registered = append(h.Registered, held) })
 			}
 		}
 	}

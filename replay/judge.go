@@ -55,14 +55,14 @@ type Judgement struct {
 	Answer   Answer
 	Terms    Terms
 	Limit    event.Opt[uint64] // of the budget, in bytes of a core
-	Over     []OverBudget      // the devices that hold more, by id
-	Ops      []OpJudged        // as Terms has them
+	Over     []BudgetExcess    // the devices that hold more, by id
+	Ops      []OpJudgement     // as Terms has them
 	Untold   []Reason          // why nobody can tell; what is accepted is not among them
 	Accepted []Reason          // what would else be among them
 }
 
-// An OverBudget is a device with a core that held more than the budget at its peak.
-type OverBudget struct {
+// A BudgetExcess is a device with a core that held more than the budget at its peak.
+type BudgetExcess struct {
 	On      *DeviceL1         `json:"-"`
 	Device  event.Opt[uint64] `json:"device"`
 	Core    l1.Core           `json:"core"`
@@ -93,12 +93,12 @@ func (r *Result) Judge(t Terms) Judgement {
 	}
 	j.Ops = r.judgeOps(t.Ops)
 	if j.Limit.OK || t.Budget == nil { // else it is said
-		if slices.ContainsFunc(j.Ops, func(o OpJudged) bool { return !o.Limit.OK }) {
+		if slices.ContainsFunc(j.Ops, func(o OpJudgement) bool { return !o.Limit.OK }) {
 			j.add(r.Reason(CodeBudgetUnknown))
 		}
 	}
 	switch {
-	case r.Checks.Failed > 0 || len(j.Over) > 0 || slices.ContainsFunc(j.Ops, func(o OpJudged) bool { return o.Over > 0 }):
+	case r.Checks.Failed > 0 || len(j.Over) > 0 || slices.ContainsFunc(j.Ops, func(o OpJudgement) bool { return o.Over > 0 }):
 		j.Answer = DoesNotFit
 	case len(j.Untold) > 0:
 		j.Answer = CannotTell
@@ -170,11 +170,11 @@ func (s Spec) assumed() bool {
 }
 
 // over returns the devices with a core that held more than the limit.
-func (r *Result) over(limit uint64) (out []OverBudget) {
+func (r *Result) over(limit uint64) (out []BudgetExcess) {
 	for i := range r.L1 {
 		if on := &r.L1[i]; on.Peak != nil && on.Peak.Bytes > limit {
 			p := on.Peak
-			out = append(out, OverBudget{on, on.ID, p.Core, p.Cores, p.Cores.Len(), p.Bytes, p.Bytes - limit, p.At, p.T, p.Op})
+			out = append(out, BudgetExcess{on, on.ID, p.Core, p.Cores, p.Cores.Len(), p.Bytes, p.Bytes - limit, p.At, p.T, p.Op})
 		}
 	}
 	return out

@@ -64,8 +64,8 @@ type DeviceL1 struct {
 	BuffersFinal uint64 `json:"buffers_final"`
 	Backings     int64  `json:"backing_allocations"` // whose bytes are those of others: see fit.Buffer
 
-	Dispatched *Dispatched `json:"dispatched"` // nil if no program_execution names the device
-	Peak       *L1Peak     `json:"core_peak"`  // of the fullest core; nil if nothing was ever there
+	Dispatched *Residue `json:"dispatched"` // nil if no program_execution names the device
+	Peak       *L1Peak  `json:"core_peak"`  // of the fullest core; nil if nothing was ever there
 
 	// Groups are all cores that held something after the node of Options.GroupsAt, by first
 	// core; nil if it does not ask, nothing was there, or the device came later. LaidGroups has
@@ -78,10 +78,10 @@ type DeviceL1 struct {
 	Scarce []ScarceMoment `json:"-"`
 }
 
-// Dispatched is the circular buffers that dispatches left: on each core the buffers of the last program that was
+// Residue is the circular buffers that dispatches left: on each core the buffers of the last program that was
 // executed there. Only program_execution nodes show executions; each executes the last run of its chip, inferred
 // runs included.
-type Dispatched struct {
+type Residue struct {
 	Peak       uint64 `json:"peak_bytes"` // summed over cores
 	Final      uint64 `json:"final_bytes"`
 	CorePeak   uint64 `json:"core_peak_bytes"` // on the fullest core
@@ -103,7 +103,7 @@ type L1Peak struct {
 	Count int         `json:"count"`       // of Cores; of PeakDocument alone
 
 	Kinds     map[fit.Kind]uint64 `json:"kinds"`     // bytes by kind; only those with bytes
-	Shared    []device.Shared     `json:"shared"`    // bytes that several kinds hold, named once in Kinds for each
+	Shared    []device.Sharing    `json:"shared"`    // bytes that several kinds hold, named once in Kinds for each
 	Residents []L1Resident        `json:"residents"` // of Core, by address
 	// Groups are all cores that held something at this moment, by first core; nil if
 	// Options.Groups does not ask.
@@ -190,9 +190,9 @@ type Checks struct {
 	Apart []uint64 `json:"-"`
 
 	// Answer and Untold repeat the Judgement on no terms, in documents alone.
-	Answer   Answer    `json:"answer"`
-	Untold   []Code    `json:"untold"`
-	Tightest *Tightest `json:"tightest"` // nil if nothing fits that takes any bytes
+	Answer   Answer       `json:"answer"`
+	Untold   []Code       `json:"untold"`
+	Tightest *TightestRun `json:"tightest"` // nil if nothing fits that takes any bytes
 }
 
 // A FailedCheck is a run that does not fit.
@@ -224,8 +224,8 @@ func CaptureID(id device.ID) event.Opt[uint64] {
 	return event.Some(uint64(id))
 }
 
-// A Tightest is the run that fitted with the least room.
-type Tightest struct {
+// A TightestRun is the run that fitted with the least room.
+type TightestRun struct {
 	Run      ProgramRun        `json:"program"`
 	Enqueue  uint64            `json:"counter"`
 	T        json.Number       `json:"t,omitempty"` // of that event of a log; see L1Peak.T
@@ -252,9 +252,9 @@ type Hits struct {
 	Unknown  int64 `json:"unknown"` // nothing is known, or nothing was to be inferred
 }
 
-// Live are the buffers that were allocated in the capture and not freed by its end,
+// LiveBuffers are the buffers that were allocated in the capture and not freed by its end,
 // outputs of the last operations among them.
-type Live struct {
+type LiveBuffers struct {
 	Buffers int64        `json:"buffers"`
 	L1      uint64       `json:"l1_bytes"` // whole sizes
 	L1Small uint64       `json:"l1_small_bytes"`
@@ -263,9 +263,9 @@ type Live struct {
 	More    int64        `json:"more"` // that List leaves out
 }
 
-// Earlier are buffers from before the capture that its operations use or free. The capture does not show their
+// EarlierBuffers are buffers from before the capture that its operations use or free. The capture does not show their
 // places beside the programs that ran. They are in no figure.
-type Earlier struct {
+type EarlierBuffers struct {
 	L1    int64  `json:"l1_buffers"` // that are used
 	Other int64  `json:"other_buffers"`
 	Bytes uint64 `json:"l1_bytes"` // whole sizes

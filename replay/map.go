@@ -15,7 +15,7 @@ const MapSchema = "cbl1.map/1"
 type MapDocument struct {
 	Head
 	At      event.Opt[uint64] `json:"at"` // absent: each device at its peak
-	Basis   Basis             `json:"basis"`
+	Basis   Grounds           `json:"basis"`
 	Untold  []Reason          `json:"untold"`
 	Devices []MapDevice       `json:"devices"`
 	Clash   *MapClash         `json:"clash"` // the first program run that does not fit; nil if all fit
@@ -63,7 +63,7 @@ type MapClash struct {
 // Map returns what lay on the cores of each device: after the node of Options.GroupsAt if at is there, else
 // at its peak (Options.Groups). Cost: the residents of all cores of all devices.
 func (r *Result) Map(at event.Opt[uint64]) MapDocument {
-	doc := MapDocument{r.Head(MapSchema), at, r.Basis(r.Spec), List(r.Hidden()), []MapDevice{}, r.Clash()}
+	doc := MapDocument{r.Head(MapSchema), at, r.Grounds(r.Spec), List(r.Hidden()), []MapDevice{}, r.Clash()}
 	for i := range r.L1 {
 		d := &r.L1[i]
 		row := MapDevice{

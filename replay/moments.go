@@ -19,7 +19,7 @@ type LaidMoment struct {
 	held    *scene
 	runs    []ProgramRun // of the programs of held
 	buffers []*buffer    // of held; nil where the device does not know one
-	laid    Laid
+	laid    Composition
 	n       uint64 // of all nodes that changed the device, from 0
 }
 
@@ -70,7 +70,7 @@ func (m *LaidMoment) fill(d *row, seen map[device.MomentName]*scene) {
 		m.held = sceneOf(now)
 		seen[now.Name()] = m.held
 	}
-	m.laid = Laid{moment: now.Name(), names: d.memory.names, spec: d.dev.Spec()}
+	m.laid = Composition{moment: now.Name(), names: d.memory.names, spec: d.dev.Spec()}
 	m.runs, m.buffers = make([]ProgramRun, len(m.held.programs)), make([]*buffer, len(m.held.buffers))
 	for p, i := range m.held.programs {
 		m.runs[i] = d.memory.last.of(p).ProgramRun
@@ -104,7 +104,7 @@ func number[K comparable](numbers map[K]int, key K) {
 }
 
 // Laid returns a name of the content. Moments of one Result with equal names have equal Groups but for nodes and times.
-func (m LaidMoment) Laid() Laid { return m.laid }
+func (m LaidMoment) Laid() Composition { return m.laid }
 
 // keep adds a moment if it is its turn. The moments may name most residents, and fewMoments of them four times as many.
 func (m *moments) keep(most int, one LaidMoment, fill func(*LaidMoment)) {

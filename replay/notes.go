@@ -18,7 +18,7 @@ func (n notes) note(code Code, at int64, detail string) { n.noteAll(code, at, de
 func (n notes) noteAll(code Code, at int64, detail string, devices int) {
 	have := n[code]
 	if have == nil {
-		have = &AnomalyCount{Code: code, First: NodeAt(at), Detail: detail}
+		have = &AnomalyCount{Code: code, First: NodeNumber(at), Detail: detail}
 		n[code] = have
 	}
 	have.Count += int64(devices)
@@ -27,7 +27,7 @@ func (n notes) noteAll(code Code, at int64, detail string, devices int) {
 // date gives the anomalies that were first noted at an event its time.
 func (n notes) date(at int64, t json.Number) {
 	for _, have := range n {
-		if have.First == NodeAt(at) {
+		if have.First == NodeNumber(at) {
 			have.T = t
 		}
 	}
@@ -50,7 +50,7 @@ func (n notes) add(a AnomalyCount) {
 // anomaly adds an anomaly that the source itself tells, or something that it cannot show. It is about the whole of
 // it if it has no place there.
 func (n notes) anomaly(e *event.Event) {
-	a := AnomalyCount{Code: Code(e.Code), Count: max(e.Count, 1), First: NodeAt(at(e)), Detail: e.Detail}
+	a := AnomalyCount{Code: Code(e.Code), Count: max(e.Count, 1), First: NodeNumber(at(e)), Detail: e.Detail}
 	a.Hidden = e.Kind == event.KindHidden
 	if e.Pos.Node < 0 {
 		a.First = -1

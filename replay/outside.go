@@ -13,7 +13,7 @@ import (
 // leaksOf lists the buffers that were not freed on any of the rows, which are in the order of their first devices.
 // In a capture an id has one buffer on all devices. Where a sum is beyond 2^63-1, big is the buffer that made it
 // so.
-func leaksOf(rows []*row, byID bool) (out Live, big *buffer) {
+func leaksOf(rows []*row, byID bool) (out LiveBuffers, big *buffer) {
 	ids := map[fit.BufferID]bool{}
 	var all []*buffer
 	seen := sight[fit.BufferID]{}
@@ -55,7 +55,7 @@ func leaksOf(rows []*row, byID bool) (out Live, big *buffer) {
 
 // An outside counts buffers with unknown places, and notes buffers beyond L1.
 type outside struct {
-	earlier Earlier
+	earlier EarlierBuffers
 	last    struct { // the last buffer that ended beyond L1
 		id fit.BufferID
 		at uint64

@@ -8,10 +8,10 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// A Laid names the composition of a peak or of LaidGroups, nodes and times left out. In one Result, compositions
+// A Composition names the composition of a peak or of LaidGroups, nodes and times left out. In one Result, compositions
 // with equal names have the same buffers, and the same programs from operations with the same names. Equal
 // compositions may have several names.
-type Laid struct {
+type Composition struct {
 	moment device.MomentName
 	names  sum128
 	spec   l1.Spec
@@ -19,14 +19,16 @@ type Laid struct {
 }
 
 // Laid returns a name of the composition. It reports false if the peak has its composition.
-func (p *L1Peak) Laid() (name Laid, ok bool) {
+func (p *L1Peak) Laid() (name Composition, ok bool) {
 	if p.later == nil {
 		return name, false
 	}
 	return p.later.laid(p.Core), true
 }
 
-func (w *past) laid(core l1.Core) Laid { return Laid{w.moment.Name(), w.names, w.spec, core} }
+func (w *past) laid(core l1.Core) Composition {
+	return Composition{w.moment.Name(), w.names, w.spec, core}
+}
 
 // Composed returns the peak with the composition that Options.OnePeak leaves out. Cost: the
 // residents of a core or, with Options.Groups, of all cores; nothing if the peak has it.
@@ -40,7 +42,7 @@ func (p *L1Peak) Composed() *L1Peak {
 }
 
 // Laid returns a name of LaidGroups. It reports false if the Groups are there, or nothing is.
-func (d *DeviceL1) Laid() (name Laid, ok bool) {
+func (d *DeviceL1) Laid() (name Composition, ok bool) {
 	if d.after == nil {
 		return name, false
 	}

@@ -257,13 +257,13 @@ func (d *row) finishL1(own *Spec) {
 
 // fullest finds the core on which most is registered and the program with the largest
 // share of it, the first one of equals.
-func (d *row) fullest(end *device.DeviceSnapshot) *Fullest {
-	var f *Fullest
+func (d *row) fullest(end *device.DeviceSnapshot) *FullestCore {
+	var f *FullestCore
 	for _, g := range d.figures.CoreGroups {
 		switch {
 		case f == nil || g.Registered > f.Bytes:
 			core, _ := g.Cores.First() // no group is empty
-			f = &Fullest{Core: core, Cores: g.Cores.Len(), Bytes: g.Registered}
+			f = &FullestCore{Core: core, Cores: g.Cores.Len(), Bytes: g.Registered}
 			if n := len(g.Regions); n > 0 {
 				f.End = g.Regions[n-1].End
 			}

@@ -26,14 +26,14 @@ type ReportHead struct {
 	Addresses Addresses           `json:"addresses"`
 	Layout    *Layout             `json:"layout"` // nil if nothing was placed
 	Basis     ReportBasis         `json:"basis"`
-	Fullest   *Fullest            `json:"fullest"` // of the device with the fullest core; nil if there is none
+	Fullest   *FullestCore        `json:"fullest"` // of the device with the fullest core; nil if there is none
 	Upstream  event.Upstream      `json:"upstream"`
 	Anomalies []AnomalyCount      `json:"anomalies"`
 	Meshes    map[uint64][]uint64 `json:"mesh_members"` // chips by mesh
 	Checks    Checks              `json:"checks"`
 	Hits      Hits                `json:"cache_hits"`
-	Live      Live                `json:"live_at_end"`
-	Earlier   Earlier             `json:"earlier_buffers"`
+	Live      LiveBuffers         `json:"live_at_end"`
+	Earlier   EarlierBuffers      `json:"earlier_buffers"`
 }
 
 // A Layout is the rule by which circular buffers without addresses were placed.
@@ -148,11 +148,11 @@ func CodesOf(reasons []Reason) []Code {
 	return codes
 }
 
-// A NodeAt is the counter of a node or event. -1 stands for the whole input, and is null in JSON.
-type NodeAt int64
+// A NodeNumber is the counter of a node or event. -1 stands for the whole input, and is null in JSON.
+type NodeNumber int64
 
 // MarshalJSON returns the number, or null.
-func (n NodeAt) MarshalJSON() ([]byte, error) {
+func (n NodeNumber) MarshalJSON() ([]byte, error) {
 	if n < 0 {
 		return []byte("null"), nil
 	}
@@ -160,7 +160,7 @@ func (n NodeAt) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
-func (n *NodeAt) UnmarshalJSON(text []byte) error {
+func (n *NodeNumber) UnmarshalJSON(text []byte) error {
 	*n = -1
 	if string(text) == "null" {
 		return nil

@@ -41,13 +41,13 @@ type Result struct {
 	L1      []DeviceL1
 	Checks  Checks
 	Hits    Hits
-	Live    Live
-	Earlier Earlier
-	Held    []Held // answers Options.Ask, by device
-	Rooms   *Rooms // answers Options.Room; nil: it does not ask
+	Live    LiveBuffers
+	Earlier EarlierBuffers
+	Held    []Holders // answers Options.Ask, by device
+	Rooms   *Rooms    // answers Options.Room; nil: it does not ask
 
-	Runs     []Enqueued // distinct ones in their order, if Options.Runs asks for them; at most maxRuns
-	RunsMore int64      // runs that are not there, since there were too many different ones
+	Runs     []EnqueuedProgram // distinct ones in their order, if Options.Runs asks for them; at most maxRuns
+	RunsMore int64             // runs that are not there, since there were too many different ones
 
 	Timeline []Timeline // by device, if Options.Timeline asks for it
 
@@ -165,7 +165,7 @@ type Device struct {
 	// Options.Buffers does not ask. Rows that place the same may share a slice.
 	ProgramsBuffers [][]ProgramBuffer `json:"-"`
 	CoreGroups      []CoreGroup       `json:"core_groups"` // by first core
-	Fullest         *Fullest          `json:"-"`           // nil without local CBs
+	Fullest         *FullestCore      `json:"-"`           // nil without local CBs
 }
 
 // Dataflow are the figures of dataflow buffers, which are not part of the CB figures.
@@ -225,9 +225,9 @@ type CoreGroup struct {
 	Regions    []l1.Range `json:"registered_regions"` // merged
 }
 
-// Fullest is the core on which the registered programs take most, and the program
+// FullestCore is the core on which the registered programs take most, and the program
 // that takes most of it.
-type Fullest struct {
+type FullestCore struct {
 	Device  string        `json:"device"` // its DeviceKey; of documents alone
 	Core    l1.Core       `json:"core"`   // the first of them
 	Cores   int           `json:"cores"`  // number of cores that are as full
@@ -305,7 +305,7 @@ const (
 type AnomalyCount struct {
 	Code   Code        `json:"code"`
 	Count  int64       `json:"count"`
-	First  NodeAt      `json:"first_counter"`
+	First  NodeNumber  `json:"first_counter"`
 	T      json.Number `json:"t,omitempty"` // of that event of a log; see L1Peak.T
 	Detail string      `json:"detail"`      // of the first one, may be empty; comes from the file
 	Hidden bool        `json:"-"`           // it hides something that ran or lived, or may: nobody can say that all fits

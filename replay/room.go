@@ -28,7 +28,7 @@ type RoomDocument struct {
 	Answer   Answer   `json:"answer"`
 	Untold   []Reason `json:"untold"`
 	Accepted []Reason `json:"accepted"`
-	Basis    Basis    `json:"basis"`
+	Basis    Grounds  `json:"basis"`
 	Runs     int64    `json:"runs"`
 	Rooms
 }
@@ -117,7 +117,7 @@ type TightRun struct {
 // one. They leave the answer open.
 func (r *Result) Room(accept []Code) RoomDocument {
 	head, j := r.Head(RoomSchema), r.judgeRoom(accept)
-	return RoomDocument{head.Origin, head.Length, j.Answer, List(j.Untold), List(j.Accepted), r.Basis(r.Spec), r.Checks.Runs, *r.Rooms}
+	return RoomDocument{head.Origin, head.Length, j.Answer, List(j.Untold), List(j.Accepted), r.Grounds(r.Spec), r.Checks.Runs, *r.Rooms}
 }
 
 func (r *Result) judgeRoom(accept []Code) Judgement {

@@ -77,7 +77,7 @@ func TestRoom(t *testing.T) {
 	}
 
 	// A Blackhole that is assumed may be a Wormhole, whose L1 ends earlier.
-	big := &event.Event{Kind: event.KindDevice, Device: 4, Spec: l1.P150(), Role: event.RoleChip, From: event.From{Grid: event.FromFile}}
+	big := &event.Event{Kind: event.KindDevice, Device: 4, Spec: l1.P150(), Role: event.RoleChip, From: event.Origins{Grid: event.FromFile}}
 	run := ran(1, 3)
 	run.On[0].Device = 4
 	for size, want := range map[uint64]replay.Answer{1_499_136 - 112_640: replay.Fits, 1_499_136 - 112_640 + 1: replay.CannotTell, 1_572_864 - 112_640 + 1: replay.DoesNotFit} {

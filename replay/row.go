@@ -236,14 +236,14 @@ func (d *row) clone() *row {
 
 // An activity counts dispatches and executions on the devices of a row.
 type activity struct {
-	log        Dispatched // of a log: its dispatches
+	log        Residue // of a log: its dispatches
 	dispatches dispatches
 	execution  *execution // of a source that saw what ran; nil if nothing was executed
 }
 
 // An execution counts executions on the devices of a row.
 type execution struct {
-	row  Dispatched
+	row  Residue
 	own  bool
 	upTo uint64 // while it goes along: the last dispatch that was executed
 }

@@ -22,7 +22,7 @@ func told(role event.Role, more ...*event.Event) iter.Seq2[*event.Event, error] 
 	return func(yield func(*event.Event, error) bool) {
 		head := []*event.Event{
 			{Kind: event.KindHeader, Source: "capture"},
-			{Kind: event.KindDevice, Device: 3, Spec: l1.N150(), Role: role, From: event.From{Grid: event.FromFile}},
+			{Kind: event.KindDevice, Device: 3, Spec: l1.N150(), Role: role, From: event.Origins{Grid: event.FromFile}},
 		}
 		for i, e := range append(head, more...) {
 			e.Pos.Node = int64(i)
@@ -44,8 +44,8 @@ func defines(id program.ID, cores string, sizes ...uint64) *event.Event {
 }
 
 func ran(id program.ID, node uint64) *event.Event {
-	on := event.RunOn{Device: 3, First: node, Last: node, CBFirst: node, CBLast: node}
-	return &event.Event{Kind: event.KindRun, Node: node, Op: event.Some("f"), Program: id, On: []event.RunOn{on}}
+	on := event.RunDevice{Device: 3, First: node, Last: node, CBFirst: node, CBLast: node}
+	return &event.Event{Kind: event.KindRun, Node: node, Op: event.Some("f"), Program: id, On: []event.RunDevice{on}}
 }
 
 func freed(node uint64) *event.Event {
@@ -53,7 +53,7 @@ func freed(node uint64) *event.Event {
 }
 
 func ends() *event.Event {
-	return &event.Event{Kind: event.KindEnd, Nodes: 40, Spec: l1.ArchSpec(l1.Wormhole), From: event.From{Arch: event.FromFile, Base: event.FromFile}}
+	return &event.Event{Kind: event.KindEnd, Nodes: 40, Spec: l1.ArchSpec(l1.Wormhole), From: event.Origins{Arch: event.FromFile, Base: event.FromFile}}
 }
 
 // What ran stays registered, and is alive until it is freed; a run that goes on takes the
@@ -80,7 +80,7 @@ func TestRuns(t *testing.T) {
 	require.EqualValues(t, [2]uint64{3072, 3072}, [2]uint64{r.L1[0].TotalPeak, r.L1[0].TotalFinal})
 	require.EqualValues(t, 4, r.Checks.Runs)
 	require.EqualValues(t, 1, r.Checks.Inferred)
-	require.EqualValues(t, replay.Dispatched{Peak: 3072, Final: 3072, CorePeak: 3072, Executions: 1}, *r.L1[0].Dispatched)
+	require.EqualValues(t, replay.Residue{Peak: 3072, Final: 3072, CorePeak: 3072, Executions: 1}, *r.L1[0].Dispatched)
 	require.Len(t, r.Runs, 3)
 	require.EqualValues(t, 2, r.Runs[1].Times) // as it went on, and from the cache
 	require.Empty(t, r.Untold())
@@ -118,7 +118,7 @@ func TestRunsOfTwoDevices(t *testing.T) {
 		}
 		return e
 	}
-	second := &event.Event{Kind: event.KindDevice, Device: 4, Spec: l1.N150(), Role: event.RoleChip, From: event.From{Grid: event.FromFile}}
+	second := &event.Event{Kind: event.KindDevice, Device: 4, Spec: l1.N150(), Role: event.RoleChip, From: event.Origins{Grid: event.FromFile}}
 	r, err := replay.Run("x", told(event.RoleChip, second, defines(1, "{[0-0 - 1-0]}", 1024), defines(2, "{[1-0 - 1-0]}", 2048),
 		ran(2, 5), freed(6), ran(1, 7), freed(8), on4(ran(1, 9)), on4(freed(10)), on4(ran(2, 11)), on4(freed(12)), ran(2, 13), on4(ran(1, 14)), ends(),
 	), replay.Options{})
@@ -187,7 +187,7 @@ func TestRunsOutsideTheGrid(t *testing.T) {
 		require.Empty(t, r.Untold()) // it does not fit
 	}
 
-	assumed := &event.Event{Kind: event.KindDevice, Device: 3, Spec: l1.N150(), Role: event.RoleChip, From: event.From{Grid: event.FromAssumed}}
+	assumed := &event.Event{Kind: event.KindDevice, Device: 3, Spec: l1.N150(), Role: event.RoleChip, From: event.Origins{Grid: event.FromAssumed}}
 	r, err := replay.Run("x", func(yield func(*event.Event, error) bool) {
 		for _, e := range []*event.Event{{Kind: event.KindHeader, Source: "capture"}, assumed, defines(1, "{[0-0 - 8-0]}", 1024), ran(1, 5), ends()} {
 			if !yield(e, nil) {
@@ -204,7 +204,7 @@ func TestRunsOutsideTheGrid(t *testing.T) {
 // saw run, whose grids the fleet does not have.
 func TestChecksAgreeOnGrids(t *testing.T) {
 	device3 := func(role event.Role) *event.Event {
-		return &event.Event{Kind: event.KindDevice, Device: 3, Spec: l1.N150(), Role: role, From: event.From{Grid: event.FromFile}}
+		return &event.Event{Kind: event.KindDevice, Device: 3, Spec: l1.N150(), Role: role, From: event.Origins{Grid: event.FromFile}}
 	}
 	enqueue := &event.Event{Kind: event.KindEnqueue, Program: 1, Node: 4}
 	for name, events := range map[string][]*event.Event{
@@ -323,7 +323,7 @@ func TestWorkloadsAmbiguous(t *testing.T) {
 
 // Each device has its own candidates, and each is judged beside what lives on its device.
 func TestCandidatesOfDevices(t *testing.T) {
-	other := &event.Event{Kind: event.KindDevice, Device: 4, Spec: l1.N150(), Role: event.RoleChip, From: event.From{Grid: event.FromFile}}
+	other := &event.Event{Kind: event.KindDevice, Device: 4, Spec: l1.N150(), Role: event.RoleChip, From: event.Origins{Grid: event.FromFile}}
 	events := workloadOf(100, 1)
 	events[0].Candidates = [][]program.ID{{101, 2}}
 	events[0].On = append(events[0].On, events[0].On[0])
@@ -337,7 +337,7 @@ func TestCandidatesOfDevices(t *testing.T) {
 
 // Devices alike count apart where nobody can tell, and the first reason is the one that is named.
 func TestCandidatesOfDevicesAlike(t *testing.T) {
-	other := &event.Event{Kind: event.KindDevice, Device: 4, Spec: l1.N150(), Role: event.RoleChip, From: event.From{Grid: event.FromFile}}
+	other := &event.Event{Kind: event.KindDevice, Device: 4, Spec: l1.N150(), Role: event.RoleChip, From: event.Origins{Grid: event.FromFile}}
 	low := &event.Event{
 		Kind: event.KindAllocate, Node: 2, Devices: event.Some([]device.ID{3, 4}), Buffer: fit.Buffer{ID: 1, Kind: fit.KindL1, Size: 64},
 		Parts: []event.Part{{Cores: event.Some(l1.CoreSetOf(l1.Core{})), Range: l1.Range{Start: 500_000, End: 500_064}}},
@@ -410,7 +410,7 @@ func TestRunsListCandidates(t *testing.T) {
 	}
 	events[0].Candidates = [][]program.ID{{2}, {101, 2}, {1, 102}}
 	apart := ran(2, 9)
-	other := &event.Event{Kind: event.KindDevice, Device: 4, Spec: l1.N150(), Role: event.RoleChip, From: event.From{Grid: event.FromFile}}
+	other := &event.Event{Kind: event.KindDevice, Device: 4, Spec: l1.N150(), Role: event.RoleChip, From: event.Origins{Grid: event.FromFile}}
 	low := &event.Event{
 		Kind: event.KindAllocate, Node: 2, Devices: event.Some([]device.ID{4}), Buffer: fit.Buffer{ID: 1, Kind: fit.KindL1, Size: 64},
 		Parts: []event.Part{{Cores: event.Some(l1.CoreSetOf(l1.Core{})), Range: l1.Range{Start: 500_000, End: 500_064}}},

@@ -7,10 +7,10 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// An Enqueued is a program that was enqueued, with the lowest buffers beside it. Runs are the same if they are of
+// An EnqueuedProgram is a program that was enqueued, with the lowest buffers beside it. Runs are the same if they are of
 // one operation, place the same, and have the same lowest address beside them. Everything said of them is said of
 // the first.
-type Enqueued struct {
+type EnqueuedProgram struct {
 	Run     ProgramRun
 	Device  event.Opt[uint64] // the first device
 	Devices int               // on which it was enqueued then
@@ -39,7 +39,7 @@ const maxRuns = 1 << 16
 // A runList has the distinct runs of a Result.
 type runList struct {
 	at   map[runKey]int // in list
-	list []Enqueued
+	list []EnqueuedProgram
 	more int64
 }
 
@@ -135,7 +135,7 @@ func (r *runList) add(l listing) {
 		return
 	}
 	r.at[key] = len(r.list)
-	r.list = append(r.list, Enqueued{
+	r.list = append(r.list, EnqueuedProgram{
 		Run: l.run, Device: l.on.id, Devices: l.devices, Times: 1, OneOf: l.oneOf, Programs: l.content.programs,
 		Synthesised: l.content.from.resolved, Lowest: low.list, LowestSynthesised: low.synthesised,
 	})

@@ -16,7 +16,7 @@ import (
 type rooms struct {
 	question *RoomQuestion
 	standing map[*row]*standing
-	limits   []*RoomLimit // by their numbers in fit.Taken
+	limits   []*RoomLimit // by their numbers in fit.Occupancy
 	known    map[checkKey]int
 	answer   Rooms
 	each     uint64 // bytes on each core of the Tensor of the question
@@ -29,8 +29,8 @@ func newRooms(question *RoomQuestion) *rooms {
 
 // A standing has everything that was in the way on a row at any time.
 type standing struct {
-	taken   []*fit.Taken // of each Spec and mode that the device had; together they are what is in the way
-	specs   []l1.Spec    // of these, with the alignment in that mode
+	taken   []*fit.Occupancy // of each Spec and mode that the device had; together they are what is in the way
+	specs   []l1.Spec        // of these, with the alignment in that mode
 	places  map[sum128]bool
 	runs    map[*content]bool // that were checked on the row
 	cores   l1.CoreSet        // that held anything
@@ -55,13 +55,13 @@ func (s *standing) inherit(from *standing) {
 }
 
 // on returns the Taken for devices with the Spec and the mode that one has now.
-func (s *standing) on(dev device.Device) *fit.Taken {
+func (s *standing) on(dev device.Device) *fit.Occupancy {
 	at := fit.Place{Spec: gridless(dev.Spec()), Hybrid: dev.Hybrid()}
 	at.Spec.L1Align = at.Alignment()
 	i := slices.Index(s.specs, at.Spec)
 	if i < 0 {
 		i = len(s.specs)
-		s.taken, s.specs = append(s.taken, fit.NewTaken(at)), append(s.specs, at.Spec)
+		s.taken, s.specs = append(s.taken, fit.NewOccupancy(at)), append(s.specs, at.Spec)
 	}
 	return s.taken[i]
 }
@@ -279,7 +279,7 @@ func (r *rooms) finish(to *Result, rows *rows, spec Spec) {
 	if out.banks {
 		out.Tight, out.TightMore = nil, 0
 	}
-	var all []*fit.Taken
+	var all []*fit.Occupancy
 	var cores l1.CoreSet
 	done := map[*row]DeviceRoom{}
 	for d, id := range rows.each() {
@@ -291,7 +291,7 @@ func (r *rooms) finish(to *Result, rows *rows, spec Spec) {
 			on := r.coresOf(d)
 			taken := r.standing[d].taken
 			if len(taken) == 0 {
-				taken = []*fit.Taken{fit.NewTaken(fit.Place{Spec: d.says.spec})}
+				taken = []*fit.Occupancy{fit.NewOccupancy(fit.Place{Spec: d.says.spec})}
 			}
 			all, cores = append(all, taken...), cores.Union(on)
 			one = r.deviceRoom(d, on, taken)
@@ -313,7 +313,7 @@ func (r *rooms) finish(to *Result, rows *rows, spec Spec) {
 	to.Rooms = out
 }
 
-func (r *rooms) deviceRoom(d *row, on l1.CoreSet, taken []*fit.Taken) DeviceRoom {
+func (r *rooms) deviceRoom(d *row, on l1.CoreSet, taken []*fit.Occupancy) DeviceRoom {
 	kind, chips := d.says.kind()
 	one := DeviceRoom{Device: d.id, Kind: kind, Chips: List(chips), Room: r.roomOn(on, taken), Groups: []Room{}}
 	if d.says.spec.Cols > 0 {
@@ -326,7 +326,7 @@ func (r *rooms) deviceRoom(d *row, on l1.CoreSet, taken []*fit.Taken) DeviceRoom
 }
 
 // roomOn returns the room on some cores, with names.
-func (r *rooms) roomOn(cores l1.CoreSet, taken []*fit.Taken) Room {
+func (r *rooms) roomOn(cores l1.CoreSet, taken []*fit.Occupancy) Room {
 	return r.namedRoom(fit.RoomThroughout(cores, r.answer.Question.Size, taken...))
 }
 
@@ -339,11 +339,11 @@ func (r *rooms) namedRoom(found fit.Room[int]) Room {
 
 // smaller reports whether the size has a place on the chip that is assumed, and none on the
 // smaller one that it may be.
-func (r *rooms) smaller(cores l1.CoreSet, all []*fit.Taken, spec Spec) bool {
+func (r *rooms) smaller(cores l1.CoreSet, all []*fit.Occupancy, spec Spec) bool {
 	size := r.answer.Question.Size
 	if !spec.assumed() || size == 0 {
 		return false
 	}
 	other := l1.Spec{L1Size: l1.ArchSpec(l1.Wormhole).L1Size, L1Small: spec.L1Small}
-	return fit.RoomThroughout(cores, size, append(all, fit.NewTaken(fit.Place{Spec: other}))...).Place.IsEmpty()
+	return fit.RoomThroughout(cores, size, append(all, fit.NewOccupancy(fit.Place{Spec: other}))...).Place.IsEmpty()
 }

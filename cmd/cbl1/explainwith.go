@@ -15,7 +15,7 @@ import (
 // compare looks for the programs of captures that messages are about. If one of them
 // cannot be read it says so and goes on with the others; the error is errUnreadable.
 // Of captures that cannot be read at all there is nothing to say.
-func (in *inputs) compare(found clash.Found, with string) ([]clash.Match, error) {
+func (in *inputs) compare(found clash.Messages, with string) ([]clash.Match, error) {
 	all := clash.Compare(found, specOf(in.opt))
 	in.replay.Runs = true
 	for _, m := range found.Messages {
@@ -51,7 +51,7 @@ func (in *inputs) compare(found clash.Found, with string) ([]clash.Match, error)
 // banks the first one counts.
 func addBanks(c *clash.Comparison, r *replay.Result) {
 	type likeness struct {
-		laid   replay.Laid
+		laid   replay.Composition
 		shared *replay.LaidGroup // the first of a list
 		spec   replay.Spec
 	}
@@ -125,7 +125,7 @@ func bankOf(r *replay.Result, d replay.DeviceL1, groups []replay.LaidGroup) clas
 }
 
 // addRuns adds the buffers of an enqueued program, by the two kinds that messages distinguish.
-func addRuns(c *clash.Comparison, r *replay.Result, e replay.Enqueued) {
+func addRuns(c *clash.Comparison, r *replay.Result, e replay.EnqueuedProgram) {
 	lowest := func() (out []clash.LowestBuffer) {
 		for _, b := range e.Lowest {
 			out = append(out, clash.LowestBuffer{

@@ -71,7 +71,7 @@ func TestHammerSlowMetrics(t *testing.T) {
 	}
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	var waits []time.Duration
-	most := testkit.Opened{}
+	most := testkit.OpenCounts{}
 	for time.Now().Before(end) {
 		begun := time.Now()
 		r, err := client.Get(url)

@@ -492,7 +492,7 @@ func TestMarginOf(t *testing.T) {
 	r := &replay.Result{File: "f", Log: true, L1: []replay.DeviceL1{of(0, 64, 0), of(1, 32, 0)}}
 	_, ok := marginOf(r)
 	require.False(t, ok, "nothing ran")
-	r.Checks.Tightest = &replay.Tightest{Run: replay.ProgramRun{At: 7, T: "1.5", Op: "g", Inferred: true}, Headroom: fit.Headroom{Free: 9}}
+	r.Checks.Tightest = &replay.TightestRun{Run: replay.ProgramRun{At: 7, T: "1.5", Op: "g", Inferred: true}, Headroom: fit.Headroom{Free: 9}}
 	m, ok := marginOf(r)
 	require.True(t, ok)
 	require.Equal(t, clash.Margin{Capture: "f", Log: true, Event: 7, T: "1.5", Op: "g", Inferred: true, Free: 9, Small: 64}, m)

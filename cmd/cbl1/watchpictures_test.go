@@ -32,7 +32,7 @@ func pictured(t *testing.T) (m watch.Model) {
 			now.Devices[1].Incomplete, now.Devices[2].Fleet, now.Left = true, "training", 3
 			device := uint64(1)
 			now.Processes = []watch.Process{{PID: 4242, Name: "python3", Device: &device, CB: 1 << 20, L1: 4096, DRAM: 1 << 30}, {PID: 4243, Dead: true}}
-			now.Odd = []watch.Odd{{Code: "unknown-free", Count: 2}, {Fleet: "training", Code: "does-not-fit", Count: 1}}
+			now.Odd = []watch.OddityCount{{Code: "unknown-free", Count: 2}, {Fleet: "training", Code: "does-not-fit", Count: 1}}
 			now.Refused, now.Leaked, now.Leaks, now.Behind = []string{"training, line 9: enqueue: program 3 does not fit"}, 17, []watch.Leak{{PID: 4243, CBs: 2, Kernels: 1}}, 4096
 		}
 		m.Take(now)

@@ -53,7 +53,7 @@ func (in *watching) source(args []string) (looker, error) {
 // snapshot begins one of now.
 func snapshot(from watch.Source) watch.Snapshot {
 	return watch.Snapshot{
-		Schema: watch.Schema, Source: from, Time: time.Now().UnixNano(), Devices: []replay.LiveDevice{}, Processes: []watch.Process{}, Odd: []watch.Odd{},
+		Schema: watch.Schema, Source: from, Time: time.Now().UnixNano(), Devices: []replay.LiveDevice{}, Processes: []watch.Process{}, Odd: []watch.OddityCount{},
 	}
 }
 

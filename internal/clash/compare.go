@@ -44,7 +44,7 @@ type Comparison struct {
 
 // Compare returns a Comparison for the messages of found. For given see Explain.
 // Messages without the end of a region, and those whose numbers make no sense, have no match.
-func Compare(found Found, given l1.Spec) *Comparison {
+func Compare(found Messages, given l1.Spec) *Comparison {
 	c := &Comparison{
 		given: given, messages: found.Messages,
 		on: map[l1.CoreRange][]int{}, matches: make([]Match, len(found.Messages)),

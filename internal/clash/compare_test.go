@@ -26,7 +26,7 @@ type enqueued struct {
 
 const base = 111_616
 
-func compared(t testing.TB, log string, given l1.Spec, runs ...enqueued) clash.Found {
+func compared(t testing.TB, log string, given l1.Spec, runs ...enqueued) clash.Messages {
 	t.Helper()
 	found := read(t, log)
 	c := clash.Compare(found, given)

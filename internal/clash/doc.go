@@ -4,7 +4,7 @@
 // # Model
 //
 // [Scan] finds every [Message] of the fourteen [Kind]s in a text and parses its numbers. [Read]
-// does the same and returns each different message once, with a count, as [Found]. [Explain]
+// does the same and returns each different message once, with a count, as [Messages]. [Explain]
 // turns a Message into a [MessageRow] with [Note]s: the cause, the excess in bytes and in
 // percent of a [Whole], the chip (inferred, and then marked "likely"), the sizes that would fit,
 // advice, and the open questions. A note names the parameter of open_device that helps. The

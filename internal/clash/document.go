@@ -104,7 +104,7 @@ func (d Document) MarshalJSON() ([]byte, error) {
 }
 
 // NewDocument explains all messages. For given see Explain.
-func NewDocument(found Found, given l1.Spec) Document {
+func NewDocument(found Messages, given l1.Spec) Document {
 	doc := Document{Schema: Schema, Messages: []MessageRow{}, More: found.More}
 	for i, m := range found.Messages {
 		row := Explain(m, given)

@@ -11,7 +11,7 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-func read(t testing.TB, text string) clash.Found {
+func read(t testing.TB, text string) clash.Messages {
 	t.Helper()
 	found, err := clash.Read(strings.NewReader(text))
 	require.NoError(t, err)

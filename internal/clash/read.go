@@ -5,8 +5,8 @@ import "io"
 // MaxDistinct is how many different messages Read keeps.
 const MaxDistinct = 1000
 
-// Found holds the messages that Read found in a text.
-type Found struct {
+// Messages holds the messages that Read found in a text.
+type Messages struct {
 	// Messages has each different message once, in order of first appearance.
 	Messages []Message
 	// More counts the occurrences of messages that were not kept because
@@ -20,8 +20,8 @@ type Found struct {
 // Read returns the messages in r, each once. Two messages are the same if all
 // their fields but Line, Count and the spelling of cores are. If reading fails,
 // Found has what came before.
-func Read(r io.Reader) (Found, error) {
-	var found Found
+func Read(r io.Reader) (Messages, error) {
+	var found Messages
 	place := make(map[string]int)
 	for m, err := range Scan(r) {
 		if err != nil {

@@ -82,17 +82,17 @@ func (c Plan) withDefaults() Plan {
 	return c
 }
 
-// A Made counts the written bytes, nodes and operations.
-type Made struct {
+// Counts are the numbers of written bytes, nodes and operations.
+type Counts struct {
 	Bytes int64
 	Nodes int64
 	Ops   int64 // operations: each ran its program on every chip
 }
 
 // Write writes the capture. The error is one of Valid or of w.
-func (c Plan) Write(w io.Writer) (Made, error) {
+func (c Plan) Write(w io.Writer) (Counts, error) {
 	if err := c.Valid(); err != nil {
-		return Made{}, err
+		return Counts{}, err
 	}
 	to := bufio.NewWriterSize(w, 64<<10)
 	out := &writer{Plan: c.withDefaults(), w: to}
@@ -101,5 +101,5 @@ func (c Plan) Write(w io.Writer) (Made, error) {
 	if out.err == nil {
 		out.err = to.Flush()
 	}
-	return Made{out.written, out.Nodes, out.ops}, out.err
+	return Counts{out.written, out.Nodes, out.ops}, out.err
 }

@@ -4,7 +4,7 @@
 // [Gzip] and [Zstd] pack a text; [Repeat] reads a pattern again and again, so that a huge input
 // takes no memory. [Golden] compares an answer with a file, [Sections] the answers to the questions
 // of one, [CloseObjects] makes a JSON schema strict. [Nightly] selects the largest sizes. [Open]
-// counts the files and goroutines that are [Opened], so that a test can prove that it closed them.
+// counts open files and goroutines ([OpenCounts]), so that a test can prove that it closed them.
 //
 // No product code imports this package.
 package testkit

@@ -8,19 +8,19 @@ import (
 	"time"
 )
 
-// Opened counts the open files and goroutines of the process of a test at a moment. Without /proc
+// OpenCounts counts the open files and goroutines of the process of a test at a moment. Without /proc
 // there are no files.
-type Opened struct{ Files, Goroutines int }
+type OpenCounts struct{ Files, Goroutines int }
 
 // Open returns the present counts.
-func Open() Opened {
+func Open() OpenCounts {
 	entries, _ := os.ReadDir("/proc/self/fd") // where there is none, none are counted
-	return Opened{len(entries), runtime.NumGoroutine()}
+	return OpenCounts{len(entries), runtime.NumGoroutine()}
 }
 
 // RequireBack waits until no more is open than before, and fails after ten seconds of the caller's
 // sleep. It returns the counts of that moment.
-func (before Opened) RequireBack(t testing.TB, sleep func(time.Duration)) Opened {
+func (before OpenCounts) RequireBack(t testing.TB, sleep func(time.Duration)) OpenCounts {
 	t.Helper()
 	for range 10_000 {
 		if now := Open(); now.Files <= before.Files && now.Goroutines <= before.Goroutines {
@@ -30,11 +30,11 @@ func (before Opened) RequireBack(t testing.TB, sleep func(time.Duration)) Opened
 	}
 	stacks := make([]byte, 1<<16)
 	t.Fatalf("%v before, %v now: %v\n%s", before, Open(), links(), stacks[:runtime.Stack(stacks, true)])
-	return Opened{}
+	return OpenCounts{}
 }
 
 // String has both numbers.
-func (o Opened) String() string {
+func (o OpenCounts) String() string {
 	return fmt.Sprintf("%d descriptors and %d goroutines", o.Files, o.Goroutines)
 }
 

@@ -119,7 +119,7 @@ func samePeak(a, b *Peak) bool {
 	return a == b || a != nil && b != nil && a.Bytes == b.Bytes && a.Core == b.Core && a.Op == b.Op
 }
 
-func sameTightest(a, b *Tightest) bool {
+func sameTightest(a, b *TightestRun) bool {
 	return a == b || a != nil && b != nil && a.Op == b.Op && a.End == b.End && a.Free == b.Free && a.Gap == b.Gap
 }
 

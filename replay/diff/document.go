@@ -51,7 +51,7 @@ type Side struct {
 	Untold   []replay.Code `json:"untold"`      // reasons for doubt, each once, by name
 	Accepted []replay.Code `json:"accepted"`    // reasons for doubt that Terms.Accept names
 	Peak     *Peak         `json:"peak"`        // of the fullest core of all; nil if no core ever held a byte
-	Tightest *Tightest     `json:"tightest"`    // nil if no run that takes bytes fits, or a saved report names none
+	Tightest *TightestRun  `json:"tightest"`    // nil if no run that takes bytes fits, or a saved report names none
 }
 
 // A Precision says how exact a comparison is.
@@ -133,8 +133,8 @@ type Peak struct {
 	Counter uint64            `json:"counter"` // node or event
 }
 
-// A Tightest is the program run that fitted with the least room.
-type Tightest struct {
+// A TightestRun is the program run that fitted with the least room.
+type TightestRun struct {
 	Rank    event.Opt[uint64] `json:"rank"`
 	Device  event.Opt[uint64] `json:"device"`
 	Op      replay.Name       `json:"op"`

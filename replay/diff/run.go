@@ -26,7 +26,7 @@ type Run struct {
 
 	runs, failed int64
 	untold       []replay.Code // why nobody can tell, each once
-	tightest     *Tightest
+	tightest     *TightestRun
 }
 
 // A deviceRow is one device of a Run.
@@ -103,7 +103,7 @@ func Of(r *replay.Result) *Run {
 	for i := range r.Devices {
 		out.setDevice(&r.Devices[i])
 	}
-	composed := map[replay.Laid]*deviceRow{}
+	composed := map[replay.Composition]*deviceRow{}
 	for i := range r.L1 {
 		out.setL1(&r.L1[i], composed)
 	}
@@ -122,7 +122,7 @@ func newRun(doc *replay.ReportHead) *Run {
 		}
 	}
 	if t := doc.Checks.Tightest; t != nil {
-		out.tightest = &Tightest{
+		out.tightest = &TightestRun{
 			Device: t.Device, Op: t.Run.Op, Counter: t.Enqueue, End: t.Row.End, Free: t.Row.Free, Gap: t.Row.Gap,
 		}
 	}
@@ -161,7 +161,7 @@ func (r *Run) setDevice(d *replay.Device) *deviceRow {
 }
 
 // setL1 adds the figures of the whole L1 of a device. See setPeak for composed.
-func (r *Run) setL1(d *replay.DeviceL1, composed map[replay.Laid]*deviceRow) *deviceRow {
+func (r *Run) setL1(d *replay.DeviceL1, composed map[replay.Composition]*deviceRow) *deviceRow {
 	row := r.device(d.ID)
 	row.kind, row.chips = d.Kind, d.Chips
 	row.listed = row.listed || row.programs.Len() == 0 && row.figures[figurePrograms] == 0
@@ -174,7 +174,7 @@ func (r *Run) setL1(d *replay.DeviceL1, composed map[replay.Laid]*deviceRow) *de
 }
 
 // setPeak takes the peak of a device. Peaks with one name are composed once: composed has the first device of each.
-func (d *deviceRow) setPeak(p *replay.L1Peak, composed map[replay.Laid]*deviceRow) {
+func (d *deviceRow) setPeak(p *replay.L1Peak, composed map[replay.Composition]*deviceRow) {
 	if p == nil {
 		return
 	}

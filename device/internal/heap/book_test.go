@@ -79,7 +79,7 @@ type seeing struct {
 	sums    fit.BufferTotals
 	charged uint64
 	gap     l1.Range
-	tracked residue.Tracked
+	tracked residue.TrackedBytes
 }
 
 // seen asks a heap.

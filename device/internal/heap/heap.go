@@ -49,7 +49,7 @@ type Heap struct {
 
 	order Order
 	// The tracked bytes of a device with this heap, by its residue.
-	tracked map[*residue.Residue]residue.Tracked
+	tracked map[*residue.Residue]residue.TrackedBytes
 }
 
 // orNone returns h, an empty heap for nil.
@@ -150,18 +150,18 @@ func (h *Heap) equals(to *Heap, by step) bool {
 }
 
 // TrackedWith returns the tracked bytes of the heap and of a residue together.
-func (h *Heap) TrackedWith(left *residue.Residue) residue.Tracked {
+func (h *Heap) TrackedWith(left *residue.Residue) residue.TrackedBytes {
 	switch {
 	case len(h.Classes()) == 0:
 		return left.Tracked()
 	case left == nil:
-		return residue.Tracked{Bytes: h.placed.Bytes, Core: h.placed.Fullest}
+		return residue.TrackedBytes{Bytes: h.placed.Bytes, Core: h.placed.Fullest}
 	}
 	sum, ok := h.tracked[left]
 	if !ok {
 		sum = h.beside(left)
 		if h.tracked == nil || len(h.tracked) >= maxTracked {
-			h.tracked = map[*residue.Residue]residue.Tracked{}
+			h.tracked = map[*residue.Residue]residue.TrackedBytes{}
 		}
 		h.tracked[left] = sum
 	}
@@ -185,8 +185,8 @@ func (h *Heap) TrackedOn(core l1.Core, left *residue.Residue) (bytes uint64) {
 
 // beside lays a residue over the heap. If all buffers are above it, the usual case,
 // only cores that may be fuller than the fullest of both are visited.
-func (h *Heap) beside(left *residue.Residue) residue.Tracked {
-	sum := residue.Tracked{Bytes: h.placed.Bytes + left.Union(), Core: max(h.placed.Fullest, left.Fullest())}
+func (h *Heap) beside(left *residue.Residue) residue.TrackedBytes {
+	sum := residue.TrackedBytes{Bytes: h.placed.Bytes + left.Union(), Core: max(h.placed.Fullest, left.Fullest())}
 	apart := left.End <= h.Gap().End
 	if apart && left.Fullest()+h.placed.Fullest == sum.Core {
 		return sum

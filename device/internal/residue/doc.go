@@ -5,6 +5,6 @@
 // dispatch overwrites something, and of planes of cores afterwards. [PiecesOf]
 // returns the pieces of one program, and [Larger] merges the pieces of a trace. A
 // [Book] shares residues between devices, and remembers their overlays; it forgets
-// everything beyond [MaxResidues]. [Tracked] counts the bytes on a device and on its
+// everything beyond [MaxResidues]. [TrackedBytes] counts the bytes on a device and on its
 // fullest core.
 package residue

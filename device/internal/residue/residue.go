@@ -33,16 +33,16 @@ type Piece struct {
 	Cores l1.CoreSet
 }
 
-// Tracked counts the bytes in the L1 of a device, each byte once, without kernels and
+// TrackedBytes counts the bytes in the L1 of a device, each byte once, without kernels and
 // the reserved area.
-type Tracked struct {
+type TrackedBytes struct {
 	Bytes uint64 // summed over cores
 	Core  uint64 // on the fullest core
 }
 
 // Raise returns the larger value of each figure.
-func (t Tracked) Raise(o Tracked) Tracked {
-	return Tracked{Bytes: max(t.Bytes, o.Bytes), Core: max(t.Core, o.Core)}
+func (t TrackedBytes) Raise(o TrackedBytes) TrackedBytes {
+	return TrackedBytes{Bytes: max(t.Bytes, o.Bytes), Core: max(t.Core, o.Core)}
 }
 
 // orNone returns r, an empty residue for nil.
@@ -66,7 +66,7 @@ func (r *Residue) Union() uint64 { return r.orNone().all }
 func (r *Residue) Fullest() uint64 { return r.orNone().core }
 
 // Tracked returns the tracked bytes of a device with dispatches alone.
-func (r *Residue) Tracked() Tracked { return Tracked{Bytes: r.Union(), Core: r.Fullest()} }
+func (r *Residue) Tracked() TrackedBytes { return TrackedBytes{Bytes: r.Union(), Core: r.Fullest()} }
 
 // Total returns the bytes of circular buffers, summed over cores.
 func (r *Residue) Total() uint64 { return r.orNone().bytes }

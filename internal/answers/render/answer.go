@@ -128,7 +128,7 @@ func atPeak(r *replay.Result, row *replay.DeviceL1) string {
 }
 
 // share says which program takes how much of the core.
-func share(r *replay.Result, f *replay.Fullest) string {
+func share(r *replay.Result, f *replay.FullestCore) string {
 	who := nodes(r, f.Program)
 	if f.Program.Op != "" {
 		who = opName(f.Program.Op, 120) + " (" + who + ")"
@@ -140,7 +140,7 @@ func share(r *replay.Result, f *replay.Fullest) string {
 }
 
 // cores says on which cores most is registered.
-func cores(f *replay.Fullest) string {
+func cores(f *replay.FullestCore) string {
 	if f.Cores > 1 {
 		return fmt.Sprintf("%s and %s more", f.Core, grouped(f.Cores-1))
 	}

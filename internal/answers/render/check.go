@@ -266,13 +266,13 @@ func (c check) writeOver(page *page) {
 	writeResidents(page, fmt.Sprintf("what lay on core %s then, by address", p.Core), c.result, p.Residents, 0)
 }
 
-func (c check) overText(o replay.OverBudget) string {
+func (c check) overText(o replay.BudgetExcess) string {
 	return fmt.Sprintf("%s bytes on %s of %s at %s, %s above the budget of %s", grouped(o.Bytes), coresText(o.Cores),
 		deviceName(c.result, o.Device), c.result.Where(o.Counter, o.T), grouped(o.Over), budgetText(*c.Terms.Budget, c.result.Spec.UsableBytes()))
 }
 
 // overOps are the budgets of operations that are not kept.
-func (c check) overOps() (out []replay.OpJudged) {
+func (c check) overOps() (out []replay.OpJudgement) {
 	for _, o := range c.Ops {
 		if o.Over > 0 {
 			out = append(out, o)

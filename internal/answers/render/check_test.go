@@ -73,7 +73,7 @@ func (s *scene) run(at uint64, op string, cbs ...program.CB) {
 	require.NoError(s.t, err)
 	for _, h := range rooms {
 		if k.Tightest == nil || h.Free < k.Tightest.Headroom.Free {
-			k.Tightest = &replay.Tightest{Run: run, Enqueue: at + 5, Device: known(0), Headroom: h}
+			k.Tightest = &replay.TightestRun{Run: run, Enqueue: at + 5, Device: known(0), Headroom: h}
 		}
 	}
 }
@@ -202,7 +202,7 @@ func peakOf(op replay.Name) *replay.L1Peak {
 	return &replay.L1Peak{
 		Bytes: 1_253_376, WithKernels: 1_253_376 + 111_616, At: 24, Op: op, Core: l1.Core{}, Cores: cores,
 		Kinds:  map[fit.Kind]uint64{fit.KindCB: 1_048_576, fit.KindL1: 400_000},
-		Shared: []device.Shared{{Kinds: []fit.Kind{fit.KindCB, fit.KindL1}, Bytes: 195_200}},
+		Shared: []device.Sharing{{Kinds: []fit.Kind{fit.KindCB, fit.KindL1}, Bytes: 195_200}},
 		Residents: []replay.L1Resident{
 			{ResidentRow: fit.NewResidentRow(fit.KindCB, l1.Range{Start: 111_616, End: 1_160_192}), CB: known(0), Program: &replay.ProgramRun{At: 20, Op: op}},
 			{ResidentRow: fit.NewResidentRow(fit.KindL1, l1.Range{Start: 964_992, End: 1_164_992}), Buffer: &newer},

@@ -10,7 +10,7 @@ import (
 
 // fileColumns begin each row: the file, the filter, and the basis of the figures, with the chip of the device.
 func fileColumns(r *replay.Result, id event.Opt[uint64]) []column {
-	head, b := r.Head(""), r.Basis(r.SpecOf(id))
+	head, b := r.Head(""), r.Grounds(r.SpecOf(id))
 	return []column{
 		{"file", head.File}, {"rank", head.Rank}, {"nodes", head.Nodes}, {"only", head.Only},
 		{"arch", b.Arch}, {"l1_small_bytes", b.L1Small}, {"usable_bytes", b.Usable}, {"cb_addresses", b.Addresses},
@@ -33,7 +33,7 @@ func deviceCSV(r *replay.Result) csvTable {
 			column{"device", replay.DeviceKey(on.ID)}, column{"", ran[on.ID]}, column{"l1", on.Document(r.SpecOf(on.ID))})
 	}
 	return csvTable{row(replay.DeviceL1{}), func(yield func([]column) bool) {
-		peaks := map[replay.Laid]*replay.L1Peak{}
+		peaks := map[replay.Composition]*replay.L1Peak{}
 		for _, on := range r.L1 {
 			if on.Peak = peakFigures(peaks, on.Peak); !yield(row(on)) {
 				return
@@ -43,7 +43,7 @@ func deviceCSV(r *replay.Result) csvTable {
 }
 
 // peakFigures returns a peak with its figures, and without lists. Peaks with the same name share figures.
-func peakFigures(known map[replay.Laid]*replay.L1Peak, p *replay.L1Peak) *replay.L1Peak {
+func peakFigures(known map[replay.Composition]*replay.L1Peak, p *replay.L1Peak) *replay.L1Peak {
 	if p == nil {
 		return nil
 	}

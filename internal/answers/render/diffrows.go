@@ -93,11 +93,11 @@ func known[T any](of *T, figure func(T) uint64) event.Opt[uint64] {
 	return event.Some(figure(*of))
 }
 
-func heldOf(p diff.Peak) uint64       { return p.Bytes }
-func freeOf(t diff.Tightest) uint64   { return t.Free }
-func bytesOf(e diff.Extent) uint64    { return e.Bytes }
-func sizeOf(r diff.CBRow) uint64      { return r.Bytes }
-func coreOf(p diff.ProgramRow) uint64 { return p.Core }
+func heldOf(p diff.Peak) uint64        { return p.Bytes }
+func freeOf(t diff.TightestRun) uint64 { return t.Free }
+func bytesOf(e diff.Extent) uint64     { return e.Bytes }
+func sizeOf(r diff.CBRow) uint64       { return r.Bytes }
+func coreOf(p diff.ProgramRow) uint64  { return p.Core }
 
 func answerWords(a replay.Answer) string { return strings.ReplaceAll(string(a), "_", " ") }
 

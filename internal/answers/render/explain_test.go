@@ -16,7 +16,7 @@ import (
 )
 
 // explained is the text that explains messages.
-func explained(t *testing.T, found clash.Found, given l1.Spec) string {
+func explained(t *testing.T, found clash.Messages, given l1.Spec) string {
 	t.Helper()
 	var b bytes.Buffer
 	require.NoError(t, render.Explain(clash.NewDocument(found, given)).Text(&b, 0))
@@ -61,7 +61,7 @@ func TestExplainTextOfOtherPrograms(t *testing.T) {
 // Messages that somebody makes by hand cannot reach the terminal.
 func TestExplainTextIsInert(t *testing.T) {
 	evil := "\x1b[31m\u202e\u009b\r\n\x00\xff\ud7ff\u2028 <b>é"
-	text := explained(t, clash.Found{Messages: []clash.Message{
+	text := explained(t, clash.Messages{Messages: []clash.Message{
 		{Kind: clash.Kind(evil), What: evil, Text: evil, Line: 1, Count: 1},
 		{Kind: clash.Grow, What: evil, Numbers: map[string]uint64{"limit": 1, "end": 2}, Text: evil, Line: 2, Count: 1},
 	}}, l1.Spec{Name: evil, Arch: l1.Arch(evil), L1Size: 1})
@@ -72,6 +72,6 @@ func TestExplainTextIsInert(t *testing.T) {
 }
 
 func TestExplainTextMore(t *testing.T) {
-	require.Contains(t, explained(t, clash.Found{More: 3}, l1.Spec{}), "3 further messages not shown")
+	require.Contains(t, explained(t, clash.Messages{More: 3}, l1.Spec{}), "3 further messages not shown")
 	require.Error(t, render.Explain(clash.Document{}).Text(full(0), 0))
 }

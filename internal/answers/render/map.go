@@ -63,7 +63,7 @@ const maxMaps = 12
 // unlike returns the devices except devices whose name of contents came before.
 func unlike(r *replay.Result, at event.Opt[uint64]) iter.Seq[*replay.DeviceL1] {
 	return func(yield func(*replay.DeviceL1) bool) {
-		seen := map[replay.Laid]bool{}
+		seen := map[replay.Composition]bool{}
 		for i := range r.L1 {
 			d := &r.L1[i]
 			name, ok := d.Laid()

@@ -66,7 +66,7 @@ func TestPeakOfASpike(t *testing.T) {
 		{ID: known(2), Kind: replay.KindChip, Addresses: replay.AddressesNone},
 	}
 	s.result.Hits.Inferred = 3
-	s.result.Earlier = replay.Earlier{L1: 2, Bytes: 4096}
+	s.result.Earlier = replay.EarlierBuffers{L1: 2, Bytes: 4096}
 	var b bytes.Buffer
 	require.NoError(t, render.Peak(s.result).Text(&b, 0))
 	requireScreen(t, b.String())
@@ -174,9 +174,9 @@ func TestWhoFoldsDevices(t *testing.T) {
 	set := func(text string) l1.CoreSet { return l1.MustParseCoreRangeSet(text).Cores() }
 	p := peakOf("ttnn.add")
 	same, other, none := p.Residents[:1], p.Residents[1:2], []replay.L1Resident(nil)
-	var held []replay.Held
+	var held []replay.Holders
 	add := func(id uint64, kind replay.DeviceKind, cores string, resident, registered []replay.L1Resident, chips ...uint64) {
-		held = append(held, replay.Held{Device: known(id), Kind: kind, Chips: chips, Cores: set(cores), Resident: resident, Registered: registered})
+		held = append(held, replay.Holders{Device: known(id), Kind: kind, Chips: chips, Cores: set(cores), Resident: resident, Registered: registered})
 	}
 	const half, rest = "{[0-0 - 3-7]}", "{[4-0 - 7-7]}"
 	for id := range uint64(40) {
@@ -241,7 +241,7 @@ func TestWhoOfAMesh(t *testing.T) {
 		for id := range devices {
 			p := peakOf("ttnn.add") // memory of its own
 			p.Residents[0].Program.At += id
-			s.result.Held = append(s.result.Held, replay.Held{Device: known(id), Kind: replay.KindChip, Cores: p.Cores, Resident: p.Residents[:1]})
+			s.result.Held = append(s.result.Held, replay.Holders{Device: known(id), Kind: replay.KindChip, Cores: p.Cores, Resident: p.Residents[:1]})
 		}
 		var b bytes.Buffer
 		require.NoError(t, render.Who(s.result, s.result.Who(replay.Question{}, replay.Filter{})).Text(&b, 0))
@@ -262,7 +262,7 @@ func TestHostileNamesInL1(t *testing.T) {
 	s.result.L1 = []replay.DeviceL1{{ID: known(0), Kind: replay.KindChip, Peak: p}}
 	s.result.File = evil
 	s.result.Anomalies = []replay.AnomalyCount{{Code: replay.CodeCacheHit, Count: 1, Detail: evil}}
-	s.result.Held = []replay.Held{{Device: known(0), Kind: replay.KindChip, Cores: p.Cores, Resident: p.Residents, Registered: p.Residents[:1]}}
+	s.result.Held = []replay.Holders{{Device: known(0), Kind: replay.KindChip, Cores: p.Cores, Resident: p.Residents, Registered: p.Residents[:1]}}
 	check := judged(s.result, budget(t, "1%"))
 	for name, write := range map[string]func(*bytes.Buffer) error{
 		"check": func(b *bytes.Buffer) error { return check.Text(b, 0) },
@@ -301,7 +301,7 @@ func TestKindNames(t *testing.T) {
 		rows = append(rows, x)
 	}
 	s := newScene(t, l1.N150())
-	s.result.Held = []replay.Held{{Kind: replay.KindNone, Cores: l1.CoreSetOf(l1.Core{}), Resident: rows}}
+	s.result.Held = []replay.Holders{{Kind: replay.KindNone, Cores: l1.CoreSetOf(l1.Core{}), Resident: rows}}
 	var b bytes.Buffer
 	require.NoError(t, render.Who(s.result, s.result.Who(replay.Question{}, replay.Filter{})).JSON(&b))
 	_, strict := compileSchema(t, "cbl1.who-1.schema.json")

@@ -5,13 +5,13 @@ import "github.com/cbl1/cbl1/replay"
 // sights give numbers to the texts of peaks and moments. Equal texts have equal numbers. Peaks and
 // moments with the same name share one text, and only the first one is composed.
 type sights struct {
-	peaks   map[replay.Laid]int
-	moments map[replay.Laid]int
+	peaks   map[replay.Composition]int
+	moments map[replay.Composition]int
 	texts   map[string]int
 }
 
 func newSights() *sights {
-	return &sights{map[replay.Laid]int{}, map[replay.Laid]int{}, map[string]int{}}
+	return &sights{map[replay.Composition]int{}, map[replay.Composition]int{}, map[string]int{}}
 }
 
 // peak returns the number of the text of a peak, without nodes. Each call needs the same function.
@@ -21,7 +21,7 @@ func (s *sights) peak(p *replay.L1Peak, text func(*replay.L1Peak) string) int {
 }
 
 // laid returns the number of a text. Contents with a name share one text.
-func (s *sights) laid(name replay.Laid, named bool, text func() string) int {
+func (s *sights) laid(name replay.Composition, named bool, text func() string) int {
 	if n, ok := s.peaks[name]; ok && named {
 		return n
 	}

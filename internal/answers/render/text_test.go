@@ -44,7 +44,7 @@ func chip(id, bytes uint64) replay.Device {
 			Cores:      l1.CoreSetOf(l1.Core{}, l1.Core{X: 1}, l1.Core{Y: 1}, l1.Core{X: 1, Y: 1}),
 			Registered: bytes, AlivePeak: bytes, Regions: []l1.Range{{Start: base, End: base + bytes}}, Programs: 1,
 		}},
-		Fullest: &replay.Fullest{Cores: 4, Bytes: bytes, End: base + bytes, Program: p, Share: bytes},
+		Fullest: &replay.FullestCore{Cores: 4, Bytes: bytes, End: base + bytes, Program: p, Share: bytes},
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 // bytes of its own it always does.
 func TestCheckOfWhatNobodySees(t *testing.T) {
 	unseen := map[string]func(r *replay.Result){
-		"1 L1 buffer from before the capture": func(r *replay.Result) { r.Earlier = replay.Earlier{L1: 1, Bytes: 4096} },
+		"1 L1 buffer from before the capture": func(r *replay.Result) { r.Earlier = replay.EarlierBuffers{L1: 1, Bytes: 4096} },
 		"1 free of L1 buffers from before":    func(r *replay.Result) { r.Earlier.Freed = 1 },
 		"L1 buffers of device 7":              func(r *replay.Result) { r.Checks.Apart = []uint64{7} },
 	}

@@ -33,8 +33,8 @@ func Who(r *replay.Result, q replay.WhoDocument) Output {
 
 // foldHeld folds devices that hold the same. In a capture each device of a mesh has its own nodes; text shows the nodes of
 // the first device.
-func foldHeld(r *replay.Result, held []replay.Held) []deviceFold[[]replay.Held] {
-	var devices [][]replay.Held // the rows of a device follow each other
+func foldHeld(r *replay.Result, held []replay.Holders) []deviceFold[[]replay.Holders] {
+	var devices [][]replay.Holders // the rows of a device follow each other
 	for i, h := range held {
 		if i == 0 || held[i-1].Device != h.Device {
 			devices = append(devices, nil)
@@ -42,15 +42,15 @@ func foldHeld(r *replay.Result, held []replay.Held) []deviceFold[[]replay.Held] 
 		last := len(devices) - 1
 		devices[last] = append(devices[last], h)
 	}
-	name := func(rows *[]replay.Held) named { return named{(*rows)[0].Device, (*rows)[0].Kind, (*rows)[0].Chips} }
-	return foldDevices(devices, name, func(rows *[]replay.Held) string { return heldText(r, *rows) })
+	name := func(rows *[]replay.Holders) named { return named{(*rows)[0].Device, (*rows)[0].Kind, (*rows)[0].Chips} }
+	return foldDevices(devices, name, func(rows *[]replay.Holders) string { return heldText(r, *rows) })
 }
 
 // heldText is the text of a device without its id and its nodes.
-func heldText(r *replay.Result, rows []replay.Held) string {
+func heldText(r *replay.Result, rows []replay.Holders) string {
 	var b strings.Builder
 	for _, h := range rows {
-		fmt.Fprintln(&b, h.Cores, heldTable(r, replay.Held{Resident: nowhere(h.Resident), Registered: nowhere(h.Registered)}).rows)
+		fmt.Fprintln(&b, h.Cores, heldTable(r, replay.Holders{Resident: nowhere(h.Resident), Registered: nowhere(h.Registered)}).rows)
 	}
 	return b.String()
 }
@@ -72,7 +72,7 @@ func nowhere(rows []replay.L1Resident) []replay.L1Resident {
 }
 
 // heldTable is the table of a byte on some cores: its residents, and the registered programs that use it.
-func heldTable(r *replay.Result, h replay.Held) table {
+func heldTable(r *replay.Result, h replay.Holders) table {
 	t := headed("<", "bytes", "start", "end", "<what", "<whose")
 	t.most = 42
 	add := func(basis string, rows []replay.L1Resident) {
@@ -87,7 +87,7 @@ func heldTable(r *replay.Result, h replay.Held) table {
 }
 
 // whoAnswer says in one line what holds the byte.
-func whoAnswer(r *replay.Result, q replay.WhoDocument, folds []deviceFold[[]replay.Held]) string {
+func whoAnswer(r *replay.Result, q replay.WhoDocument, folds []deviceFold[[]replay.Holders]) string {
 	where := fmt.Sprintf("byte %s (%#x)", grouped(q.Address), q.Address)
 	if q.Core.OK {
 		where += fmt.Sprintf(" on core %s", q.Core.V)

@@ -214,7 +214,7 @@ func TestRowsOfFleets(t *testing.T) {
 		require.Equal(t, shm.Counters{CB: 98304, L1: 2048}, watch.UsageOf(&four, shm.Version3))
 		require.Equal(t, shm.Counters{CB: 65536, L1: 2048}, watch.UsageOf(&four, shm.Version4))
 		require.Zero(t, watch.UsageOf(&now.Devices[1], shm.Version4).CB, "nothing was dispatched there")
-		require.Equal(t, []watch.Odd{{Fleet: "ours", Code: "not-registered", Count: 1}}, now.Odd)
+		require.Equal(t, []watch.OddityCount{{Fleet: "ours", Code: "not-registered", Count: 1}}, now.Odd)
 		require.Equal(t, []string{"ours, line 9: dispatch: device 3 (+1 more): program 9: program is not registered"}, now.Refused)
 		require.Equal(t, "ours", s.Detail("ours", 4).Fleet)
 		require.Equal(t, "resident", s.Detail("ours", 4).Basis)

@@ -64,12 +64,12 @@ func (s *Server) leftOut(lines int64, full error) []byte {
 }
 
 // live is the What of a row in a list.
-const live wire.What = "live"
+const live wire.Fate = "live"
 
 // A row is an effect as JSON has it; cbl1.serve-1.schema.json describes it.
 type row struct {
 	T       int64       `json:"t"` // nanoseconds since 1970
-	What    wire.What   `json:"what"`
+	What    wire.Fate   `json:"what"`
 	Type    string      `json:"type"`
 	Device  int32       `json:"device"`
 	PID     int32       `json:"pid"`

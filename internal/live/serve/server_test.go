@@ -272,7 +272,7 @@ func TestLastRefusals(t *testing.T) {
 		require.Equal(t, []string{
 			"process 10, device 0: CB_FREE of 0x5, 16 bytes: unknown-free", "process 10, device 0: CB_FREE of 0x5, 16 bytes: unknown-free", "process 10, device 0: ALLOC of 0x6, 0 bytes: size",
 		}, s.Snapshot().Refused)
-		require.Contains(t, s.Snapshot().Odd, watch.Odd{Code: "differs", Count: 1})
+		require.Contains(t, s.Snapshot().Odd, watch.OddityCount{Code: "differs", Count: 1})
 		send(t, one, wire.Newest(), wire.Record{Type: wire.TypeFree, Device: 256, ID: 7})
 		synctest.Wait()
 		got := s.Snapshot().Refused

@@ -33,7 +33,7 @@ func (s *Server) told() (watch.Snapshot, []*fleet) {
 	defer s.mu.Unlock()
 	counts := s.count()
 	out := watch.Snapshot{
-		Schema: watch.Schema, Source: watch.SourceRecords, Time: s.c.Now().UnixNano(), Devices: []replay.LiveDevice{}, Processes: s.rows(), Odd: []watch.Odd{}, Leaked: s.counts.Leaked,
+		Schema: watch.Schema, Source: watch.SourceRecords, Time: s.c.Now().UnixNano(), Devices: []replay.LiveDevice{}, Processes: s.rows(), Odd: []watch.OddityCount{}, Leaked: s.counts.Leaked,
 		Leaks: slices.Clone(s.latest.leaks), Refused: slices.Clone(s.latest.refused), Server: &counts.ServerCounts,
 	}
 	for _, id := range s.devices() {
@@ -42,7 +42,7 @@ func (s *Server) told() (watch.Snapshot, []*fleet) {
 	odd := s.ledger.Anomalies()
 	for _, a := range wire.Oddities() {
 		if odd[a] > 0 {
-			out.Odd = append(out.Odd, watch.Odd{Code: string(a), Count: odd[a]})
+			out.Odd = append(out.Odd, watch.OddityCount{Code: string(a), Count: odd[a]})
 		}
 	}
 	return out, slices.SortedFunc(slices.Values(s.fleets), func(a, b *fleet) int { return cmp.Compare(a.name, b.name) })

@@ -13,7 +13,7 @@ import (
 // cbl1.serve-1.schema.json describes.
 type summary struct {
 	T       int64                 `json:"t"` // nanoseconds since 1970
-	What    wire.What             `json:"what"`
+	What    wire.Fate             `json:"what"`
 	Devices []deviceSum           `json:"devices"` // by id
 	Odd     map[wire.Oddity]int64 `json:"anomalies"`
 	Lines   int64                 `json:"lines,omitempty"`        // that were not printed

@@ -4,7 +4,7 @@
 // # Model
 //
 // A [Snapshot], made of a [Source], has a row for each [Device], with its [Peak], and for each
-// [Process], counts of [Odd] things, and each [Leak] of a dead process:
+// [Process], an [OddityCount] for each oddity, and each [Leak] of a dead process:
 //
 //	device.Fleet ─ Fleet, Of ┐
 //	an event log ─ Notes ────┤

@@ -126,7 +126,7 @@ func TestModelOfFleets(t *testing.T) {
 		}
 		sum := uint64(10_001)
 		s.Devices[2].Logical = &sum
-		s.Odd, s.Left = []watch.Odd{{Fleet: "train", Code: "no-device", Count: 2}}, 7
+		s.Odd, s.Left = []watch.OddityCount{{Fleet: "train", Code: "no-device", Count: 2}}, 7
 		m.Take(s)
 	}
 	lines := text(m.Lines(120, 40))
@@ -220,7 +220,7 @@ func TestWrongIsWhole(t *testing.T) {
 	s := at(10, 5)
 	sum := uint64(10_001)
 	s.Devices[0].Logical, s.Refused = &sum, []string{why}
-	s.Odd = []watch.Odd{{Code: "unknown-free-of-a-long-name", Count: 2}, {Code: "double-free-of-a-long-name", Count: 1}, {Code: "no-device-of-a-long-name", Count: 5}}
+	s.Odd = []watch.OddityCount{{Code: "unknown-free-of-a-long-name", Count: 2}, {Code: "double-free-of-a-long-name", Count: 1}, {Code: "no-device-of-a-long-name", Count: 5}}
 	m := watch.Model{ASCII: true}
 	m.Take(s)
 	m.Fail("dial tcp 127.0.0.1:9117: connect: connection refused, asking http://localhost.localdomain:9117")
@@ -417,7 +417,7 @@ func TestLinesFit(t *testing.T) {
 			for range rapid.IntRange(0, 12).Draw(t, "processes") {
 				s.Processes = append(s.Processes, watch.Process{PID: -1, Name: word.Draw(t, "name"), CB: number.Draw(t, "cb")})
 			}
-			s.Odd, s.Refused = []watch.Odd{{Code: word.Draw(t, "code"), Count: second}}, []string{word.Draw(t, "refused")}
+			s.Odd, s.Refused = []watch.OddityCount{{Code: word.Draw(t, "code"), Count: second}}, []string{word.Draw(t, "refused")}
 			if rapid.Bool().Draw(t, "detail") {
 				s.Detail = &watch.Detail{
 					Device: number.Draw(t, "id"), Cols: rapid.IntRange(-1, math.MaxInt32).Draw(t, "cols"), Rows: rapid.IntRange(-1, 300).Draw(t, "rows"), End: number.Draw(t, "end"),

@@ -123,7 +123,7 @@ func (n *Notes) Add(to *Snapshot, name string, f *device.Fleet, most int) {
 		n.held.add(to)
 	}
 	for _, code := range slices.Sorted(maps.Keys(n.odd)) {
-		to.Odd = append(to.Odd, Odd{Fleet: name, Code: string(code), Count: n.odd[code]})
+		to.Odd = append(to.Odd, OddityCount{Fleet: name, Code: string(code), Count: n.odd[code]})
 	}
 	for _, text := range n.refused[:max(0, min(len(n.refused), maxTold-len(to.Refused)))] {
 		if name != "" {

@@ -232,7 +232,7 @@ func TestRefusals(t *testing.T) {
 	for i, text := range s.Refused {
 		require.Contains(t, text, map[int]string{0: "eval, line 4: dispatch", 1: "eval, line 5: device", 2: "eval, line 6: device"}[i%3], at(4))
 	}
-	require.Equal(t, []watch.Odd{
+	require.Equal(t, []watch.OddityCount{
 		{Fleet: "eval", Code: "device-exists", Count: 3}, {Fleet: "eval", Code: "not-registered", Count: 1}, {Fleet: "eval", Code: "device-exists", Count: 3},
 		{Fleet: "eval", Code: "not-registered", Count: 1}, {Fleet: "eval", Code: "device-exists", Count: 3}, {Fleet: "eval", Code: "not-registered", Count: 1},
 		{Code: "device-exists", Count: 3}, {Code: "not-registered", Count: 1},

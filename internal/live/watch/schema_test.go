@@ -37,7 +37,7 @@ func TestSnapshotSchema(t *testing.T) {
 	require.Equal(t, fields, names, "names of fields")
 	for _, source := range []watch.Source{watch.SourceRecords, watch.SourceLog, watch.SourceRegions} {
 		full.Source = source
-		none := watch.Snapshot{Schema: watch.Schema, Source: source, Devices: []replay.LiveDevice{{}}, Processes: []watch.Process{{}}, Odd: []watch.Odd{{}}}
+		none := watch.Snapshot{Schema: watch.Schema, Source: source, Devices: []replay.LiveDevice{{}}, Processes: []watch.Process{{}}, Odd: []watch.OddityCount{{}}}
 		for _, s := range []watch.Snapshot{full, none} {
 			text, err := json.Marshal(s)
 			require.NoError(t, err)

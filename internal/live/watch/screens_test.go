@@ -47,7 +47,7 @@ func told() watch.Snapshot {
 			{PID: 41, Name: "python3", Device: new(uint64(17)), CB: 1_001, L1: 1_002, L1Small: 1_003, DRAM: 1_004, Trace: 1_005, Kernels: 1_006},
 			{PID: 42, Dead: true, CB: 2_001, L1: 2_002, L1Small: 2_003, DRAM: 2_004, Trace: 2_005, Kernels: 2_006},
 		},
-		Odd: []watch.Odd{{Code: "size", Count: 1}, {Fleet: "eval", Code: "mesh", Count: 2}}, Leaked: 6,
+		Odd: []watch.OddityCount{{Code: "size", Count: 1}, {Fleet: "eval", Code: "mesh", Count: 2}}, Leaked: 6,
 		Leaks: []watch.Leak{{PID: 42, CBs: 1, Buffers: 2, Kernels: 3}, {PID: 43, CBs: 2, Buffers: 1, Kernels: 1}}, Behind: 4_096, Refused: []string{"first", "second"},
 		Server: &watch.ServerCounts{Clients: 11, Records: 12, Refused: 13, Closed: 14, NotRecorded: 15, Unprinted: 16},
 	}

@@ -33,7 +33,7 @@ type Snapshot struct {
 	Devices   []replay.LiveDevice `json:"devices"`
 	Left      int                 `json:"devices_left"` // of fleets with names, which have no row: there are too many
 	Processes []Process           `json:"processes"`
-	Odd       []Odd               `json:"odd"`
+	Odd       []OddityCount       `json:"odd"`
 	Leaked    int64               `json:"leaked"`            // what processes had when they died
 	Leaks     []Leak              `json:"leaks,omitempty"`   // the last of them
 	Behind    int64               `json:"behind_bytes"`      // of a log, which are written and not read yet
@@ -84,8 +84,8 @@ type Leak struct {
 	Kernels int   `json:"kernels"`
 }
 
-// Odd counts how often something was odd, or refused.
-type Odd struct {
+// An OddityCount counts how often something was odd, or refused.
+type OddityCount struct {
 	Fleet string `json:"fleet,omitempty"` // whose event logs said so, if it has a name
 	Code  string `json:"code"`
 	Count int64  `json:"count"`

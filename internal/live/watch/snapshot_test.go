@@ -77,7 +77,7 @@ func TestAppendMetrics(t *testing.T) {
 	five := uint64(5)
 	s := watch.Snapshot{
 		Devices:   []replay.LiveDevice{{Device: 1, Board: "a\"b\\c\nd\xff"}, {Device: 2, Registered: &five}},
-		Processes: []watch.Process{{PID: 7, Name: `x"`, CB: 3}}, Odd: []watch.Odd{{Code: "size", Count: 2}}, Leaked: 4,
+		Processes: []watch.Process{{PID: 7, Name: `x"`, CB: 3}}, Odd: []watch.OddityCount{{Code: "size", Count: 2}}, Leaked: 4,
 	}
 	text := string(s.AppendMetrics([]byte("before\n"), true))
 	require.True(t, strings.HasPrefix(text, "before\n# HELP "))
@@ -133,7 +133,7 @@ func TestLabelsDiffer(t *testing.T) {
 	names := []string{"a\x1bb", `a\x1bb`, `a\\x1bb`, "a\nb", `a\nb`, "\xff", `\xff`, "\ufffd", `\ufffd`, `"`, `\"`, "\u202e", `\u202e`, "ä"}
 	labels := map[string]string{}
 	for _, name := range names {
-		s := watch.Snapshot{Odd: []watch.Odd{{Code: name}}}
+		s := watch.Snapshot{Odd: []watch.OddityCount{{Code: name}}}
 		_, label, _ := strings.Cut(string(s.AppendMetrics(nil, false)), `cbl1_odd_total{code="`)
 		label, _, _ = strings.Cut(label, `"} 0`)
 		require.Empty(t, labels[label], "%q and %q", name, labels[label])

@@ -20,7 +20,7 @@
 //
 // A [Ledger], made by NewLedger, follows records by the server's rules: each live allocation is a [Lot] of a [Client],
 // and each device has [Sums]. An [Effect] is the result of a
-// record: [What] happened, and its [Oddity], one of Oddities. Effects are printed as the server
+// record: its [Fate] and its [Oddity], one of Oddities. Effects are printed as the server
 // prints them (AppendReleased, DeadLine, BufferKind, KernelKind), and a [Teller] turns them into
 // events, for declared devices ([DeclaredDevice]) and others; DRAMOf has the [DRAM] of boards. [Lines],
 // made by NewLines, read the output of a server back; IsLines recognises such a text by its first

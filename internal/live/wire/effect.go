@@ -1,17 +1,17 @@
 package wire
 
-// A What names the fate of a record.
-type What string
+// A Fate names the fate of a record.
+type Fate string
 
 // The fates of a record.
 const (
-	Asked     What = "asked"   // it changes nothing
-	Came      What = "came"    // something is live that was not
-	CameAgain What = "again"   // a buffer that was live has one reference more
-	Left      What = "left"    // a buffer has one reference less
-	Gone      What = "gone"    // something is not live any more
-	Unknown   What = "unknown" // a free of something that is not live; it changed nothing
-	Refused   What = "refused" // an impossible record; it changed nothing
+	Asked     Fate = "asked"   // it changes nothing
+	Came      Fate = "came"    // something is live that was not
+	CameAgain Fate = "again"   // a buffer that was live has one reference more
+	Left      Fate = "left"    // a buffer has one reference less
+	Gone      Fate = "gone"    // something is not live any more
+	Unknown   Fate = "unknown" // a free of something that is not live; it changed nothing
+	Refused   Fate = "refused" // an impossible record; it changed nothing
 )
 
 // An Oddity names a strange or impossible property of a record.
@@ -41,7 +41,7 @@ func Oddities() []Oddity {
 
 // An Effect is the result of a record.
 type Effect struct {
-	What    What
+	What    Fate
 	Type    Type
 	Device  int32
 	ID      uint64

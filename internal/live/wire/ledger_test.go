@@ -295,7 +295,7 @@ func TestSeeds(t *testing.T) {
 		for i := range uint64(10) {
 			for n := range 2 - id {
 				e := w.apply(t, 1, wire.Record{Type: wire.TypeFree, Device: id, ID: 0x100000 + i*0x1000})
-				require.Equal(t, map[bool]wire.What{true: wire.Gone, false: wire.Left}[n == 1-id], e.What)
+				require.Equal(t, map[bool]wire.Fate{true: wire.Gone, false: wire.Left}[n == 1-id], e.What)
 				require.EqualValues(t, 1_475_379, e.Bytes)
 			}
 		}

@@ -8,7 +8,7 @@ import (
 
 // A statement is the content of one line of a server.
 type statement struct {
-	what   What // Refused: the server ignored a record
+	what   Fate // Refused: the server ignored a record
 	typ    Type // of the record that brings what the line is about
 	device int32
 	pid    int32 // 0: the line names none
@@ -123,7 +123,7 @@ func (s *statement) cbGone(got *parts) bool { return s.sum(Gone, TypeCBAlloc, go
 func (s *statement) kernelCame(got *parts) bool { return s.kernel(Came, got) }
 func (s *statement) kernelGone(got *parts) bool { return s.kernel(Gone, got) }
 
-func (s *statement) kernel(what What, got *parts) bool {
+func (s *statement) kernel(what Fate, got *parts) bool {
 	for KernelKind(s.kind) != got[0] {
 		if s.kind++; s.kind == kernelKinds {
 			return false
@@ -133,7 +133,7 @@ func (s *statement) kernel(what What, got *parts) bool {
 }
 
 // sum reads a device, a size, a total and perhaps a process.
-func (s *statement) sum(what What, brings Type, got []string) bool {
+func (s *statement) sum(what Fate, brings Type, got []string) bool {
 	s.what, s.typ = what, brings
 	s.size = megabytesOf(got[1])
 	s.total = megabytesOf(got[2])

@@ -51,7 +51,7 @@ func AtPeak(r *replay.Result) (m Moment, ok bool) {
 // with the fullest core. It reports false if nothing was in L1 then.
 func After(r *replay.Result, node uint64) (m Moment, ok bool) {
 	var most uint64
-	seen := map[replay.Laid]bool{}
+	seen := map[replay.Composition]bool{}
 	for _, d := range r.L1 {
 		name, named := d.Laid()
 		if named && seen[name] {

@@ -8,7 +8,7 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// A Taken collects the bytes that one more L1 buffer could not have at some time. Another buffer
+// An Occupancy collects the bytes that one more L1 buffer could not have at some time. Another buffer
 // takes its bytes. A program takes everything below the end of its region, which tt-metal's test
 // compares with the buffer. If two take the same byte, the answer names the first of them.
 //
@@ -16,7 +16,7 @@ import (
 //	                                         lo      hi
 //
 // A buffer that lies in lo to hi could have been there throughout, while nothing else moves.
-type Taken struct {
+type Occupancy struct {
 	free    l1.Range     // where a buffer may lie
 	align   uint64       // of buffers
 	all     takenClass   // on every core
@@ -38,13 +38,13 @@ type taking struct {
 	first, last int
 }
 
-// NewTaken returns an empty Taken of devices with the Spec of a place, and its mode.
-func NewTaken(at Place) *Taken {
-	return &Taken{free: at.Spec.Usable(), align: at.Alignment()}
+// NewOccupancy returns an empty Occupancy of devices with the Spec of a place, and its mode.
+func NewOccupancy(at Place) *Occupancy {
+	return &Occupancy{free: at.Spec.Usable(), align: at.Alignment()}
 }
 
-// Clone returns a Taken that goes its own way from here on.
-func (t *Taken) Clone() *Taken {
+// Clone returns an Occupancy that goes its own way from here on.
+func (t *Occupancy) Clone() *Occupancy {
 	to := *t
 	to.all, to.classes = t.all.clone(), slices.Clone(t.classes)
 	for i, c := range to.classes {
@@ -56,10 +56,10 @@ func (t *Taken) Clone() *Taken {
 // Buffer takes the bytes of a buffer that lived there. by is a number for it, at least 1. The end of an
 // unsized buffer is not known: it takes everything above its address. On hidden cores a buffer takes
 // everything. Cost: amortised O(log n), for each set of cores on which the same is taken.
-func (t *Taken) Buffer(b Buffer, by int) { t.buffer(&b, by, false) }
+func (t *Occupancy) Buffer(b Buffer, by int) { t.buffer(&b, by, false) }
 
 // buffer is Buffer, which may take the bytes on all cores.
-func (t *Taken) buffer(b *Buffer, by int, everywhere bool) {
+func (t *Occupancy) buffer(b *Buffer, by int, everywhere bool) {
 	add := t.add
 	if everywhere {
 		add = func(_ l1.CoreSet, r l1.Range, by int) { t.all.add(t.clip(r), by) }
@@ -79,7 +79,7 @@ func (t *Taken) buffer(b *Buffer, by int, everywhere bool) {
 // cores. by is a number for it, at least 1. No buffer may lie below the end of its circular
 // buffers on their cores. None in lockstep may lie below the end of a region that tt-metal
 // compares with it: a buffer in lockstep counts on all cores, in HYBRID mode too.
-func (t *Taken) Program(p *program.Program, claimed l1.CoreSet, by int) {
+func (t *Occupancy) Program(p *program.Program, claimed l1.CoreSet, by int) {
 	for _, e := range entriesOf(p) {
 		if !claimed.Has(e.Cores.Start) {
 			t.all.add(t.clip(l1.Range{End: e.End}), by)
@@ -91,10 +91,10 @@ func (t *Taken) Program(p *program.Program, claimed l1.CoreSet, by int) {
 }
 
 // clip returns the bytes of a range that a buffer could have.
-func (t *Taken) clip(r l1.Range) l1.Range { return r.Intersect(t.free) }
+func (t *Occupancy) clip(r l1.Range) l1.Range { return r.Intersect(t.free) }
 
 // add takes a range on some cores.
-func (t *Taken) add(cores l1.CoreSet, r l1.Range, by int) {
+func (t *Occupancy) add(cores l1.CoreSet, r l1.Range, by int) {
 	if r = t.clip(r); r.IsEmpty() {
 		return
 	}

@@ -22,11 +22,11 @@ func placed(t require.TestingT, spec l1.Spec, id program.ID, cores l1.CoreSet, s
 	return p
 }
 
-// TestTaken tells of programs and buffers one by one, and asks where one more buffer fits.
-func TestTaken(t *testing.T) {
+// TestOccupancy adds programs and buffers one by one, and queries the room for one more buffer.
+func TestOccupancy(t *testing.T) {
 	spec := l1.Spec{Cols: 4, Rows: 1, L1Size: 1000, L1Small: 100, CBBase: 100, L1Align: 16}
 	grid := on(0, 3)
-	taken := fit.NewTaken(fit.Place{Spec: spec})
+	taken := fit.NewOccupancy(fit.Place{Spec: spec})
 	room := func(cores l1.CoreSet) fit.Room[int] {
 		r := fit.RoomThroughout(cores, 0, taken)
 		r.Cores = l1.CoreSet{}
@@ -68,18 +68,18 @@ func TestTaken(t *testing.T) {
 	}
 	require.Empty(t, fit.RoomThroughout(grid, 289, before).Place)
 	require.Empty(t, fit.RoomThroughout(grid, 1<<63, before).Place)
-	require.Empty(t, fit.RoomThroughout(grid, 1001, fit.NewTaken(fit.Place{Spec: l1.Spec{L1Size: 1000}})).Place, "a byte more than all of L1")
+	require.Empty(t, fit.RoomThroughout(grid, 1001, fit.NewOccupancy(fit.Place{Spec: l1.Spec{L1Size: 1000}})).Place, "a byte more than all of L1")
 
 	require.Equal(t, []fit.Room[int]{
 		{Cores: on(0, 1), Range: l1.Range{Start: 208, End: 900}, Below: 1, Above: fit.NoOwner},
 		{Cores: on(2, 2), Range: l1.Range{Start: 512, End: 900}, Below: 3, Above: fit.NoOwner},
 		{Cores: on(3, 3), Range: l1.Range{Start: 208, End: 800}, Below: 1, Above: 4},
 	}, fit.RoomsThroughout(grid, 0, before))
-	require.Len(t, fit.RoomsThroughout(grid, 0, fit.NewTaken(fit.Place{Spec: spec})), 1)
-	require.Empty(t, fit.RoomsThroughout(l1.CoreSet{}, 0, fit.NewTaken(fit.Place{Spec: spec})))
+	require.Len(t, fit.RoomsThroughout(grid, 0, fit.NewOccupancy(fit.Place{Spec: spec})), 1)
+	require.Empty(t, fit.RoomsThroughout(l1.CoreSet{}, 0, fit.NewOccupancy(fit.Place{Spec: spec})))
 
 	// Cores with the same room part where a small buffer goes to another place.
-	apart := fit.NewTaken(fit.Place{Spec: spec})
+	apart := fit.NewOccupancy(fit.Place{Spec: spec})
 	apart.Buffer(at(1, on(0, 1), 800, 816), 1)
 	apart.Buffer(at(2, on(1, 1), 816, 900), 2)
 	require.Equal(t, []l1.Range{{Start: 880, End: 896}, {Start: 784, End: 800}}, []l1.Range{
@@ -90,9 +90,9 @@ func TestTaken(t *testing.T) {
 	// Devices together: one address on all of them, within what each can use.
 	low := spec
 	low.L1Size, low.CBBase, low.L1Align = 700, 550, 24
-	require.Equal(t, l1.Range{Start: 576, End: 600}, fit.RoomThroughout(grid, 0, before, fit.NewTaken(fit.Place{Spec: low})).Range, "48 divides it")
-	require.Equal(t, l1.Range{End: l1.MaxAddr}, fit.RoomThroughout(grid, 0, fit.NewTaken(fit.Place{Spec: l1.Spec{}})).Range, "nothing is known")
-	require.Equal(t, fit.NoOwner, fit.RoomThroughout(grid, 0, fit.NewTaken(fit.Place{Spec: low}), before).Above, "the end of the other one")
+	require.Equal(t, l1.Range{Start: 576, End: 600}, fit.RoomThroughout(grid, 0, before, fit.NewOccupancy(fit.Place{Spec: low})).Range, "48 divides it")
+	require.Equal(t, l1.Range{End: l1.MaxAddr}, fit.RoomThroughout(grid, 0, fit.NewOccupancy(fit.Place{Spec: l1.Spec{}})).Range, "nothing is known")
+	require.Equal(t, fit.NoOwner, fit.RoomThroughout(grid, 0, fit.NewOccupancy(fit.Place{Spec: low}), before).Above, "the end of the other one")
 }
 
 // TestRoomOn asks for the room beside the buffers of places and above their programs.
@@ -143,7 +143,7 @@ func TestRoomFitsCheck(t *testing.T) {
 				})
 			}
 		}
-		taken := fit.NewTaken(at)
+		taken := fit.NewOccupancy(at)
 		for i := range rapid.IntRange(0, 3).Draw(t, "programs") {
 			p := gen.Program(spec, program.ID(i)).Draw(t, "program")
 			at.Programs = append(at.Programs, p)
