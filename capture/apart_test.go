@@ -21,7 +21,7 @@ func TestL1Unseen(t *testing.T) {
 		apart  []uint64
 	}{
 		{"a buffer under the id of a program", func(s *script) { s.interleaved(0, 1_400_000, 65536); run(s, 0) }, false, nil},
-		{"under an id of which nothing is known", func(s *script) { s.interleaved(1, 900_000, 65536); run(s, 0) }, true, []uint64{1}},
+		{"under an unknown id", func(s *script) { s.interleaved(1, 900_000, 65536); run(s, 0) }, true, []uint64{1}},
 		{"under a mesh of the chip", func(s *script) { s.member(1, 0); s.interleaved(1, 1_400_000, 65536); run(s, 0) }, false, nil},
 		{"under a chip of the mesh that runs", func(s *script) { s.member(1, 0); s.interleaved(0, 900_000, 65536); run(s, 1) }, true, []uint64{0}},
 		{"under another chip", func(s *script) { s.member(1, 0); s.member(2, 5); s.interleaved(5, 900_000, 65536); run(s, 0) }, false, nil},

@@ -14,7 +14,7 @@ import (
 
 // The mode of a device is told before its programs, for which a file is read again. What
 // can be read once says that it came too late.
-func TestHybridIsToldFirst(t *testing.T) {
+func TestHybridIsReportedFirst(t *testing.T) {
 	const file = "testdata/right/08_said_later.json"
 	position := func(events []*event.Event, kind event.Kind) int {
 		return slices.IndexFunc(events, func(e *event.Event) bool { return e.Kind == kind })
@@ -49,7 +49,7 @@ func TestHybridAligns(t *testing.T) {
 
 // A capture has the address of a buffer that was allocated per core on its first core alone. Where
 // the tensor says so late, the file is read again, and a pipe is told what the place is by then.
-func TestModesAreToldWithBuffers(t *testing.T) {
+func TestModesAreReportedWithBuffers(t *testing.T) {
 	for file, want := range map[string]struct {
 		mode           fit.Mode
 		cores, further string

@@ -144,7 +144,7 @@ func naivePath(stack []string) string {
 // Operations whose names differ where they are cut are different operations: a hit of the
 // program cache runs what its own operation ran. But for the names, the capture tells what
 // one with short names does.
-func TestCutNamesAreToldApart(t *testing.T) {
+func TestCutNamesDiffer(t *testing.T) {
 	graph := func(outer [2]string, inner bool) string {
 		var b strings.Builder
 		counter := 0

@@ -64,7 +64,7 @@ func TestBorderOfALateDevice(t *testing.T) {
 
 // A buffer from before the capture has the size of the free that ends it, where the node that stands for it tells only a
 // size of all banks.
-func TestFreeTellsTheSize(t *testing.T) {
+func TestFreeGivesTheSize(t *testing.T) {
 	for size, failed := range map[int]int64{
 		900_000: 1, // it ends at 1,011,616, above the buffer at 1,000,000
 		800_000: 0,

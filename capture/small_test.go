@@ -92,7 +92,7 @@ func TestSmallBySaidBanks(t *testing.T) {
 	}{
 		{"of L1", device, nil, []string{said(l1, whole-4096)}, 4096, event.FromFile, ""},
 		{"of L1, twice", device, nil, []string{said(l1, whole-4096) + "\n" + said(l1, whole-4096)}, 4096, event.FromFile, ""},
-		{"of L1, whose size is not told", "", nil, []string{said(l1, whole-4096)}, 0, event.FromAssumed, ""},
+		{"of an L1 of unknown size", "", nil, []string{said(l1, whole-4096)}, 0, event.FromAssumed, ""},
 		{"of L1_SMALL", "", nil, []string{said("L1_SMALL", 4096)}, 4096, event.FromFile, ""},
 		{"none at all", "", nil, []string{said("L1_SMALL", 0)}, 0, event.FromFile, ""},
 		{"of both", device, nil, []string{said("L1_SMALL", 4096), said(l1, whole-4096)}, 4096, event.FromFile, ""},

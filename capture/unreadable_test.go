@@ -13,9 +13,9 @@ import (
 	"github.com/cbl1/cbl1/replay"
 )
 
-// TestUnreadableHidesWhatDepends: a field of one node is read, and then hidden. What depends on it is in no answer: nobody can
+// TestUnreadableHidesDependents: a field of one node is read, and then hidden. What depends on it is in no answer: nobody can
 // tell, and no program is said not to fit.
-func TestUnreadableHidesWhatDepends(t *testing.T) {
+func TestUnreadableHidesDependents(t *testing.T) {
 	const (
 		free    = `"circular_buffer_deallocate_all","params":{"device_id":0}`
 		program = `"circular_buffer_allocate","params":{"address":111616,"size":8192,"core_range_set":"{[0-0 - 0-0]}","device_id":0}`

@@ -144,16 +144,16 @@ func BenchmarkSmall(b *testing.B) {
 	}
 }
 
-// BenchmarkAsk is the price of questions.
-func BenchmarkAsk(b *testing.B) {
+// BenchmarkQuery is the price of queries.
+func BenchmarkQuery(b *testing.B) {
 	for _, s := range []string{"staircase", "random", "comb"} {
 		ranges := shape(s, 10_000)
 		var c cbregion.Counter
 		for i, r := range ranges {
 			_, _ = c.Add(cbregion.Owner(i), r)
 		}
-		ask := func(name string, fn func(i int)) {
-			b.Run(fmt.Sprintf("shape=%s/live=10000/ask=%s", s, name), func(b *testing.B) {
+		query := func(name string, fn func(i int)) {
+			b.Run(fmt.Sprintf("shape=%s/live=10000/query=%s", s, name), func(b *testing.B) {
 				b.ReportAllocs()
 				i := 0
 				for b.Loop() {
@@ -162,16 +162,16 @@ func BenchmarkAsk(b *testing.B) {
 				}
 			})
 		}
-		ask("bytes", func(int) { _ = c.Bytes() })
-		ask("bytesin", func(i int) { c.BytesIn(ranges[i]) })
-		ask("regions", func(int) {
+		query("bytes", func(int) { _ = c.Bytes() })
+		query("bytesin", func(i int) { c.BytesIn(ranges[i]) })
+		query("regions", func(int) {
 			for range c.Regions() {
 			}
 		})
-		ask("owners", func(i int) {
+		query("owners", func(i int) {
 			for range c.Owners(ranges[i].Start) {
 			}
 		})
-		ask("clone", func(int) { c.Clone() })
+		query("clone", func(int) { c.Clone() })
 	}
 }

@@ -78,7 +78,7 @@ func TestIllegalRangesChangeNothing(t *testing.T) {
 	}
 }
 
-func TestRemoveOfWhatIsNotThereChangesNothing(t *testing.T) {
+func TestRemoveOfAbsentRangeChangesNothing(t *testing.T) {
 	var c Counter
 	mustAdd(t, &c, 1, 0, 8)
 	mustAdd(t, &c, 2, 8, 16)

@@ -75,7 +75,7 @@ func TestCohorts(t *testing.T) {
 		do   func() error
 	}{
 		{"refused", func() error { _, err := f.Free(7, middle); require.ErrorIs(t, err, ErrNotAllocated); return nil }},
-		{"asked", func() error { _, err := f.Check(p, middle); return err }},
+		{"checked", func() error { _, err := f.Check(p, middle); return err }},
 		{"evicted: nothing", func() error { _, err := f.Evict(7, middle); return err }},
 		{"as it is", func() error { _, err := f.SetHybrid(middle, false); return err }},
 	} {

@@ -97,7 +97,7 @@ func firstOf(m device.Mesh) device.Device {
 }
 
 // A program that does not fit is not registered by trying.
-func TestEnqueueOfWhatDoesNotFit(t *testing.T) {
+func TestEnqueueRegistersNothingThatDoesNotFit(t *testing.T) {
 	f := device.NewFleet()
 	m := addMesh(t, f, 0, 1, 2, l1.N150())
 	p := build(t, m.Spec(), 1, cb("{[0-0 - 7-7]}", 2_000_000))

@@ -728,7 +728,7 @@ func TestOverflow(t *testing.T) {
 		require.EqualValues(t, uint64(most-1), a.Registered())
 		require.EqualValues(t, uint64(most-1), b.Registered())
 	})
-	t.Run("Replace counts what leaves, on a lone device", func(t *testing.T) {
+	t.Run("Replace counts the bytes that leave, on a lone device", func(t *testing.T) {
 		f := device.NewFleet()
 		d := addDevice(t, f, 7, l1.N150())
 		low := build(t, d.Spec(), 1, at(0, cb("{[0-0 - 0-0]}", most-1)))
@@ -739,7 +739,7 @@ func TestOverflow(t *testing.T) {
 		two := build(t, d.Spec(), 2, at(0, cb("{[0-0 - 0-0]}", 2)))
 		overflow(t, f, 7, two, func() error { _, err := f.Register(two, d.Set()); return err })
 	})
-	t.Run("Replace counts what leaves", func(t *testing.T) {
+	t.Run("Replace counts the bytes that leave", func(t *testing.T) {
 		f := device.NewFleet()
 		m := addMesh(t, f, 0, 1, 2, l1.N150())
 		p := build(t, m.Spec(), 1, at(0, cb("{[0-0 - 0-0]}", most/2)))

@@ -59,7 +59,7 @@ func TestFreeReturnsTheBufferOfTheFirstDevice(t *testing.T) {
 
 // Two programs that count the same are one program to Register, but tt-metal's check goes
 // by core ranges. Enqueue judges the one that runs, whether it looked before or not.
-func TestEnqueueJudgesWhatIsRegistered(t *testing.T) {
+func TestEnqueueJudgesTheRegisteredProgram(t *testing.T) {
 	spec := l1.Spec{Name: "toy", Cols: 3, Rows: 1, L1Size: 64}
 	set := l1.MustParseCoreRangeSet
 	one, err := program.NewBuilder(1).Range(set("{[0-0 - 1-0]}"), l1.Range{End: 16}).Build(spec)

@@ -57,7 +57,7 @@ func TestHazards(t *testing.T) {
 		{"register twice on one device: reports \"already there\", total unchanged", func(w world) {
 			unchanged(w, w.f, func() { require.Empty(w, register(w, w.f, w.p, of(w, w.f, 0))) })
 		}},
-		{"register on devices some of which have it: only the new ones change; the result lists them", func(w world) {
+		{"register where some devices have it: only the new ones change; the result lists them", func(w world) {
 			before := w.device(0).Totals()
 			require.Equal(w, []device.ID{2, 3}, register(w, w.f, w.p, w.m.Set()))
 			require.Equal(w, before, w.device(0).Totals())

@@ -171,7 +171,7 @@ func TestCheckDifferences(t *testing.T) {
 			buffers: []fit.Buffer{buffer(1, fit.KindL1, "{[0-0 - 1-1]}", 200, 800)},
 		},
 		{
-			name: "the end is that of L1", spec: grid(2, 2), cbs: []program.CB{cb("{[0-0 - 1-1]}", 900)},
+			name: "the end is the end of L1", spec: grid(2, 2), cbs: []program.CB{cb("{[0-0 - 1-1]}", 900)},
 		},
 		{
 			name: "a buffer on other cores only", spec: grid(2, 2), cbs: []program.CB{cb("{[0-0 - 0-0]}", 300)},
@@ -239,11 +239,11 @@ func TestCheckDifferences(t *testing.T) {
 			buffers: []fit.Buffer{buffer(1, fit.KindL1, "{[0-0 - 0-0]}", 100, 900)},
 		},
 		{
-			name: "a backing allocation is in nobody's way", spec: grid(1, 1), cbs: []program.CB{cb("{[0-0 - 0-0]}", 500)},
+			name: "a backing allocation blocks no program", spec: grid(1, 1), cbs: []program.CB{cb("{[0-0 - 0-0]}", 500)},
 			buffers: []fit.Buffer{{ID: 1, Kind: fit.KindL1, Backing: true, Parts: []fit.Part{part("{[0-0 - 0-0]}", 100, 900)}}},
 		},
 		{
-			name: "a wide global CB is charged with what a narrow one takes", spec: grid(2, 1),
+			name: "a wide global CB is charged with the bytes of a narrow one", spec: grid(2, 1),
 			cbs:        []program.CB{global(cb("{[0-0 - 1-0]}", 8)), cb("{[0-0 - 0-0]}", 100)},
 			buffers:    []fit.Buffer{buffer(1, fit.KindL1, "{[1-0 - 1-0]}", 150, 850)},
 			refused:    []string{"Statically allocated circular buffers in program 1 clash with L1 buffers on core range [0-0 - 1-0]. L1 buffer allocated at 150 and static circular buffer region ends at 200", "Statically allocated circular buffers in program 1 clash with L1 buffers on core range [0-0 - 0-0]. L1 buffer allocated at 150 and static circular buffer region ends at 200"},
@@ -279,7 +279,7 @@ func TestCheckDifferences(t *testing.T) {
 			advice:  "free or move service buffer 1 and L1 buffer 2, or take 1 bytes off CB 0, which has 500",
 		},
 		{
-			name: "on a service core an L1 buffer is not looked at", spec: grid(2, 1), cbs: []program.CB{cb("{[1-0 - 1-0]}", 500)},
+			name: "on a service core an L1 buffer is ignored", spec: grid(2, 1), cbs: []program.CB{cb("{[1-0 - 1-0]}", 500)},
 			buffers:    []fit.Buffer{buffer(1, fit.KindService, "{[1-0 - 1-0]}", 700, 1), buffer(2, fit.KindL1, "{[1-0 - 1-0]}", 500, 100)},
 			clashes:    []string{"[1-0 - 1-0]: 100 B"},
 			difference: "tt-metal does not see it: on service cores it compares with service buffers only",

@@ -145,7 +145,7 @@ func TestAllocationCall(t *testing.T) {
 		require.EqualValues(t, 64*8192, d.Registered())
 		intact(t, f)
 	})
-	t.Run("re-layout and event stream: the union does not count twice what is announced twice", func(t *testing.T) {
+	t.Run("re-layout and event stream: bytes that are announced twice count once", func(t *testing.T) {
 		f, m, p := setup(t)
 		register(t, f, p, m.Set())
 		for size := uint64(2048); size <= 4096; size += 512 { // allocate events again, without a free
@@ -524,7 +524,7 @@ func TestReplace(t *testing.T) {
 		require.Equal(t, 2, m.Totals().Programs)
 		intact(t, f)
 	})
-	t.Run("refused because of what it would bring: everything is as it was, and goes on", func(t *testing.T) {
+	t.Run("refused because of the new program: nothing changes, and later calls work", func(t *testing.T) {
 		spec := l1.Spec{Name: "huge", Cols: 2, Rows: 1}
 		f := device.NewFleet()
 		m := addMesh(t, f, 0, 1, 2, spec)
@@ -540,7 +540,7 @@ func TestReplace(t *testing.T) {
 		require.EqualValues(t, 32, m.Registered())
 		intact(t, f)
 	})
-	t.Run("what is nowhere: refused, and no device is blamed", func(t *testing.T) {
+	t.Run("a program on no device: refused, and the error names no device", func(t *testing.T) {
 		f, m, p := setup(t)
 		absent := build(t, m.Spec(), 7, cb("{[0-0 - 0-0]}", 64))
 		unchanged(t, f, func() {

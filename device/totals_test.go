@@ -290,7 +290,7 @@ func TestPeaks(t *testing.T) {
 		require.EqualValues(t, 64+8192, d.Core(core(0, 0)).Peak)
 		require.EqualValues(t, 64, d.Core(core(1, 0)).Peak)
 	})
-	t.Run("ResetPeaks: to what is registered now, of this device alone", func(t *testing.T) {
+	t.Run("ResetPeaks: to the bytes registered now, of this device alone", func(t *testing.T) {
 		f, m, d := setup(t)
 		p := build(t, m.Spec(), 1, cb("{[0-0 - 1-0]}", 4096), cb("{[1-0 - 2-0]}", 6144))
 		q := build(t, m.Spec(), 2, cb("{[0-0 - 0-0]}", 65_536))

@@ -154,7 +154,7 @@ func TestLogBegins(t *testing.T) {
 }
 
 // A program is written again where the log may not have it any more, and not where it has.
-func TestWriterTellsProgramsAgain(t *testing.T) {
+func TestWriterRepeatsPrograms(t *testing.T) {
 	spec := l1.N150()
 	fleet := device.NewFleet()
 	d, err := fleet.AddDevice(0, spec)

@@ -75,7 +75,7 @@ func TestCuresAreEnough(t *testing.T) {
 }
 
 // An advice concerns the judged state, even if the caller changes its slices later.
-func TestAdviceIsAboutWhatWasJudged(t *testing.T) {
+func TestAdviceFollowsTheVerdict(t *testing.T) {
 	spec := l1.Spec{Cols: 2, Rows: 1, L1Size: 1000}
 	part := func(x uint8, start uint64) fit.Part {
 		return fit.Part{Cores: l1.Rect(x, 0, x, 0).Cores(), Range: l1.Range{Start: start, End: start + 16}}

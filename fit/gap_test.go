@@ -93,7 +93,7 @@ func TestPlaceBuffer(t *testing.T) {
 			places{at(old(fit.KindKernel, fit.Lockstep, on(0, 0), 0, 150), old(fit.KindService, fit.Lockstep, on(1, 1), 890, 900))}, []uint64{192, 176}, nil},
 		{"a service core elsewhere", fit.KindL1, fit.Lockstep, on(0, 0), 96, places{at(service)}, []uint64{800}, nil},
 		{"an unknown grid", fit.KindL1, fit.Lockstep, on(1, 1), 96, places{gridless}, []uint64{704}, nil},
-		{"nobody knows where it ends", fit.KindL1, fit.Lockstep, on(2, 2), 16, places{at(unsized)}, []uint64{496}, nil},
+		{"a buffer without a known end", fit.KindL1, fit.Lockstep, on(2, 2), 16, places{at(unsized)}, []uint64{496}, nil},
 		{"one that backs another takes nothing", fit.KindL1, fit.Lockstep, on(2, 2), 96, places{at(backing)}, []uint64{800}, nil},
 		{"L1_SMALL", fit.KindL1Small, fit.Lockstep, on(0, 0), 100, places{at(tensor)}, []uint64{896}, nil},
 		{"L1_SMALL is full", fit.KindL1Small, fit.Lockstep, on(0, 0), 100, places{at(old(fit.KindL1Small, fit.Lockstep, on(3, 3), 992, 1008))}, nil, fit.ErrNoSpace},

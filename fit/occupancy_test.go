@@ -112,7 +112,7 @@ func TestRoomOn(t *testing.T) {
 		want   fit.Room[*fit.Resident]
 	}{
 		{"no cores: the grid", l1.CoreSet{}, []fit.Place{at}, fit.Room[*fit.Resident]{on(0, 3), l1.Range{Start: 240, End: 800}, below, above, l1.Range{Start: 784, End: 800}}},
-		{"no grid: what holds anything", l1.CoreSet{}, []fit.Place{bare}, fit.Room[*fit.Resident]{on(0, 2), l1.Range{Start: 240, End: 800}, below, above, l1.Range{Start: 784, End: 800}}},
+		{"no grid: the cores that hold anything", l1.CoreSet{}, []fit.Place{bare}, fit.Room[*fit.Resident]{on(0, 2), l1.Range{Start: 240, End: 800}, below, above, l1.Range{Start: 784, End: 800}}},
 		{"beside the buffer", on(3, 3), []fit.Place{at}, fit.Room[*fit.Resident]{on(3, 3), l1.Range{Start: 240, End: 900}, below, nil, l1.Range{Start: 880, End: 896}}},
 		{"HYBRID: aligned as DRAM is", on(1, 1), []fit.Place{hybrid}, fit.Room[*fit.Resident]{on(1, 1), l1.Range{Start: 256, End: 800}, below, above, l1.Range{Start: 768, End: 784}}},
 		{"of the second place", on(1, 1), []fit.Place{empty, at}, fit.Room[*fit.Resident]{on(1, 1), l1.Range{Start: 240, End: 800}, below, above, l1.Range{Start: 784, End: 800}}},

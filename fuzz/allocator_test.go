@@ -46,7 +46,7 @@ func TestAllocatorRules(t *testing.T) {
 }
 
 // The two ways differ, and the suite notices which one an allocator goes.
-func TestWaysToPlaceAreToldApart(t *testing.T) {
+func TestWaysToPlaceDiffer(t *testing.T) {
 	message := fails(suite.AllocatorRules(suite.PlaceFunc(placeAsWritten), upstream()), time.Second)
 	require.Contains(t, message, "as tt-metal places")
 }

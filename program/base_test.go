@@ -37,10 +37,10 @@ func TestBases(t *testing.T) {
 		want  string
 	}{
 		{"none", nil, []program.CB{cb("{[0-0 - 0-0]}", 16)}, "64"},
-		{"that of the device", []program.Base{base("{[0-0 - 0-0]}", 64)}, []program.CB{cb("{[0-0 - 0-0]}", 16)}, "64"},
+		{"the base of the device", []program.Base{base("{[0-0 - 0-0]}", 64)}, []program.CB{cb("{[0-0 - 0-0]}", 16)}, "64"},
 		{"the highest of its cores", two,
 			[]program.CB{cb("{[0-0 - 0-0]}", 16), cb("{[0-0 - 1-0]}", 16), cb("{[2-0 - 2-0]}", 16)}, "128 256 64"},
-		{"the highest of one core, wherever it stands", []program.Base{base("{[0-0 - 0-0]}", 256), base("{[0-0 - 3-1]}", 128)},
+		{"the highest of one core, in any order", []program.Base{base("{[0-0 - 0-0]}", 256), base("{[0-0 - 3-1]}", 128)},
 			[]program.CB{cb("{[0-0 - 0-0]}", 16), cb("{[1-0 - 1-0]}", 16)}, "256 128"},
 		{"one core of several rectangles", two[1:], []program.CB{cb("{[3-0 - 3-0], [1-0 - 1-0]}", 16)}, "256"},
 		{"rounded up", []program.Base{base("{[0-0 - 0-0]}", 129)}, []program.CB{cb("{[0-0 - 0-0]}", 16)}, "144"},

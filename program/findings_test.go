@@ -71,7 +71,7 @@ func TestFindings(t *testing.T) {
 			text: []string{"CB 1 uses buffer index 0, which CB 0 has on {[0-0 - 0-0]}"},
 		},
 		{
-			name: "index reuse: one finding, although the cores differ in what else is on them",
+			name: "index reuse: one finding, although the cores hold different other CBs",
 			spec: n150,
 			cbs: []program.CB{
 				indexed(cb("{[0-0 - 3-0]}", 64), program.Index{Number: 0}),

@@ -342,7 +342,7 @@ func TestResize(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, p.Equal(next))
 	})
-	t.Run("of one alias resizes its group, whose sizes must be equal", func(t *testing.T) {
+	t.Run("of one alias resizes its group: all sizes must be equal", func(t *testing.T) {
 		a := alias(1, as(program.DataflowBuffer, cb("{[0-0 - 0-0]}", 64)))
 		p := build(t, l1.N150(), a, a, as(program.DataflowBuffer, cb("{[0-0 - 0-0]}", 64)))
 		require.Equal(t, "103712 103712 103776", addresses(p))
@@ -379,7 +379,7 @@ func TestDataflowBuffersAndScratchpads(t *testing.T) {
 		require.Zero(t, p.Reserved(program.CircularBuffer))
 	})
 
-	t.Run("scratchpads come after the dataflow buffers, wherever they are created", func(t *testing.T) {
+	t.Run("scratchpads follow the dataflow buffers, in any order of creation", func(t *testing.T) {
 		p := build(t, l1.N150(), scratch("{[0-0 - 0-0]}", 64), dfb("{[0-0 - 0-0]}", 128))
 		require.Equal(t, "103840 103712", addresses(p))
 		require.Equal(t, []string{"{[0-0 - 0-0]} [103712,103840)"}, groups(p.Occupied(program.DataflowBuffer)))
@@ -388,7 +388,7 @@ func TestDataflowBuffersAndScratchpads(t *testing.T) {
 		require.Equal(t, groups(p.Reserved(program.DataflowBuffer)), groups(p.Reserved(program.Scratchpad)))
 	})
 
-	t.Run("scratchpads look at every entry they touch: example F does not overlap", func(t *testing.T) {
+	t.Run("scratchpads respect every entry they touch: example F does not overlap", func(t *testing.T) {
 		p := build(t, l1.N150(), dfb("{[0-0 - 0-0]}", 2048), dfb("{[1-0 - 1-0]}", 6144), scratch("{[0-0 - 1-0]}", 1024))
 		require.Equal(t, "103712 103712 109856", addresses(p))
 		require.Empty(t, findings(p))
@@ -479,7 +479,7 @@ func TestGivenAddresses(t *testing.T) {
 	})
 
 	// CB 0 takes nothing but leaves its mark at 160; CB 1 cannot take that back.
-	t.Run("a refused mark does not lower what is marked", func(t *testing.T) {
+	t.Run("a refused mark lowers no mark", func(t *testing.T) {
 		p := build(t, spec, fixed(160, cb("{[0-0 - 0-0]}", 0)), fixed(64, cb("{[0-0 - 0-0]}", 16)), cb("{[0-0 - 0-0]}", 16))
 		require.Equal(t, "160 64 160", addresses(p))
 	})
@@ -565,7 +565,7 @@ func TestAsWritten(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, merged.Equal(p))
 	})
-	t.Run("a repeated rectangle counts once, those that share cores each for itself", func(t *testing.T) {
+	t.Run("a repeated rectangle counts once, overlapping ones count each", func(t *testing.T) {
 		p, err := builder(times(2, cb("{[0-0 - 1-0], [0-0 - 1-0], [1-0 - 2-0]}", 64))...).AsWritten().Build(spec)
 		require.NoError(t, err)
 		require.Equal(t, "111616 111680", addresses(p))

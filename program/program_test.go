@@ -50,7 +50,7 @@ func TestBuildErrors(t *testing.T) {
 			[]*program.Error{fail(0, "Alias", 1, "only dataflow buffers share an address")}},
 		{"alias of a scratchpad, beside an alias group of that number", []program.CB{alias(1, kind(program.Scratchpad)), alias(1, as(program.DataflowBuffer, cb("{[0-0 - 0-0]}", 8)))},
 			[]*program.Error{fail(0, "Alias", 1, "only dataflow buffers share an address")}},
-		{"aliases of different sizes: those unlike the first", []program.CB{alias(1, dfb), alias(1, as(program.DataflowBuffer, cb("{[0-0 - 0-0]}", 8))), alias(1, dfb)},
+		{"aliases of different sizes: each unlike the first", []program.CB{alias(1, dfb), alias(1, as(program.DataflowBuffer, cb("{[0-0 - 0-0]}", 8))), alias(1, dfb)},
 			[]*program.Error{fail(1, "Alias", 1, "another member of the group has 64 bytes, this one 8")}},
 		{"aliases at different addresses", []program.CB{alias(1, fixed(64, dfb)), alias(1, fixed(128, dfb))},
 			[]*program.Error{fail(1, "Alias", 1, different)}},
@@ -293,7 +293,7 @@ func TestEqual(t *testing.T) {
 		require.True(t, p.Equal(q))
 		require.EqualValues(t, 2, q.ID())
 	})
-	t.Run("a program without CBs is not one whose CBs take nothing: only the latter is registered", func(t *testing.T) {
+	t.Run("a program without CBs differs from one with empty CBs: only the latter is registered", func(t *testing.T) {
 		require.False(t, build(t, l1.N150()).Equal(build(t, l1.N150(), cb("{}", 0))))
 	})
 	t.Run("no program is no program", func(t *testing.T) {
@@ -350,7 +350,7 @@ func TestProgramsAndBuildersNeverChange(t *testing.T) {
 		ranges[0] = rect(5, 5, 7, 7)
 		check(t)
 	})
-	t.Run("when what CBs gave is edited", func(t *testing.T) {
+	t.Run("when the yielded CBs are edited", func(t *testing.T) {
 		for _, cb := range p.CBs() {
 			cb.Indices[0].Number = 99
 			cb.Size = 1
@@ -379,7 +379,7 @@ func TestProgramsAndBuildersNeverChange(t *testing.T) {
 		require.NoError(t, err)
 		check(t)
 	})
-	t.Run("when the Builder goes on", func(t *testing.T) {
+	t.Run("when the Builder is used again", func(t *testing.T) {
 		b.CB(cb("{[0-0 - 0-0]}", 64))
 		require.Equal(t, 1, p.Len())
 		q, err := b.Build(l1.N150())

@@ -171,7 +171,7 @@ func TestFilterByOperation(t *testing.T) {
 }
 
 // What another operation allocates after the peak of an operation is not part of it.
-func TestFilterLeavesOutWhatComesLater(t *testing.T) {
+func TestFilterSkipsLaterOperations(t *testing.T) {
 	const log = `{"event":"log","version":1}
 {"event":"device","device":0,"spec":{"board":"n150"}}
 {"event":"program","program":1,"name":"a","cbs":[{"cores":"0-0","size":1000}]}

@@ -178,9 +178,9 @@ func day(steps int, runs bool, told func(step int)) iter.Seq2[*event.Event, erro
 	}
 }
 
-// TestForgettingLeavesWhatLay: a program made the peak, and lay there after line 4. It is gone, another one has its id, and lies
+// TestForgettingKeepsOldContent: a program made the peak, and lay there after line 4. It is gone, another one has its id, and lies
 // where it lay.
-func TestForgettingLeavesWhatLay(t *testing.T) {
+func TestForgettingKeepsOldContent(t *testing.T) {
 	const program, gone = `{"event":"program","program":1,"name":"big","cbs":[{"cores":"0-0","size":4096}]}`, `{"event":"unregister","program":1}`
 	text := logHead + strings.Join([]string{
 		`{"event":"mesh","first":0,"rows":1,"cols":2,"spec":{"board":"n150"}}`, program, `{"event":"enqueue","program":1,"t":3.5}`, gone,

@@ -13,7 +13,7 @@ import (
 )
 
 // A moment of a time line is what GroupsAt says of its node.
-func TestMomentsAreThoseOfTheirNodes(t *testing.T) {
+func TestMomentsMatchTheirNodes(t *testing.T) {
 	moments := 0
 	for _, folder := range []string{"../capture/testdata", "../examples"} {
 		inputs, err := capture.Inputs(folder)

@@ -81,7 +81,7 @@ func TestReplayOfLog(t *testing.T) {
 }
 
 // What holds a byte, after any line; the header is number 0.
-func TestReplayOfLogAsks(t *testing.T) {
+func TestHoldersAtEachLine(t *testing.T) {
 	demo, err := os.ReadFile("../examples/events.jsonl")
 	require.NoError(t, err)
 	for _, c := range []struct {
@@ -111,7 +111,7 @@ func TestReplayOfLogAsks(t *testing.T) {
 }
 
 // Two programs alike on two cores hold a byte apart; a program on both holds it in one row.
-func TestReplayOfLogAsksOfProgramsAlike(t *testing.T) {
+func TestHoldersOfEqualPrograms(t *testing.T) {
 	program := func(id int, cores string) string {
 		return fmt.Sprintf(`{"event":"program","program":%d,"name":"p%d","cbs":[{"cores":"%s","size":64}]}`+"\n"+`{"event":"enqueue","program":%d}`+"\n", id, id, cores, id)
 	}

@@ -60,8 +60,8 @@ func TestRoom(t *testing.T) {
 		{"beside a candidate", all, []*event.Event{other}, "", replay.CannotTell, []replay.Code{replay.CodeAmbiguous}},
 		{"beside a candidate that ran before", all, []*event.Event{ran(100, 5), freed(6), again}, "", replay.DoesNotFit, nil},
 		{"beside a candidate, accepted", all, []*event.Event{other}, replay.CodeAmbiguous, replay.DoesNotFit, nil},
-		{"beside what may be several programs", all, []*event.Event{several}, "", replay.CannotTell, []replay.Code{replay.CodeUnsettled}},
-		{"below what nobody knows the end of", 395_264, []*event.Event{unsized}, "", replay.CannotTell, []replay.Code{replay.CodeBufferUnsized}},
+		{"beside runs that may be several programs", all, []*event.Event{several}, "", replay.CannotTell, []replay.Code{replay.CodeUnsettled}},
+		{"below a buffer without a known end", 395_264, []*event.Event{unsized}, "", replay.CannotTell, []replay.Code{replay.CodeBufferUnsized}},
 		{"perhaps above it", 395_265, []*event.Event{unsized}, "", replay.CannotTell, []replay.Code{replay.CodeBufferUnsized}},
 		{"not above it", 395_265, []*event.Event{unsized}, replay.CodeBufferUnsized, replay.DoesNotFit, nil},
 	} {

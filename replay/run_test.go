@@ -88,7 +88,7 @@ func TestRuns(t *testing.T) {
 
 // What is alive beside programs that were registered is more than what it is alone, also
 // when it ran alone before, and comes again alone.
-func TestRunsBesideWhatIsRegistered(t *testing.T) {
+func TestRunsBesideRegisteredPrograms(t *testing.T) {
 	calls := func(kind event.Kind, id program.ID, node uint64) *event.Event {
 		return &event.Event{Kind: kind, Program: id, Node: node, Devices: event.Some([]device.ID{3})}
 	}

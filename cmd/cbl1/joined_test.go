@@ -40,9 +40,9 @@ func withLists(graph, rows string) string {
 
 const listedRow = `{"device_id":0,"address":1500000,"max_size_per_bank":65536,"buffer_type":1}`
 
-// TestWhatSettlesABuffer: a buffer lives when the first window ends, in the way of the program of the
+// TestSecondWindowSettlesABuffer: a buffer lives when the first window ends, in the way of the program of the
 // second one. The answer follows from what the second one shows.
-func TestWhatSettlesABuffer(t *testing.T) {
+func TestSecondWindowSettlesABuffer(t *testing.T) {
 	t.Chdir(t.TempDir())
 	first := half(buffer("allocate", 65536))
 	runs := []string{enter, freeAll, largeCB, leave}

@@ -168,7 +168,7 @@ func TestWatchLines(t *testing.T) {
 }
 
 // What a server answers to watch: another status, schema or document is an error that names the address.
-func TestWatchAsks(t *testing.T) {
+func TestWatchQueriesAServer(t *testing.T) {
 	answer, asked := "", ""
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if asked = r.URL.RequestURI(); answer == "" {
@@ -341,7 +341,7 @@ func TestServeNames(t *testing.T) {
 }
 
 // What is taken for a database: by its first bytes, or by its name where it is no text.
-func TestWhatIsADatabase(t *testing.T) {
+func TestDatabasesAreRecognised(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct {
 		name, content string

@@ -106,14 +106,14 @@ func TestLiveNeverBlocks(t *testing.T) {
 	require.NoError(t, os.Symlink(self, cbl1))
 	script := filepath.Join(t.TempDir(), "script.py")
 	for _, c := range []struct{ name, script, want string }{
-		{"refused and never asked", `
+		{"refused, without a query", `
 live = Live([command, "stream"])
 live("device", device=0, spec={})
 for i in range(3000):
     live("dispatch", program=i)
 print(live.close(), len(live.refused), live.refused[2999]["line"])
 `, "0 3000 3002\n"},
-		{"refused, then asked", `
+		{"refused, then queried", `
 live = Live([command, "stream"])
 live("device", device=0, spec={})
 for i in range(3000):

@@ -38,7 +38,7 @@ func (l *leaving) Write(b []byte) (int, error) {
 }
 
 // Why there is no answer is said once for each time that it stays away.
-func TestEachOutageIsTold(t *testing.T) {
+func TestEachOutageIsReported(t *testing.T) {
 	var errw bytes.Buffer
 	looks, answers := outages{"down", "down", "", "down", "slow", "slow", "down", ""}, leaving(2)
 	in := watching{streams: streams{nil, &answers, &errw}, every: time.Millisecond, format: "json"}

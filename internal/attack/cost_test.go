@@ -18,7 +18,7 @@ import (
 
 // Each input keeps its budget, and one of ten times the size costs at most twelve times
 // the steps.
-func TestInputsCostWhatTheySay(t *testing.T) {
+func TestInputsKeepTheirCosts(t *testing.T) {
 	if testing.Short() || raceEnabled {
 		t.Skip("needs a run without -short and without the race detector: it counts the steps of a command of its own on inputs of megabytes")
 	}

@@ -219,7 +219,7 @@ func TestExplainHugeNumbers(t *testing.T) {
 	}
 }
 
-func TestDocumentOmitsWhatIsUnknown(t *testing.T) {
+func TestDocumentOmitsUnknownFigures(t *testing.T) {
 	raw, err := json.Marshal(clash.NewDocument(read(t, "nothing"), l1.Spec{}))
 	require.NoError(t, err)
 	require.JSONEq(t, `{"schema": "cbl1.explain/1", "messages": [], "more": 0}`, string(raw))

@@ -240,7 +240,7 @@ func TestReadCounts(t *testing.T) {
 }
 
 // Messages count as one if all that they say is equal, and only then: 0 is said, and no number is not.
-func TestReadCountsWhatIsEqual(t *testing.T) {
+func TestReadCountsEqualMessages(t *testing.T) {
 	number := regexp.MustCompile(`[0-9]+`)
 	absent := regexp.MustCompile(` in program [0-9]+| on MeshDevice [0-9]+| across [0-9]+ banks|, where each bank needs to store [0-9]+ B|` +
 		`,( but)? bank size is (only )?[0-9]+ B|,( free:| largest free block:| largest) [0-9]+ B| on cores \{[^}]*\}`)

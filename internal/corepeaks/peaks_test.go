@@ -13,7 +13,7 @@ import (
 
 // Peaks equal a map of cores, have one form whichever way they were raised, and do not change when
 // others are made of them.
-func TestPeaksAreThoseOfAMap(t *testing.T) {
+func TestPeaksMatchAMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		type step struct {
 			peaks *Peaks

@@ -9,9 +9,9 @@ import (
 	"github.com/cbl1/cbl1/internal/oracle"
 )
 
-// TestWhatGoesGoesFirst: one buffer from before the capture is freed at node 1, and the list of node 2 is the first that names another one.
+// TestFreesPrecedeTheList: one buffer from before the capture is freed at node 1, and the list of node 2 is the first that names another one.
 // They never lie there together.
-func TestWhatGoesGoesFirst(t *testing.T) {
+func TestFreesPrecedeTheList(t *testing.T) {
 	const data = `{"graph":[
 		{"counter":0,"node_type":"capture_start","params":null,"connections":[1,2,5]},
 		{"counter":1,"node_type":"buffer_deallocate","params":{"address":14336,"device_id":0,"buffer_type":1,"max_size_per_bank":2048,"size":2048,"type":"L1"},"connections":[]},

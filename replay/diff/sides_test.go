@@ -65,7 +65,7 @@ func TestDevicesArePairs(t *testing.T) {
 }
 
 // Devices that differ otherwise are rows of their own, though their figures are the same.
-func TestFoldLooksAtPrograms(t *testing.T) {
+func TestFoldComparesPrograms(t *testing.T) {
 	const head = `{"event":"log","version":1}
 {"event":"mesh","first":0,"rows":1,"cols":3,"spec":{"board":"n150"}}
 `

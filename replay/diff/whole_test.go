@@ -94,7 +94,7 @@ func TestWholeDiffs(t *testing.T) {
 		old, new []*diff.Run
 		terms    diff.Terms
 	}{
-		{"reports, of which each figure differs", handed(t, everyFigure), handed(t, otherFigures), diff.Terms{MaxGrowth: &budget, Accept: []replay.Code{"not-shown"}}},
+		{"reports that differ in each figure", handed(t, everyFigure), handed(t, otherFigures), diff.Terms{MaxGrowth: &budget, Accept: []replay.Code{"not-shown"}}},
 		{"a report and nothing", handed(t, everyFigure), nil, diff.Terms{}},
 		{"logs that are alike", runOf(t, aLog()), runOf(t, aLog()), diff.Terms{MaxGrowth: &budget}},
 		{"a report and a log", handed(t, everyFigure), runOf(t, aLog()), diff.Terms{}},
@@ -110,7 +110,7 @@ func TestWholeDiffs(t *testing.T) {
 		{"a report of before L1_SMALL, and a CB of no program", handed(t, strings.NewReplacer(`"l1_small_bytes":6,"l1_small_from":"arch"`, `"x":1`, `"cb":31,`, "").Replace(everyFigure)),
 			handed(t, everyFigure), diff.Terms{}},
 		{"devices with the same sums, and with CBs in other places", runOf(t, unlike()), runOf(t, unlike()), diff.Terms{}},
-		{"programs that differ in their cores alone, of which one stays", runOf(t, placed("0-0", "1-0", "0-1")), runOf(t, placed("1-0", "1-1")), diff.Terms{}},
+		{"programs that differ in their cores alone, and one that stays", runOf(t, placed("0-0", "1-0", "0-1")), runOf(t, placed("1-0", "1-1")), diff.Terms{}},
 		{"something hidden on one side", runOf(t, aLog()), runOf(t, aLog()+`{"event":"hidden","code":"x","count":2,"devices":[1]}`+"\n"), diff.Terms{}},
 	} {
 		text, err := json.Marshal(diff.Compare(c.old, c.new, c.terms))

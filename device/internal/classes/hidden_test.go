@@ -187,7 +187,7 @@ func (b *board) farElsewhere(n int) {
 
 // Where no hidden program of the class reaches, none is looked for, however far they reach
 // elsewhere. One that reaches farther is found.
-func TestNobodyIsLookedForInVain(t *testing.T) {
+func TestNoSearchIsInVain(t *testing.T) {
 	const n, here = 100, "{[0-0 - 6-7]}"
 	b := newBoard(t)
 	b.farElsewhere(n)

@@ -223,7 +223,7 @@ func TestMapOfAClash(t *testing.T) {
 }
 
 // Devices are one picture, one table and one row if each core holds the same of the same operation.
-func TestFoldsLookAtEachCore(t *testing.T) {
+func TestFoldsCompareEachCore(t *testing.T) {
 	const first = `"a","cbs":[{"cores":"0-0","size":64},{"cores":"1-0","size":64}]}`
 	const all = "devices 0, 1 (2 chips, equal)"
 	for _, c := range []struct {

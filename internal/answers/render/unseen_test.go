@@ -14,7 +14,7 @@ import (
 
 // A program fits only if everything that is known to be in L1 was looked at; without
 // bytes of its own it always does.
-func TestCheckOfWhatNobodySees(t *testing.T) {
+func TestCheckOfUnseenBuffers(t *testing.T) {
 	unseen := map[string]func(r *replay.Result){
 		"1 L1 buffer from before the capture": func(r *replay.Result) { r.Earlier = replay.EarlierBuffers{L1: 1, Bytes: 4096} },
 		"1 free of L1 buffers from before":    func(r *replay.Result) { r.Earlier.Freed = 1 },

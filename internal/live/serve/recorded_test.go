@@ -45,7 +45,7 @@ func drawn(random *rand.Rand) wire.Record {
 
 // A viewer of a recording sees the processes that the server shows, also in a recording that began
 // late; and the leaks since it began.
-func TestRecordingTellsOfProcesses(t *testing.T) {
+func TestRecordingNamesProcesses(t *testing.T) {
 	for _, most := range []int64{0, 4000} {
 		synctest.Test(t, func(t *testing.T) {
 			var logs []*file

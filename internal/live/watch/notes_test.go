@@ -95,9 +95,9 @@ func TestHolders(t *testing.T) {
 			"42 on 1: CB 128, L1 2, L1_SMALL 3, DRAM 4, TRACE 5, kernels 6", "leaked 0",
 		}},
 		{"two programs", []string{defines(1, 64), defines(2, 32), registers(42, 1, on0), registers(42, 2, on1)}, []string{"42 on 0: CB 64", "42 on 1: CB 32", "leaked 0"}},
-		{"a program of nobody that a dead process had", []string{defines(1, 64), strings.Replace(registers(42, 1, on0), "42", "me", 1), unregisters(42, 1, on0+leaked)},
+		{"a program without owner, left by a dead process", []string{defines(1, 64), strings.Replace(registers(42, 1, on0), "42", "me", 1), unregisters(42, 1, on0+leaked)},
 			[]string{"42 leaked 1 CBs, 0 buffers, 0 kernels", "leaked 1"}},
-		{"a buffer of nobody that a dead process had", []string{strings.Replace(allocates(42, 1, "kernel", 7, on0), "42", "me", 1), frees(42, 1, on0+leaked)},
+		{"a buffer without owner, left by a dead process", []string{strings.Replace(allocates(42, 1, "kernel", 7, on0), "42", "me", 1), frees(42, 1, on0+leaked)},
 			[]string{"42 leaked 0 CBs, 1 buffers, 0 kernels", "leaked 1"}},
 		{"a process that has no number of 32 bits", []string{
 			strings.Replace(allocates(42, 1, "dram", 7, on0), "42", "2147483648", 1), strings.Replace(frees(42, 1, on0+leaked), "42", "2147483648", 1),
@@ -108,7 +108,7 @@ func TestHolders(t *testing.T) {
 		{"a free of another process, everywhere", []string{allocates(42, 1, "dram", 7, both), allocates(42, 2, "dram", 1, both), frees(43, 1, "")},
 			[]string{"42 on 0: DRAM 1", "42 on 1: DRAM 1", "leaked 0"}},
 		{"a free on one device of two", []string{allocates(42, 1, "dram", 7, both), frees(42, 1, on0)}, []string{"42 on 1: DRAM 7", "leaked 0"}},
-		{"a program that is registered stays whose it is", []string{defines(1, 64), registers(42, 1, on0), registers(43, 1, both)},
+		{"a registered program keeps its owner", []string{defines(1, 64), registers(42, 1, on0), registers(43, 1, both)},
 			[]string{"42 on 0: CB 64", "43 on 1: CB 64", "leaked 0"}},
 		{"a program and a buffer of one id", []string{defines(1, 64), registers(42, 1, on0), allocates(42, 1, "dram", 7, on0), unregisters(42, 1, on0)},
 			[]string{"42 on 0: DRAM 7", "leaked 0"}},
@@ -119,7 +119,7 @@ func TestHolders(t *testing.T) {
 		{"a process that is no number", []string{
 			strings.Replace(allocates(42, 1, "dram", 7, on0), "42", "me", 1), strings.Replace(frees(42, 1, on0+leaked), "42", "me", 1),
 		}, []string{"leaked 0"}},
-		{"leaks of each kind, and those of one death are one", []string{
+		{"leaks of each kind; one death is one leak", []string{
 			allocates(42, 1, "dram", 7, on0), allocates(42, 2, "kernel", 7, on0), allocates(42, 3, "kernel", 7, on0), defines(1, 64), registers(42, 1, on0),
 			unregisters(42, 1, on0+leaked), frees(42, 3, on0+leaked), frees(42, 2, on0+leaked), frees(42, 1, on0+leaked),
 		}, []string{"42 leaked 1 CBs, 1 buffers, 2 kernels", "leaked 4"}},
@@ -139,7 +139,7 @@ func TestHolders(t *testing.T) {
 			allocates(42, 1, "dram", 7, on0), allocates(42, 2, "dram", 7, on0), allocates(9, 3, "dram", 7, on0), allocates(42, 4, "dram", 7, on0),
 			frees(42, 1, on0+leaked), frees(9, 3, on0), allocates(43, 4, "dram", 7, on0+`,"corrects":true`), frees(42, 2, on0+leaked),
 		}, []string{"43 on 0: DRAM 7", "42 leaked 0 CBs, 1 buffers, 0 kernels", "42 leaked 0 CBs, 1 buffers, 0 kernels", "leaked 2"}},
-		{"what was shared is another one's, in the middle of a death", []string{
+		{"a shared buffer passes to another process, in the middle of a death", []string{
 			allocates(42, 1, "dram", 7, on0), allocates(42, 2, "dram", 7, on0), allocates(43, 3, "dram", 7, on0+`,"backing":true`),
 			frees(42, 3, on0+leaked), allocates(43, 2, "dram", 7, on0+`,"corrects":true`), frees(42, 1, on0+leaked),
 		}, []string{"43 on 0: DRAM 7", "42 leaked 0 CBs, 2 buffers, 0 kernels", "leaked 2"}},

@@ -198,7 +198,7 @@ func TestLines(t *testing.T) {
 			missing(2, "buffer 0xff has 3 references, where lines account for 1", on0) + device0 + buffer(1, "") +
 				missing(5, "64 bytes of buffer 0xff are freed to 2 references, where lines account for 1 before", on0) + free(1) +
 				missing(7, "64 bytes of buffer 0xff are freed to 0 references, where lines account for 0 before", on0)},
-		{"a buffer that came again without a free", "✓ [PID 12] Allocated 64 bytes of DRAM on device 0 (buffer_id=0xff)\n✓ [PID 12] Allocated 64 bytes of DRAM on device 0 (buffer_id=0xff)\n",
+		{"a buffer that is allocated again without a free", "✓ [PID 12] Allocated 64 bytes of DRAM on device 0 (buffer_id=0xff)\n✓ [PID 12] Allocated 64 bytes of DRAM on device 0 (buffer_id=0xff)\n",
 			device0 + buffer(1, "") + missing(4, "buffer 0xff has 1 references, where lines account for 2", on0) + free(1) + buffer(2, "")},
 		{"a buffer that is not known", "✓ [PID 12] Allocated 64 bytes of DRAM on device 0 (buffer_id=0xff)\n⚠ [PID 12] Deallocation for unknown buffer 0xff on device 0 (allocated before tracking started)\n",
 			device0 + buffer(1, "") + missing(4, "buffer 0xff was freed that is not known", on0) + free(1)},
@@ -206,11 +206,11 @@ func TestLines(t *testing.T) {
 			bare(2) + device0 + cb(1, "262,144", "262144", 32) + ends(1)},
 		{"CBs side by side", "✓ [CB_ALLOC] Device 0: +0.25 MB (Total: 0.25 MB)\n✓ [CB_ALLOC] Device 0: +0.25 MB (Total: 0.5 MB)\n✗ [CB_FREE] Device 0: -0.25 MB (Total: 0.25 MB)\n✓ [CB_ALLOC] Device 0: +0.125 MB (Total: 0.375 MB)\n",
 			bare(2) + device0 + cb(1, "262,144", "262144", 32) + cb(2, "262,144", "262144", 262176) + ends(2) + cb(2, "131,072", "131072", 524320)},
-		{"what lived before", "✓ [CB_ALLOC] Device 0: +0.25 MB (Total: 21.75 MB)\n✓ [CB_ALLOC] Device 0: +0.25 MB (Total: 22 MB)\n",
+		{"allocations from before", "✓ [CB_ALLOC] Device 0: +0.25 MB (Total: 21.75 MB)\n✓ [CB_ALLOC] Device 0: +0.25 MB (Total: 22 MB)\n",
 			bare(2) + device0 + cb(1, "262,144", "262144", 32) + missing(6, "the total is 22,806,528 bytes, where lines account for 262,144", on0) + cb(2, "262,144", "262144", 262176)},
 		{"nothing else lives", "✓ [CB_ALLOC] Device 0: +0.25 MB (Total: 0.25 MB)\n✓ [CB_ALLOC] Device 0: +0.125 MB (Total: 0.125 MB)\n",
 			bare(2) + device0 + cb(1, "262,144", "262144", 32) + missing(6, "the total says that nothing else lives", on0) + ends(1) + cb(1, "131,072", "131072", 32)},
-		{"a free of nothing, and of what is not known", "✗ [CB_FREE] Device 0: -0 MB (Total: 0 MB)\n⚠ [CB_FREE] Device 0: unknown CB 0x5 (Total: 0 MB)\n",
+		{"a free of nothing, and of an unknown CB", "✗ [CB_FREE] Device 0: -0 MB (Total: 0 MB)\n⚠ [CB_FREE] Device 0: unknown CB 0x5 (Total: 0 MB)\n",
 			missing(2, "0 bytes of a CB_ALLOC were freed that no line brought", on0) + missing(3, "a CB_ALLOC was freed that is not known", on0)},
 		{"a total that has wrapped", "✗ [CB_FREE] Device 0: -0.25 MB (Total: 1.75922e+13 MB)\n✗ [CB_FREE] Device 0: -0 MB (Total: 1.75922e+13 MB)\n",
 			missing(2, "262144 bytes of a CB_ALLOC were freed that no line brought", on0) + missing(3, "the total has wrapped", on0) +
@@ -222,7 +222,7 @@ func TestLines(t *testing.T) {
 		{"all of a dead process", "✓ [PID 12] Allocated 64 bytes of DRAM on device 0 (buffer_id=0xff)\n✓ [CB_ALLOC] Device 0: +0.25 MB (Total: 0.25 MB)\n" +
 			"\n⚠️  Detected dead processes, cleaning up orphaned buffers...\n   PID 12 is dead, removing its buffers...\n   ✓ Removed 1 buffers (6.10352e-05 MB) from PID 12\n   ✓ Removed 1 CBs (0.25 MB) from PID 12\n",
 			device0 + buffer(1, "") + bare(4) + cb(1, "262,144", "262144", 32) + leaked(free(1)+ends(1))},
-		{"part of what nobody has", "✓ [CB_ALLOC] Device 0: +0.25 MB (Total: 0.25 MB)\n✓ [CB_ALLOC] Device 0: +0.25 MB (Total: 0.5 MB)\n   PID 12 is dead, removing its buffers...\n   ✓ Removed 1 CBs (0.25 MB) from PID 12\n",
+		{"a part of the CBs without process", "✓ [CB_ALLOC] Device 0: +0.25 MB (Total: 0.25 MB)\n✓ [CB_ALLOC] Device 0: +0.25 MB (Total: 0.5 MB)\n   PID 12 is dead, removing its buffers...\n   ✓ Removed 1 CBs (0.25 MB) from PID 12\n",
 			bare(2) + device0 + cb(1, "262,144", "262144", 32) + cb(2, "262,144", "262144", 262176) + missing(8, "which 1 of a dead process went", "")},
 		{"by process, as our server prints", "✓ [CB_ALLOC] Device 0: +0.25 MB (Total: 0.25 MB) [PID 7] at most 262144 bytes of a core\n✓ [CB_ALLOC] Device 0: +0.25 MB (Total: 0.5 MB) [PID 12] at most 262144 bytes of a core\n" +
 			"   PID 7 is dead, removing its buffers...\n   ✓ Removed 0 buffers (0 MB) from PID 7\n   ✓ Removed 1 CBs (0.25 MB) from PID 7\n",
@@ -235,7 +235,7 @@ func TestLines(t *testing.T) {
 			"cbl1: client of process 9 closed after 1 record, its devices are incomplete: record 1\n" +
 			"device 0: CBs 5 bytes in sum, at most 5 of a core (peak 5); 1 buffer; incomplete\n1 record of 1 client; closed 2 (torn 0)\n",
 			strings.Repeat(`{"event":"hidden","node":N,"code":"client-lost","count":1,"detail":"a client was closed; what it was about cannot be told"}`+"\n", 4)},
-		{"what changes nothing, and what is none of it", "✓ [PID 12] Allocated 64 bytes of DRAM on device 0 (buffer_id=0xff)\n\n📊 Current Statistics:\n  Device 0:\n    Buffers:\n    DRAM: 64 bytes (0.0625 KB)\n    Total: 64 bytes\n  Active allocations: 1\nhello\n" +
+		{"lines without effect, and other text", "✓ [PID 12] Allocated 64 bytes of DRAM on device 0 (buffer_id=0xff)\n\n📊 Current Statistics:\n  Device 0:\n    Buffers:\n    DRAM: 64 bytes (0.0625 KB)\n    Total: 64 bytes\n  Active allocations: 1\nhello\n" +
 			strings.Repeat("x", 200_000) + "\n✓ [PID 12] Alloc", device0 + buffer(1, "") + `{"event":"anomaly","node":4,"code":"torn-line","count":1}` + "\n" + `{"event":"anomaly","node":4,"code":"other-lines","count":2}` + "\n"},
 		{"sizes that are rounded", "✓ [CB_ALLOC] Device 0: +1.25 MB (Total: 1.25 MB)\n✓ [CB_ALLOC] Device 0: +1.25004 MB (Total: 2.50003 MB)\n",
 			bare(2) + device0 + cb(1, "1,310,720", "1310720", 32) + cb(2, "1,310,760", "1310760", 1310752) + `{"event":"anomaly","node":2,"code":"rounded","count":2}` + "\n"},

@@ -70,9 +70,9 @@ func TestSaid(t *testing.T) {
 			came(0, "1", "2") + came(0, "1", "3") + came(0, "1", "4")},
 		{"a total above, twice: the latest difference counts", came(0, "1", "5") + came(0, "1", "9") +
 			came(0, "1", "10") + went(0, "1", "1.75922e+13") + came(0, "1", "10")},
-		{"a total below what its line brings", came(0, "1", "1") + came(0, "2", "1") + came(0, "1", "2")},
+		{"a total below the bytes of its line", came(0, "1", "1") + came(0, "2", "1") + came(0, "1", "2")},
 		{"a free with a total above", came(0, "1", "1") + came(0, "1", "2") + went(0, "1", "5")},
-		{"what was rounded goes, and nothing is uncertain any more", came(0, "1.00001", "1.00001") +
+		{"rounded CBs are freed, and nothing stays uncertain", came(0, "1.00001", "1.00001") +
 			came(0, "0.5", "1.50001") + went(0, "1.00001", "0.5") +
 			dead(7, "0 buffers (0", "1 CBs (0.500005") + came(0, "0.5", "1.00001")},
 		{"a CB of 2^63 bytes, which cannot be, and its free", came(0, "8.79609e+12", "8.79609e+12") +
@@ -91,18 +91,18 @@ func TestSaid(t *testing.T) {
 			came(0, "1.00001", "1.00001") + dead(7, "0 buffers (0", "2 CBs (2.00003")},
 		{"a dead process, with bytes that were rounded down", came(1, "1.00001", "1.00001") +
 			came(0, "1.00001", "1.00001") + dead(7, "0 buffers (0", "2 CBs (2.00001")},
-		{"a dead process, of whose kind others live: of none, of another process, kernels",
+		{"a dead process beside live CBs without process, of another process, and kernels",
 			of(7, came(0, "1", "1")) + of(8, came(1, "1", "1")) + came(0, "2", "3") + loaded("Fabric", "2", "2") +
 				dead(7, "0 buffers (0", "1 CBs (1")},
 		{"all CBs that have no process go, and not of another process, nor kernels", of(8, came(1, "1", "1")) +
 			came(0, "2", "2") + loaded("Fabric", "2", "2") + dead(7, "0 buffers (0", "1 CBs (2")},
 		{"a dead process, with other bytes", came(1, "2", "2") + came(0, "1", "1") + dead(7, "0 buffers (0", "2 CBs (4")},
 		{"a dead process with more than lines account for", allocated(7, 64, "L1", 0, "") + dead(7, "2 buffers (0.1", "1 CBs (1", "1 kernels (1")},
-		{"nobody is dead", allocated(0, 64, "L1", 0, "") + dead(0, "1 buffers (0.1")},
-		{"a process that comes again after its death", of(7, came(1, "1", "1")) +
+		{"no process is dead", allocated(0, 64, "L1", 0, "") + dead(0, "1 buffers (0.1")},
+		{"a process that returns after its death", of(7, came(1, "1", "1")) +
 			dead(7, "0 buffers (0", "1 CBs (1") + of(7, came(1, "1", "1")) + of(7, went(1, "1", "0")) +
 			of(7, went(1, "1", "0"))},
-		{"a dead process, and all that is left of what has none", came(0, "1", "1") + came(0, "1", "2") + went(0, "1", "1") + dead(7, "0 buffers (0", "1 CBs (1")},
+		{"a dead process, and the last CBs without process", came(0, "1", "1") + came(0, "1", "2") + went(0, "1", "1") + dead(7, "0 buffers (0", "1 CBs (1")},
 		{"sizes of more digits than a server prints", came(0, "1.23456789", "1.23456789") + went(0, "1.23456789", "0")},
 		{"a CB beyond all, twice", came(0, "4095.99", "4095.99") + went(0, "4095.99", "0") + came(0, "4095.99", "4095.99")},
 		{"kernels of a dead process", loaded("Fabric", "1", "1") + loaded("Unknown", "2", "3") + dead(7, "0 buffers (0", "2 kernels (3")},
@@ -112,7 +112,7 @@ func TestSaid(t *testing.T) {
 		{"a last free while others live", allocated(7, 64, "TRACE", 0, "") + allocated(8, 64, "TRACE", 0, ", ref_count=2") + allocated(7, 64, "TRACE", 0, ", ref_count=3") + freed(7, 64, "FINAL")},
 		{"a device beyond 255, and the last one", allocated(7, 64, "L1_SMALL", 256, "") + allocated(7, 64, "SYSTEM_MEMORY", 1<<31-1, "") + allocated(7, 64, "L1", 1<<31, "")},
 		{"buffers that cannot be", allocated(7, 0, "L1", 0, "") + allocated(7, 107374182401, "L1", 0, "")},
-		{"frees of what is not known", "⚠ [CB_FREE] Device 3: unknown CB 0x1 (Total: 1 MB)\n⚠ [KERNEL_UNLOAD] Device 3: unknown kernel 0x1 (Total: 1 MB)\n" +
+		{"frees of unknown ids", "⚠ [CB_FREE] Device 3: unknown CB 0x1 (Total: 1 MB)\n⚠ [KERNEL_UNLOAD] Device 3: unknown kernel 0x1 (Total: 1 MB)\n" +
 			"⚠ [PID 9] Deallocation for unknown buffer 255 on device 4 (allocated before tracking started)\n" + unloaded("Fabric", "1", "0")},
 		{"lines that were left out", "cbl1: left out, as it is read too slowly: 3 lines\ncbl1: left out, as it could not be written: 1 line\nleft out: 2 lines\nnot recorded: 5 events\ncbl1: listening on x\n"},
 		{"lists and summaries", "\nRemaining allocations:\nLoaded kernels:\n  none\nodd: size 5\n1 record of 1 client; closed 0 (torn 0)\ndevice 0: CBs 5 bytes in sum, rest\n    L1: 5 bytes (1 KB)\n  Active allocations: 0\n"},

@@ -165,7 +165,7 @@ func TestStories(t *testing.T) {
 		{"again with another size, and another kind", []step{alloc(1, 32, 16, 1), alloc(1, 32, 8, 1), alloc(1, 32, 16, 0), alloc(1, 32, 16, 1)}},
 		{"two processes at an address, the first dies", []step{alloc(1, 32, 16, 1), alloc(2, 32, 16, 1), alloc(2, 32, 16, 1), dies(1), dies(2), dies(2)}},
 		{"two processes at an address, the second dies", []step{alloc(1, 32, 16, 1), alloc(2, 32, 16, 1), dies(2), free(2, 32)}},
-		{"a free of what another process has as well", []step{alloc(1, 32, 16, 1), alloc(2, 32, 16, 1), free(1, 32), free(1, 32)}},
+		{"a free of an id that another process has as well", []step{alloc(1, 32, 16, 1), alloc(2, 32, 16, 1), free(1, 32), free(1, 32)}},
 		{"CBs at one address, of two processes and sizes", []step{
 			cbAlloc(1, 32, 64), cbAlloc(2, 32, 128), cbAlloc(1, 32, 128), cbFree(1, 32, 64), cbFree(1, 32, 0), cbFree(1, 32, 0), cbFree(1, 32, 1),
 		}},
@@ -188,7 +188,7 @@ func TestStories(t *testing.T) {
 		{"buffers of no bytes, of 100 GiB, of more", []step{alloc(1, 32, 0, 0), alloc(1, 32, 100<<30, 0), alloc(1, 48, 100<<30+1, 0)}},
 		{"sums up to 2^63-1", []step{cbAlloc(1, 32, all63), cbAlloc(1, 32, 1), load(1, 1, 0, 1), load(1, 1, 1, 1), alloc(1, 32, 1, 0), cbAlloc(1, 32, 1).on(1), cbFree(1, 32, all63)}},
 		{"sums of all kinds up to 2^63-1", []step{alloc(1, 32, 100<<30, 0), alloc(1, 32, 100<<30, 0), load(1, 1, 7, 1), cbAlloc(1, 32, all63-200<<30-7), cbAlloc(1, 64, 1), cbFree(1, 32, 0), cbAlloc(1, 32, all63-200<<30-6)}},
-		{"records that ask", []step{{1, wire.Record{Type: wire.TypeQuery, Device: -5}}, {1, wire.Record{Type: wire.TypeDumpKernels}}, {1, wire.Record{Type: wire.TypeResponse}}, {1, wire.Record{Type: 13}}}},
+		{"queries", []step{{1, wire.Record{Type: wire.TypeQuery, Device: -5}}, {1, wire.Record{Type: wire.TypeDumpKernels}}, {1, wire.Record{Type: wire.TypeResponse}}, {1, wire.Record{Type: 13}}}},
 		{"seventeen CBs under one address", append(many, cbFree(2, 32, 192), cbFree(2, 32, 0), cbFree(3, 32, 128), cbFree(3, 32, 64), cbFree(2, 32, 64), cbFree(3, 32, 0), cbFree(1, 32, 65), dies(1))},
 	} {
 		s := story{ledger: wire.NewLedger()}
