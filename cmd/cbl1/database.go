@@ -34,7 +34,7 @@ type database struct {
 // What only a file that was made so can say: SQLite itself follows pages that stand in two
 // places, or in a circle, as long as they last.
 var (
-	errAgain = errors.New("is damaged: rows of a table come again")
+	errAgain = errors.New("is damaged: a table has the same row twice")
 	errLong  = errors.New("is damaged: its texts are longer than the file")
 )
 

@@ -485,7 +485,7 @@ func TestDatabaseThatRepeatsItself(t *testing.T) {
 	code, stdout, stderr := call("", "report", path)
 	require.Equal(t, exitUsage, code)
 	require.Empty(t, stdout)
-	require.Contains(t, stderr, "is damaged: rows of a table come again")
+	require.Contains(t, stderr, "is damaged: a table has the same row twice")
 
 	path = aDatabase(t, db31, nil)
 	d, err := openDatabase(path)

@@ -59,7 +59,7 @@ func readable(name string, info fs.FileInfo) error {
 func (s streams) waitFor(name string, after time.Duration) (done func()) {
 	said := make(chan struct{})
 	timer := time.AfterFunc(after, func() {
-		s.complain(fmt.Errorf("%s: a pipe that nobody writes to yet: waiting", name))
+		s.complain(fmt.Errorf("%s: a pipe without a writer yet: waiting", name))
 		close(said)
 	})
 	return func() {

@@ -46,7 +46,7 @@ func TestPipeIsWaitedFor(t *testing.T) {
 		t.Run(verb, func(t *testing.T) {
 			t.Parallel()
 			pipe, errw, began := newPipe(t, t.TempDir()), newSaid(), time.Now()
-			waiting := "cbl1: " + pipe + ": a pipe that nobody writes to yet: waiting\n"
+			waiting := "cbl1: " + pipe + ": a pipe without a writer yet: waiting\n"
 			wrote := make(chan error, 1)
 			go func() {
 				if got := <-errw.first; got != waiting || time.Since(began) < noticeable {

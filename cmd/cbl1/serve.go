@@ -171,7 +171,7 @@ func (in *serving) until(stop <-chan os.Signal, server *serve.Server, clients, l
 	select {
 	case <-server.Printed():
 	case <-time.After(serveStall):
-		err = errors.Join(err, errors.New("nobody reads what is printed: its end, and the summary, are not there"))
+		err = errors.Join(err, errors.New("standard output is not read: the last lines and the summary are missing"))
 	}
 	return err
 }

@@ -89,7 +89,7 @@ func (in *publishing) start(server *serve.Server, declared []wire.DeclaredDevice
 func (in *publishing) attach(chip publishedChip, declared []wire.DeclaredDevice) (*published, error) {
 	known := func(d wire.DeclaredDevice) bool { return d.ID == chip.device && d.Chips == nil }
 	if chip.fleet == "" && !slices.ContainsFunc(declared, known) {
-		return nil, errors.New("--devices does not say what it is")
+		return nil, errors.New("--devices does not describe it")
 	}
 	region, err := shm.Create(in.folder, chip.asic)
 	if err != nil {

@@ -142,8 +142,8 @@ func TestPublishFlags(t *testing.T) {
 		{"--publish 0=5,0=6", "comes twice"},
 		{"--publish 0=5,1=5", "comes twice"},
 		{"--publish-version 2", "want one of 3, 4"},
-		{"--publish 0=5", "shared memory of device 0: --devices does not say what it is"},
-		{"--devices 5=mesh:0-1 --publish 5=5", "--devices does not say what it is"},
+		{"--publish 0=5", "shared memory of device 0: --devices does not describe it"},
+		{"--devices 5=mesh:0-1 --publish 5=5", "--devices does not describe it"},
 	} {
 		socket := filepath.Join(t.TempDir(), "s")
 		code, stdout, stderr := call("", append([]string{"serve", "--socket", socket}, strings.Fields(c.args)...)...)

@@ -182,7 +182,7 @@ answer is; cbl1 check has one for it.`,
 moment, as a profile. perfetto: operations, and what each device held, over the nodes.`,
 			whole: func(_ *request, args []string) (reply, error) {
 				if len(args) == 0 {
-					return reply{}, errors.New("export what: pprof or perfetto?")
+					return reply{}, errors.New("name the format: pprof or perfetto")
 				}
 				return reply{}, fmt.Errorf("%s is no format to export: pprof or perfetto", args[0])
 			},

@@ -348,7 +348,7 @@ func TestWatchUsage(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"", "nothing to watch"},
 		{"--once nowhere", "nowhere"},
-		{"-", "can be looked at once"},
+		{"-", "can be shown once"},
 		{"--interval 1ms --demo 1", "at least 10ms"},
 		{"--demo 2000", "1024 devices at most"},
 		{"--demo 2 file", "takes no argument"},

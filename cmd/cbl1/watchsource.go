@@ -33,7 +33,7 @@ type looker interface {
 func (in *watching) source(args []string) (looker, error) {
 	if in.demo > 0 {
 		if len(args) > 0 {
-			return nil, errors.New("--demo makes up what it shows: it takes no argument")
+			return nil, errors.New("--demo invents its figures: it takes no argument")
 		}
 		return newDemo(in.demo)
 	}
@@ -84,7 +84,7 @@ func (in *watching) follow(name string) (looker, error) {
 		return f, f.failure
 	}
 	if name == "-" {
-		return nil, errors.New("standard input can be looked at once (--once); a log that grows has a name")
+		return nil, errors.New("standard input can be shown once (--once); a log that grows has a name")
 	}
 	file, err := in.openFile(name)
 	if err != nil {
@@ -96,7 +96,7 @@ func (in *watching) follow(name string) (looker, error) {
 		return nil, err
 	}
 	if !before.Mode().IsRegular() {
-		err = fmt.Errorf("%s: only a file can be followed; --once looks at the rest", name)
+		err = fmt.Errorf("%s: only a file can be followed; --once shows anything else", name)
 	} else {
 		err = beginsLog(name, file, before.Size())
 	}

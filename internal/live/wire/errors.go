@@ -9,7 +9,7 @@ import (
 )
 
 // ErrUnrecognised: the dialect of a stream is not recognised.
-var ErrUnrecognised = errors.New("the dialect cannot be told")
+var ErrUnrecognised = errors.New("the dialect is not recognised")
 
 // A RecordError names an unreadable record of a stream, and the reason. It matches
 // io.ErrUnexpectedEOF where the stream ends inside of it, and ErrUnrecognised.
