@@ -10,7 +10,7 @@
 //
 // A [Reader] is given one text after the other, each one valid JSON value (a Scanner sees to that),
 // and returns its root [Object]. An object returns its members by name: [Object.Number],
-// [Object.ID], [Object.Flag], [Object.Text], [Object.Object], or one element after the other
+// [Object.Flag], [Object.Text], [Object.Object], or one element after the other
 // [Object.Objects]. An absent member and null are the same. [Object.Need] and others record a
 // missing member as an error.
 //
@@ -30,7 +30,7 @@
 //
 // The first error of a text stays: a caller reads all members and calls [Reader.Err] once. An
 // [Error] has the path of the member, as cbs[1].size, and its place in the text. A repeated key
-// must have equal values ([Same]), and is recorded. Unread members may be anything.
+// must have equal values ([same]), and is recorded. Unread members may be anything.
 //
 // Numbers are whole and at most 2^63-1, ids at most 2^64-1. 4096.0, 4.096e3 and, from
 // older writers, "4096" are 4096.

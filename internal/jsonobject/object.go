@@ -41,7 +41,7 @@ func (o Object) Place(name string) (at Span) {
 		switch {
 		case at == Span{}:
 			at = m.value
-		case Same(o.r.raw[last.Start:last.End], o.r.raw[m.value.Start:m.value.End]):
+		case same(o.r.raw[last.Start:last.End], o.r.raw[m.value.Start:m.value.End]):
 			o.r.twice = true
 		default:
 			o.r.fail(o.Path(name), m.value, "is the second value of this key, and not equal to the first", nil)
@@ -85,12 +85,6 @@ func (o Object) Need(name string, most uint64) uint64 {
 	}
 	return v
 }
-
-// ID returns an id, which may be up to 2^64-1, and whether there is one.
-func (o Object) ID(name string) (id uint64, ok bool) { return o.Number(name, maxID) }
-
-// NeedID is ID for a required member.
-func (o Object) NeedID(name string) uint64 { return o.Need(name, maxID) }
 
 // Numbers returns a list of whole numbers, and whether there is one.
 func (o Object) Numbers(name string) (list []uint64, ok bool) {

@@ -41,7 +41,7 @@ func TestObject(t *testing.T) {
 	text, ok := o.Text("text")
 	require.True(t, ok)
 	require.Equal(t, "aä", text)
-	require.EqualValues(t, ^uint64(0), o.NeedID("id"))
+	require.EqualValues(t, ^uint64(0), o.Need("id", ^uint64(0)))
 	yes, ok := o.Flag("yes")
 	require.True(t, yes && ok)
 	no, ok := o.Flag("no")
@@ -84,12 +84,12 @@ func TestErrors(t *testing.T) {
 		ask        func(jsonobject.Object)
 	}{
 		{`{}`, "n: missing", func(o jsonobject.Object) { o.Need("n", 1) }},
-		{`{"n":null}`, "n: missing", func(o jsonobject.Object) { o.NeedID("n") }},
+		{`{"n":null}`, "n: missing", func(o jsonobject.Object) { o.Need("n", ^uint64(0)) }},
 		{`{"n":2}`, "n: 2 is above 1", func(o jsonobject.Object) { o.Need("n", 1) }},
 		{`{"n":4294967296}`, "n: 4294967296 is above 2^32-1, the largest L1 address", func(o jsonobject.Object) { o.Need("n", jsonobject.MaxL1) }},
 		{`{"n":2147483648}`, "n: 2147483648 is above 2^31-1", func(o jsonobject.Object) { o.Need("n", jsonobject.MaxInt) }},
 		{`{"n":9223372036854775808}`, "n: 9223372036854775808 is above 2^63-1", func(o jsonobject.Object) { o.Need("n", jsonobject.MaxWhole) }},
-		{`{"n":18446744073709551616}`, "n: 18446744073709551616 is above 2^63-1", func(o jsonobject.Object) { o.NeedID("n") }},
+		{`{"n":18446744073709551616}`, "n: 18446744073709551616 is above 2^63-1", func(o jsonobject.Object) { o.Need("n", ^uint64(0)) }},
 		{`{"n":-1,"m":1.5}`, "m: 1.5 is not a whole number", func(o jsonobject.Object) { o.Need("m", 1); o.Need("n", 1) }},
 		{`{"n":[]}`, "n: [] is not a string", func(o jsonobject.Object) { o.Text("n") }},
 		{`{"n":2}`, "n: 2 is not a flag: 0, 1, true or false", func(o jsonobject.Object) { o.Flag("n") }},
@@ -206,7 +206,7 @@ func FuzzReader(f *testing.F) {
 		for _, name := range []string{"a", "b", "c"} {
 			for _, ask := range []func(jsonobject.Object){
 				func(o jsonobject.Object) { o.Need(name, 7) },
-				func(o jsonobject.Object) { o.NeedID(name) },
+				func(o jsonobject.Object) { o.Need(name, ^uint64(0)) },
 				func(o jsonobject.Object) { jsonobject.IDs[uint64](o, name) },
 				func(o jsonobject.Object) { jsonobject.IDLists[uint64](o, name) },
 				func(o jsonobject.Object) { o.Texts(name) },

@@ -22,9 +22,9 @@ func unescaped(raw []byte) []byte {
 	return []byte(s)
 }
 
-// Same reports whether two JSON values are equal: up to white space, escapes and
+// same reports whether two JSON values are equal: up to white space, escapes and
 // the spelling of whole numbers.
-func Same(a, b []byte) bool { return bytes.Equal(a, b) || plainest(a) == plainest(b) }
+func same(a, b []byte) bool { return bytes.Equal(a, b) || plainest(a) == plainest(b) }
 
 // plainest returns a text that is the same for equal values, and for no others.
 func plainest(raw []byte) string {

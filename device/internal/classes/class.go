@@ -97,14 +97,14 @@ func (p *Partition) at(core l1.Core) int {
 func (p *Partition) Meet(cores l1.CoreSet, do func(at int) uint64) (free uint64) {
 	free = uint64(cores.Len())
 	p.round++
-	if core := first(cores); free == 1 && !p.grid.wide && !Beyond(core) {
+	if core := first(cores); free == 1 && !p.grid.wide && !beyond(core) {
 		if at := p.grid.at(core); at >= 0 {
 			free -= do(at)
 		}
 		return free
 	}
 	for core := range cores.All() {
-		if p.grid.wide || Beyond(core) {
+		if p.grid.wide || beyond(core) {
 			return p.meetWide(cores, free, do)
 		}
 		at := p.grid.at(core)

@@ -5,7 +5,7 @@
 // hold the same, each with one region tree; a [Seat] is a class in a partition. A
 // [Content] holds the programs of a device in two partitions, for occupied ranges
 // ([OccupiedBy]) and reserved ones, with its [Figures]; [NewContent] makes an empty
-// one. [Beyond] reports cores that lie outside of every board.
+// one.
 //
 // This package does not know fleets, devices or states: the users of a shared content
 // copy it, in O(classes), and name the copy.

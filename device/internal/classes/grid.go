@@ -15,8 +15,8 @@ type grid struct {
 // corner is how many columns and rows a grid has at most.
 const corner = 32
 
-// Beyond reports whether a core has no place in any grid.
-func Beyond(c l1.Core) bool { return c.X >= corner || c.Y >= corner }
+// beyond reports whether a core has no place in any grid.
+func beyond(c l1.Core) bool { return c.X >= corner || c.Y >= corner }
 
 // at returns the number of the class of a core, -1 if it is in none.
 func (g *grid) at(c l1.Core) int {
@@ -45,7 +45,7 @@ func (g *grid) put(cores l1.CoreSet, class int) {
 func (g *grid) room(cores l1.CoreSet) {
 	cols, rows := g.cols, g.rows
 	for c := range cores.All() {
-		if Beyond(c) {
+		if beyond(c) {
 			*g = grid{wide: true}
 			return
 		}

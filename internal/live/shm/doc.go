@@ -5,7 +5,7 @@
 //
 // A [Region] is the memory of a region: a file that Open or Create has mapped, or the bytes given
 // to Over. An [Image] is its content at a moment: [Counters] of the device, of each [ChipEntry] and of each
-// [Slot]. Decode and Image.Append go from bytes to images and back; all layouts have the same
+// [Slot]. Image.Append makes the bytes of an image; all layouts have the same
 // offsets:
 //
 //	0      8            16          32    40      48      88             856             8536
