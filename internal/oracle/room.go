@@ -27,7 +27,7 @@ func (c *chip) holding(buffers []*alloc) *model.Fleet {
 	return f
 }
 
-// stated says a placed buffer in words of the model. Only those of kind L1 are compared by tt-metal.
+// stated returns a placed buffer as the model has it. tt-metal compares only buffers of kind L1.
 func (a *alloc) stated(c *chip, id uint64) model.Buffer {
 	b := model.Buffer{ID: id, Kind: model.L1Small, Unsized: !a.sized, Hidden: setOf(a.veiled(c))}
 	if a.kind == "L1" {
