@@ -10,11 +10,11 @@ import (
 	"github.com/cbl1/cbl1/event"
 )
 
-// What fixtures tell, found by hand from their nodes.
+// The events of fixtures, found by hand from their nodes.
 
 // Chips 0 and 1 of mesh 2, which only a tensor says, and after it is freed twice. The
 // first reading takes the two runs of each chip for one.
-func TestToldLateMesh(t *testing.T) {
+func TestEventsOfLateMesh(t *testing.T) {
 	events, void := toldBy(t, "testdata/late_mesh.json", Options{})
 	require.Equal(t, strings.TrimLeft(`
 0 log
@@ -61,7 +61,7 @@ func TestToldLateMesh(t *testing.T) {
 
 // The first program runs on the chips in the order of the mesh, CB by CB; each chip's
 // end of a program ends what it has.
-func TestToldMesh8(t *testing.T) {
+func TestEventsOfMesh8(t *testing.T) {
 	events, void := toldBy(t, "testdata/mesh8_fanout.json", Options{})
 	require.NotNil(t, void) // the tensor that is freed lay there from the start
 	text := summary(events)
@@ -85,7 +85,7 @@ func TestToldMesh8(t *testing.T) {
 
 // Every hit runs what its function ran when it was there last; one has the same name
 // within another function.
-func TestToldRepeats(t *testing.T) {
+func TestEventsOfRepeats(t *testing.T) {
 	events, _ := toldBy(t, "testdata/repeats.json", Options{})
 	require.Contains(t, summary(events), `
 33 run 1 on 0:30-32
@@ -110,7 +110,7 @@ func TestToldRepeats(t *testing.T) {
 
 // Programs and buffers without addresses are placed: programs from the base upwards,
 // buffers from the top downwards.
-func TestToldComposite(t *testing.T) {
+func TestEventsOfComposite(t *testing.T) {
 	events, _ := toldBy(t, "testdata/composite_no_dispatch.json", Options{})
 	require.Contains(t, summary(events), `
 20 free 1 cb on [1]
@@ -131,7 +131,7 @@ func TestToldComposite(t *testing.T) {
 
 // A free with the id of an unknown mesh ends nothing: the two programs
 // are one run, and an anomaly says so.
-func TestToldUnknownMesh(t *testing.T) {
+func TestEventsOfUnknownMesh(t *testing.T) {
 	events, void := toldBy(t, "testdata/unknown_mesh.json", Options{})
 	require.Nil(t, void)
 	require.Equal(t, strings.TrimLeft(`
@@ -148,7 +148,7 @@ func TestToldUnknownMesh(t *testing.T) {
 }
 
 // Options.At has what is open told as it stands.
-func TestToldAt(t *testing.T) {
+func TestEventsOfAt(t *testing.T) {
 	events, _ := toldBy(t, "testdata/repeats.json", Options{At: event.Some[uint64](4)})
 	require.Contains(t, summary(events), `
 4 device 0 chip []

@@ -30,7 +30,7 @@ func toldFew(t *testing.T, opt Options, nodes ...string) (events, void string) {
 
 // A chip that shows late begins anew: the free of its mesh has ended its first run. That
 // needs no inference.
-func TestToldLateChip(t *testing.T) {
+func TestEventsOfLateChip(t *testing.T) {
 	for _, opt := range []Options{{}, {NoInfer: true}} {
 		events, void := toldFew(t, opt, placeOn(0), freeOf(9), placeOn(0), member(0))
 		require.NotEmpty(t, void)
@@ -40,7 +40,7 @@ func TestToldLateChip(t *testing.T) {
 
 // A free in a function is the end of a program if its id turns out to be a chip's. It then
 // hides nothing, with inference or without.
-func TestToldLateEnd(t *testing.T) {
+func TestEventsOfLateEnd(t *testing.T) {
 	const plain = `"node_type":"function_start","params":{"name":"f"}`
 	for _, opt := range []Options{{}, {NoInfer: true}} {
 		nodes := []string{placeOn(0), plain, freeOf(0), functionEnd}
@@ -55,7 +55,7 @@ func TestToldLateEnd(t *testing.T) {
 
 // What an operation ran is remembered of each of its chips: a hit that its free confines to
 // one chip takes nothing from the others.
-func TestToldHitsOfOneChip(t *testing.T) {
+func TestEventsOfHitsOfOneChip(t *testing.T) {
 	events, void := toldFew(t, Options{}, member(4), member(5),
 		calls("false"), placeOn(4), placeOn(5), functionEnd,
 		calls("true"), freeOf(4), functionEnd,
@@ -73,7 +73,7 @@ func TestToldHitsOfOneChip(t *testing.T) {
 }
 
 // What an inner function placed was placed in the one around it, which hides nothing then.
-func TestToldHitAroundWhatPlaces(t *testing.T) {
+func TestEventsOfHitAroundPlacement(t *testing.T) {
 	events, _ := toldFew(t, Options{}, calls("true"), calls("false"), placeOn(0), functionEnd, functionEnd)
 	require.NotContains(t, events, "hidden")
 	require.NotContains(t, events, "inferred")
@@ -83,7 +83,7 @@ func TestToldHitAroundWhatPlaces(t *testing.T) {
 
 // A connection is dangling if its node does not exist: the last one does, the one behind
 // it does not.
-func TestToldDanglingConnection(t *testing.T) {
+func TestEventsOfDanglingConnection(t *testing.T) {
 	for to, dangling := range map[string]bool{"0": false, "1": false, "2": true, "3": true} {
 		events, _ := toldFew(t, Options{}, placeOn(0), `"node_type":"buffer","params":{},"connections":[`+to+`]`)
 		require.Equal(t, dangling, strings.Contains(events, "anomaly dangling-connection x1"), "to %s: %s", to, events)
@@ -91,7 +91,7 @@ func TestToldDanglingConnection(t *testing.T) {
 }
 
 // Of several allocations of one buffer node a free ends the last one.
-func TestToldFreeOfTheLast(t *testing.T) {
+func TestEventsOfFreeOfTheLast(t *testing.T) {
 	event := func(kind, address string) string {
 		return `"node_type":"buffer_` + kind + `","params":{"device_id":0,"address":` + address + `,"size":64,"type":"L1","layout":"INTERLEAVED","max_size_per_bank":64},"connections":[0]`
 	}
@@ -103,7 +103,7 @@ func TestToldFreeOfTheLast(t *testing.T) {
 }
 
 // Runs that differ in the kind of their buffers alone are different programs.
-func TestToldKinds(t *testing.T) {
+func TestEventsOfKinds(t *testing.T) {
 	cb := placeOn(0)
 	dataflow := strings.Replace(cb, "circular_buffer_allocate", "dataflow_buffer_allocate", 1)
 	scratchpad := strings.Replace(cb, "circular_buffer_allocate", "scratchpad_allocate", 1)

@@ -133,7 +133,7 @@ func TestServeFlags(t *testing.T) {
 		{"--max-live 2147483648", "above 2^31-1"},
 		{"--delay -1s", "below 0"},
 		{"--socket " + strings.Repeat("s", 200), "file name too long"},
-		{"--socket run.go", "is there and no socket"},
+		{"--socket run.go", "exists and is no socket"},
 		{"more", "accepts at most 0 arg"},
 	} {
 		code, stdout, stderr := call("", append([]string{"serve"}, strings.Fields(c.args)...)...)

@@ -16,7 +16,7 @@ type notLogError struct {
 }
 
 func (e *notLogError) Error() string {
-	return fmt.Sprintf("%s: is there and no event log: it stays, and nothing is recorded", e.path)
+	return fmt.Sprintf("%s: exists and is no event log: it is kept, and nothing is recorded", e.path)
 }
 
 // An inUseError is a log that another server records.

@@ -77,7 +77,7 @@ func TestServeNextLogIsNoFile(t *testing.T) {
 	require.NoError(t, os.Symlink("nowhere", filepath.Join(dir, "link")))
 	for _, path := range []string{dir, filepath.Join(dir, "link")} {
 		_, err := (&serving{record: path}).nextLog()
-		require.EqualError(t, err, path+": is there and no event log: it stays, and nothing is recorded")
+		require.EqualError(t, err, path+": exists and is no event log: it is kept, and nothing is recorded")
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 // Faults of a path to listen on, or of the platform.
 var (
 	ErrServed    = errors.New("another server listens there")
-	ErrNotSocket = errors.New("is there and no socket")
+	ErrNotSocket = errors.New("exists and is no socket")
 	ErrNotOurs   = errors.New("belongs to another user")
 	ErrPlatform  = errors.New("the live side needs Linux")
 )

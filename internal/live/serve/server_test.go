@@ -405,7 +405,7 @@ func TestClosed(t *testing.T) {
 		{"random bytes", func(_ *testing.T, conn net.Conn) { _, _ = conn.Write(bytes.Repeat([]byte{0xfe, 7}, 200)) }, "closed after 0 records, its devices are incomplete: record 0, byte 0: type: 254 is none of 1 to 12", 0},
 		{"a process id", func(t *testing.T, conn net.Conn) {
 			send(t, conn, d, alloc, wire.Record{Type: wire.TypeAlloc, Size: 1, Device: 9, ID: 4}, wire.Record{Type: wire.TypeFree, Device: 2657333})
-		}, "which is none of 0 to 255 and not declared: perhaps a process id", 2},
+		}, "not one of 0 to 255 and not declared: perhaps a process id", 2},
 		{"its own process id", func(t *testing.T, conn net.Conn) { send(t, conn, d, wire.Record{Type: wire.TypeFree, Device: 5000}) }, "which is the id of the sender's process", 0},
 		{"too fast", func(t *testing.T, conn net.Conn) {
 			for range 10 {

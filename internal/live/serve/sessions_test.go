@@ -151,7 +151,7 @@ func TestQuiet(t *testing.T) {
 }
 
 // How often no room was there is said again after a minute of room.
-func TestNoRoomIsSaidAgain(t *testing.T) {
+func TestNoRoomIsRepeated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newShop(t, serve.Config{Dialect: wire.Newest(), Limits: serve.Limits{Files: 4}})
 		s.connect(1)

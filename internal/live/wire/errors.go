@@ -50,7 +50,7 @@ func (e *DialectError) Error() string {
 }
 
 // A DeviceError is a record that names a device which cannot be one. Most likely the
-// sender's records have another size than was taken for theirs.
+// sender's records have another size than the recognised one.
 type DeviceError struct {
 	Type   Type
 	Device int32
@@ -59,7 +59,7 @@ type DeviceError struct {
 
 func (e *DeviceError) Error() string {
 	if e.Device == e.PID {
-		return fmt.Sprintf("%v names device %d, which is the id of the sender's process: its records have another size than was taken for theirs", e.Type, e.Device)
+		return fmt.Sprintf("%v names device %d, which is the id of the sender's process: its records have another size than the recognised one", e.Type, e.Device)
 	}
-	return fmt.Sprintf("%v names device %d, which is none of 0 to %d and not declared: perhaps a process id, where records have another size than was taken for theirs", e.Type, e.Device, MaxDevice)
+	return fmt.Sprintf("%v names device %d, not one of 0 to %d and not declared: perhaps a process id, if records have another size than the recognised one", e.Type, e.Device, MaxDevice)
 }

@@ -242,9 +242,9 @@ func TestReaderErrors(t *testing.T) {
 	require.Regexp(t, `^dialect \\x1bx{5,59}.*: want auto, 72, 112, 128 or 144, or one of 72/4, 72/5, 112/7, 128/11, 144/11, 144/12$`, err.Error())
 	require.EqualError(t, &wire.RecordError{Record: 5, Offset: 6, Reason: "why", Err: errors.New("cause")}, "record 5, byte 6: why: cause")
 	require.EqualError(t, &wire.DeviceError{Type: wire.TypeFree, Device: 300, PID: 7},
-		"FREE names device 300, which is none of 0 to 255 and not declared: perhaps a process id, where records have another size than was taken for theirs")
+		"FREE names device 300, not one of 0 to 255 and not declared: perhaps a process id, if records have another size than the recognised one")
 	require.EqualError(t, &wire.DeviceError{Type: wire.TypeFree, Device: 300, PID: 300},
-		"FREE names device 300, which is the id of the sender's process: its records have another size than was taken for theirs")
+		"FREE names device 300, which is the id of the sender's process: its records have another size than the recognised one")
 }
 
 // A stream that has ended inside a record returns its type and device, if the device has come.
