@@ -86,7 +86,7 @@ func (v Verdict) Own(c Clash) (out []Resident) {
 
 // Above returns everything else on the cores of one of the clashes that ends above its Limit or the
 // lowest buffer of the program there, the largest first; of equals by address, then kind. Each call
-// looks at all buffers of the device.
+// scans all buffers of the device.
 func (v Verdict) Above(c Clash) (out []Resident) {
 	t, _ := v.tile(c)
 	for _, h := range t.held {
@@ -105,7 +105,7 @@ func (h piece) resident() Resident {
 }
 
 // Holes returns the free bytes between the base and the end of usable L1, on the cores of one of the
-// clashes, that the program cannot use. Each call looks at all buffers of the device.
+// clashes, that the program cannot use. Each call scans all buffers of the device.
 func (v Verdict) Holes(c Clash) (out []Hole) {
 	t, at := v.tile(c)
 	if len(t.own) == 0 {

@@ -132,7 +132,7 @@ func (s *Session) headroom(e *event.Event) (StreamAnswer, event.Code, error) {
 		a.Program, a.Name = &id, clip(p.Name())
 	}
 	for _, g := range groups {
-		a.Groups = append(a.Groups, NewHeadroomRow(g, idOf))
+		a.Groups = append(a.Groups, newHeadroomRow(g, idOf))
 	}
 	if e.Query.CB.OK {
 		bytes, ok, err := s.fleet.MayGrow(p, int(e.Query.CB.V), set)

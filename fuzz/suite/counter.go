@@ -58,7 +58,7 @@ func counterModel(newCounter func() Counter, wide bool) func(*rapid.T) {
 				g.remove(t, owner(t), gen.IllegalRange(g.ends).Draw(t, "range"))
 			},
 			"remove held": g.removeHeld,
-			"ask":         g.ask,
+			"query":       g.query,
 			"clone":       g.clone,
 		}
 		if wide {
@@ -163,8 +163,8 @@ func (g *counting) check(t *rapid.T) {
 	}
 }
 
-// ask puts the questions about a part of the core.
-func (g *counting) ask(t *rapid.T) {
+// query compares all queries about a part of the core.
+func (g *counting) query(t *rapid.T) {
 	r := gen.Range(g.ends).Draw(t, "range")
 	if c, ok := g.counter.(interface{ BytesIn(l1.Range) uint64 }); ok {
 		if got, want := c.BytesIn(r), g.model.BytesIn(r); got != want {
@@ -176,7 +176,7 @@ func (g *counting) ask(t *rapid.T) {
 	}
 }
 
-// clone goes on with a copy, and ruins the original.
+// clone continues with a copy, and ruins the original.
 func (g *counting) clone(t *rapid.T) {
 	c, ok := g.counter.(interface{ Clone() Counter })
 	if !ok {

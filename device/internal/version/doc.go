@@ -9,7 +9,7 @@
 //	31 devices  none        one    V1 is V2 without P2, V0 is V1 without P1.
 //
 // Each version keeps the step to the version that it became. Devices that follow take the same
-// step: they look at no hash, and nothing is worked out again. A [Store] finds versions by their
+// step: they compare no hash, and nothing is worked out again. A [Store] finds versions by their
 // hashes where no [Step] leads. An [Editor] says how contents are copied and changed. A user may keep a
 // content at each version with devices: see [Store.Pass].
 package version
