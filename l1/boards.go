@@ -1,7 +1,5 @@
 package l1
 
-import "slices"
-
 // The boards below are starting points: the base address changes between releases (three values are
 // known for Blackhole, two for Wormhole), the grid with harvesting and with where dispatch runs.
 // Copy one and set the fields that differ:
@@ -58,14 +56,16 @@ func E75() Spec { return board("e75", Grayskull, 11, 8) }
 
 // Board returns the ready-made board with a name, as "n150".
 func Board(name string) (s Spec, ok bool) {
-	i := slices.IndexFunc(Boards(), func(s Spec) bool { return s.Name == name })
-	if i < 0 {
-		return Spec{}, false
+	for _, s := range Boards() {
+		if s.Name == name {
+			return s, true
+		}
 	}
-	return Boards()[i], true
+	return Spec{}, false
 }
 
-// Boards returns the ready-made boards in the order of this file.
+// Boards returns the ready-made boards in the order of this file. A capture without a grid gets the
+// largest one of its architecture.
 func Boards() []Spec {
 	return []Spec{N150(), N300(), Galaxy(), P100(), P150(), P150b(), E150(), E75()}
 }

@@ -12,9 +12,9 @@
 // [Rect] one of a single rectangle, and [CoreSetOf] the set of some cores. [Tiles] cuts
 // sets of cores into [Tile]s, on which each set has all cores or none.
 //
-// A [Spec] is written by hand, or taken from [Boards], by name ([Board]); they are [N150], [N300],
-// [Galaxy], [P100], [P150], [P150b], [E150] and [E75]. [ArchSpec] has the fields that the boards of
-// an [Arch] share. [SmallBytes] is the size of L1_SMALL that follows from the figures of a report.
+// A [Spec] is written by hand, or is one of the [Boards], by function ([N150]) or by name ([Board]).
+// [ArchSpec] has the fields that the boards of an [Arch] share. [SmallBytes] is the size of L1_SMALL
+// that follows from the figures of a report.
 //
 // [ParseCore], [ParseCoreRange], [ParseCoreRangeSet] and [ParseArch] read the texts of tt-metal;
 // [MustParseCoreRangeSet] is for tests. [Bytes] prints for people and [ParseBytes] reads that. A

@@ -102,7 +102,7 @@ func (m mover) ReleaseTrace(trace uint64) error { return m.f.ReleaseTrace(device
 
 // bufferOf returns the buffer that the model describes.
 func bufferOf(b model.Buffer) fit.Buffer {
-	given := fit.Buffer{ID: fit.BufferID(b.ID), Size: b.Size, Backing: b.Backing, Name: b.Name, Hidden: b.Hidden.Cores()}
+	given := fit.Buffer{ID: fit.BufferID(b.ID), Size: b.Size, Backing: b.Backing, Name: b.Name, Hidden: b.Hidden.Cores(), Unsized: b.Unsized}
 	given.Mode = map[model.Mode]fit.Mode{model.PerCore: fit.PerCore, model.RangeLockstep: fit.RangeLockstep}[b.Mode]
 	for given.Kind = fit.KindL1; given.Kind < fit.KindSystem && given.Kind.String() != string(b.Kind); given.Kind++ {
 	}

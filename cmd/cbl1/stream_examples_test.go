@@ -122,7 +122,7 @@ answer = live.ask("anomalies")
 print(len(live.refused), answer["anomalies"][0]["count"], live.close())
 `, "3000 3000 0\n"},
 		{"it has ended", `
-live = Live([sys.executable, "-c", ""])
+live = Live([sys.executable, "-c", "input()"])
 for _ in range(2):
     try:
         live.ask("anomalies")

@@ -1,5 +1,7 @@
 package wire
 
+import "github.com/cbl1/cbl1/l1"
+
 // A DRAM is the memory that all cores of a device share, as tt-metal counts it: without the
 // firmware's part. The zero DRAM is not known.
 type DRAM struct {
@@ -13,16 +15,18 @@ type DRAM struct {
 // returns zero for unknown boards.
 func DRAMOf(board string, bytes uint64) DRAM {
 	const gib = 1 << 30
+	spec, _ := l1.Board(board)
 	d := DRAM{Bytes: bytes}
-	switch board {
-	case "n150", "n300", "galaxy":
+	switch spec.Arch {
+	case l1.Wormhole:
 		d.Channels, d.PerChannel = 12, gib
-	case "p150", "p150b":
+	case l1.Blackhole:
 		d.Channels, d.PerChannel = 8, 4*gib-16<<20
-	case "p100": // one channel is fused off
-		d.Channels, d.PerChannel = 7, 4*gib-16<<20
-	case "e150", "e75":
+	case l1.Grayskull:
 		d.Channels, d.PerChannel = 8, gib
+	}
+	if board == "p100" { // one channel is fused off
+		d.Channels = 7
 	}
 	all := uint64(d.Channels) * uint64(d.PerChannel)
 	if bytes != 0 && bytes != all {
