@@ -106,7 +106,7 @@ func (r *reading) lookBetween() {
 	}
 }
 
-// tellBetween tells what a database does not say.
+// tellBetween notes the facts that a database does not contain.
 func (r *reading) tellBetween() {
 	r.places.memory.borders.end(r.places.memory.live)
 	for id := range r.places.memory.borders.ids {

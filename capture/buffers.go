@@ -50,7 +50,7 @@ type lying struct {
 	on      []*unit
 }
 
-// An addressKey is all that pairs the events of a buffer that names no buffer node.
+// An addressKey pairs an allocation with its free if both name no buffer node.
 type addressKey struct {
 	named   device.ID
 	address uint64
@@ -71,7 +71,7 @@ type buffers struct {
 	joined  bool              // the same of windows
 	began   uint64            // first node of the window at hand
 	made    counters          // buffer nodes that an allocation named
-	waiting *buffer           // a sharded buffer of which the next tensor tells the cores
+	waiting *buffer           // a sharded buffer; the next tensor has its cores
 	tensors map[uint64]uint64 // tensors to come -> the buffer node that names them
 	newest  *node             // the last buffer node, while nothing followed it: last
 	last    node

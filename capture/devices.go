@@ -47,8 +47,8 @@ func (d *devices) declaration(id device.ID, at uint64) event.Event {
 	return e
 }
 
-// declareAgain tells the units that turned out to be something else than was told, and
-// the meshes that nothing but their chips' nodes show.
+// declareAgain yields corrected declarations of units, and the declarations of meshes that only the nodes
+// of their chips show.
 func (d *devices) declareAgain(at uint64) {
 	ids := slices.Collect(maps.Keys(d.known.members.chips))
 	for id := range d.units.byID {
@@ -83,7 +83,7 @@ func (d *devices) perCore(id device.ID, at uint64, made bool) {
 	}
 }
 
-// allocatedBy tells that a unit is in HYBRID mode, if that is known and was not told.
+// allocatedBy yields once that a unit is in HYBRID mode, when that is known.
 func (d *devices) allocatedBy(u *unit, at uint64) {
 	if u.hybrid || !d.known.members.isHybrid(u.id) {
 		return

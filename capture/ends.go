@@ -106,7 +106,7 @@ func (p *past) survives(id device.ID, l *life, start uint64, seen seen, at *live
 	return false
 }
 
-// speaks reports whether a database says of an id what lived when operations ended.
+// speaks reports whether a database lists the buffers of an id that lived when operations ended.
 func (p *past) speaks(id device.ID) bool {
 	if !p.time.sliced {
 		return false
@@ -121,9 +121,8 @@ func (p *past) speaks(id device.ID) bool {
 	return says
 }
 
-// absences returns when the buffers of the capture are gone that lived on by its nodes, and
-// are not listed when an operation ends: by the counters of their allocations. Their lives end
-// then.
+// absences returns the ends of buffers that no node frees, and that the list at the end of an operation
+// lacks, by the counters of their allocations. Their lives end then.
 func (p *past) absences() map[uint64]uint64 {
 	ends, listed := map[uint64]uint64{}, p.census.byAddress()
 	for address, lives := range p.lives {

@@ -42,7 +42,7 @@ func (g *grids) use(id device.ID) *grid {
 	return found
 }
 
-// forget drops what nothing that was told depends on: the file says more now.
+// forget drops the grids that no event has used: the file has better ones now.
 func (g *grids) forget() {
 	maps.DeleteFunc(g.byID, func(_ device.ID, one *grid) bool { return !one.used })
 }

@@ -45,8 +45,8 @@ type knownBefore struct {
 	mute map[device.ID]bool
 }
 
-// tooLate records that something came too late for this reading: with it, other events would have
-// been told. The last reading tells a note with the code.
+// tooLate records a fact that came after events that depend on it: another reading yields other events.
+// The last reading has a note with the code.
 func (k *knowledge) tooLate(code string) {
 	if k.late[code] == nil {
 		k.late.add(code, wholeFile, "")
@@ -64,12 +64,13 @@ func newKnowledge() *knowledge {
 	}
 }
 
-// aborts reports whether it is known, or can be remembered, that an exception ended the function with a start.
+// aborts reports whether an exception is known to have ended the function that starts at a node, or whether there
+// is room to store that.
 func (k *knowledge) aborts(start uint64) bool {
 	return k.aborted[start] || len(k.aborted) < maxTensors
 }
 
-// settles records that runs are one program each, which was told otherwise.
+// settles records that each of some runs is one program. Their events said that it may be several.
 func (k *knowledge) settles(firsts []uint64) {
 	k.late.add(noteWorkloadLate, int64(firsts[0]), "")
 	for _, first := range firsts {

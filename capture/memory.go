@@ -285,8 +285,8 @@ func (m *memory) tellBuffer(e *event.Event, b *buffer, on []*unit) {
 	}
 }
 
-// apart parts the cores of an L1 buffer that was allocated per core: what its address is on
-// others than the first is hidden.
+// apart splits the cores of an L1 buffer that was allocated per core: its address is known on the first
+// core, and hidden on the others.
 func (b *buffer) apart(e *event.Event) {
 	if b.said.kind != fit.KindL1 {
 		return

@@ -15,9 +15,9 @@ type past struct {
 	lives   map[uint64]*lives   // by address
 	frees   map[uint64]*frees   // by address
 	byNode  map[uint64]lostFree // the first one that names a buffer node, with the largest address
-	blind   []uint64            // frees of a database of L1 buffers that no address or node tells
-	spoken  map[device.ID]bool  // ids of which a database says what lived when operations ended, asked at the end
-	firsts  map[placeOf]uint64  // when a buffer lay there first, asked at the end
+	blind   []uint64            // frees of L1 buffers without an address or node, in a database
+	spoken  map[device.ID]bool  // answers of speaks, found at the end
+	firsts  map[placeOf]uint64  // when a buffer lay there first, found at the end
 	hidden  event.Opt[uint64]   // the first hidden allocation: what shows later may be its buffer
 }
 

@@ -39,8 +39,8 @@ func (p *programs) mayDiffer(recorded bool) bool {
 	return p.heralds.several() || p.layouts.synthesised && recorded && len(p.known.bottom.ends) > 0
 }
 
-// running are the functions that run: which of them told something that is otherwise if an exception
-// ends them.
+// running are the functions that run. A mark says that an event is wrong if an exception ends the
+// function.
 type running []calling
 
 // A calling is a function that runs, by its start.
@@ -49,7 +49,7 @@ type calling struct {
 	decided bool
 }
 
-// decide records that something was told of the function with a start, if it runs still.
+// decide marks the function that starts at a node, if it still runs: an event depends on its end.
 func (r running) decide(start uint64) {
 	for i := range r {
 		r[i].decided = r[i].decided || r[i].start == start

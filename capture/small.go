@@ -5,7 +5,7 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// A smallSize is the size of L1_SMALL that rows of a file tell, if they tell one and the same.
+// A smallSize is the size of L1_SMALL by the rows of a file. ok is false if they disagree, or have none.
 type smallSize struct {
 	bytes uint64
 	ok    bool

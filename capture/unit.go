@@ -139,8 +139,8 @@ func (u *units) meshesOf(chip device.ID) []*unit {
 	return out
 }
 
-// apart returns the ids with L1 buffers that nothing looked at which ran. A run looks at a buffer under its
-// own id, or on a chip of the buffer's mesh. A chip that runs nothing is no reason to doubt; an id that may
+// apart returns the ids whose L1 buffers no run is compared with. A run is compared with buffers under its
+// own id, and with buffers of the meshes of its chip. A chip that runs nothing is no reason to doubt; an id that may
 // be a mesh is, and so is a chip whose mesh runs under the id of the mesh.
 func (u *units) apart() (ids []device.ID) {
 	if u.ran == 0 {
@@ -222,7 +222,7 @@ type run struct {
 	before  []*run // programs of the same workload that ended where the next began, and are not told yet
 	divided bool   // it began where such a program ended
 	cbs     []program.CB
-	told    int        // of cbs, those of which a run was told
+	told    int        // cbs that an event has
 	program program.ID // these
 
 	key         operation // that ran at its first node

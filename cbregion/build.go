@@ -6,8 +6,8 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// CoverageOf returns the Coverage to which the ranges were added: one by one that would
-// cost several times as much. Empty and inverted ranges are no-ops. O(n log n).
+// CoverageOf returns a Coverage of the ranges. To add them one by one costs several times as much.
+// Empty and inverted ranges are no-ops. O(n log n).
 func CoverageOf(ranges []l1.Range) *Coverage {
 	starts, ends := make([]uint64, 0, len(ranges)), make([]uint64, 0, len(ranges))
 	for _, r := range ranges {

@@ -61,8 +61,8 @@ func (v *Coverage) changeFlat(r l1.Range, d int64) bool {
 	return true
 }
 
-// bytesAt returns the number of bytes of r with a count, the number of boundaries inside r, and
-// whether no count there is lower. rest are the boundaries from the start of r, and before is the
+// bytesAt returns the number of bytes of r whose count is edge, the number of boundaries inside r, and
+// whether every count in r is at least edge. rest are the boundaries from the start of r, and before is the
 // count in front of them. (As a part of changeFlat it took twice as long: too much is kept at hand there.)
 func bytesAt(edge int64, r l1.Range, rest []boundary, before int64) (bytes uint64, inside int, ok bool) {
 	at, count := r.Start, before

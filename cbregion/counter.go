@@ -98,8 +98,7 @@ func (c *Counter) Remove(o Owner, r l1.Range) (freed uint64, err error) {
 // Bytes returns the number of covered bytes. O(1), no allocation.
 func (c *Counter) Bytes() uint64 { return c.cover.Bytes() }
 
-// Len returns the number of live ranges; one that is held several times counts as
-// often. O(1).
+// Len returns the number of live ranges. A range that is held n times counts n times. O(1).
 func (c *Counter) Len() int { return c.n }
 
 // Regions returns the maximal runs of covered bytes in order. Ranges that overlap or

@@ -8,9 +8,8 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// Ranges returns the live ranges with their owners, ordered by start, end and owner;
-// one that is held several times comes as often. The Counter must not change
-// meanwhile.
+// Ranges returns the live ranges with their owners, ordered by start, end and owner. A range that
+// is held n times comes n times. The Counter must not change meanwhile.
 func (c *Counter) Ranges() iter.Seq2[Owner, l1.Range] {
 	return func(yield func(Owner, l1.Range) bool) {
 		if c.live != nil {

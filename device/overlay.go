@@ -70,8 +70,8 @@ func (f *Fleet) leave1(c *cohort, to *residue.Residue) {
 	f.noteLeft(c, to.Total()-from.Total(), to.Charged()-from.Charged()) // wraps and comes back
 }
 
-// noteLeft updates the figures of the devices of c after their residue grew by so
-// many bytes, and by so much of a load.
+// noteLeft updates the figures of c after the residue of its devices grew by grew bytes, and their load
+// by loaded.
 func (f *Fleet) noteLeft(c *cohort, grew, loaded uint64) {
 	left, n := c.left, uint64(c.n)
 	c.resident.Store(left.Total())

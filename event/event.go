@@ -121,8 +121,8 @@ type Event struct {
 	// with its Node, on its devices and with their First. Each is a workload of one program or of
 	// several, in their order, and is judged as a whole.
 	Candidates [][]program.ID
-	// CandidatesUnsettled: some of them may be more programs than they list. A candidate that does
-	// not fit proves nothing then.
+	// CandidatesUnsettled: a candidate may consist of more programs than it lists. A candidate that
+	// does not fit proves nothing then.
 	CandidatesUnsettled bool
 	Continues           bool // run: the same run as the last one of these devices, with more CBs
 	Unsettled           bool // run: it may be several programs; that they do not fit as one says nothing

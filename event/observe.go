@@ -109,7 +109,7 @@ func (w *Writer) define(p *program.Program) {
 	w.tell(&e)
 }
 
-// setDevices names all devices of s: a log has them where its kind does.
+// setDevices stores the ids of s. A log has them where the kind has devices.
 func (e *Event) setDevices(s device.Set) {
 	list := make([]device.ID, 0, s.Len())
 	for id := range s.All() {

@@ -80,7 +80,7 @@ func (b Buffer) All() iter.Seq[Part] {
 	}
 }
 
-// says reports whether the part has cores or a range.
+// says reports whether the part is stated: it has cores or a range.
 func (p *Part) says() bool { return !p.Cores.IsEmpty() || p.Range != (l1.Range{}) }
 
 // Plain returns the buffer with memory of its own and in its plainest form: one part stands in

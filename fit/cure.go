@@ -14,10 +14,10 @@ import (
 // Each costs two layouts, and the one that is found some forty more.
 const maxShrunk = 32
 
-// maxFreed is how often buffers are freed, in thought, that the program meets next.
+// maxFreed bounds how many buffers an advice frees on trial.
 const maxFreed = 4
 
-// with returns the sites after a change of each place, whose buffers are its own.
+// with returns copies of the sites, after a change of each place.
 func (all sites) with(change func(*Place)) sites {
 	places := make([]Place, len(all))
 	for i := range all {

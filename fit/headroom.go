@@ -33,9 +33,8 @@ func HeadroomOf(p *program.Program, places ...Place) (out []Headroom) {
 	return out
 }
 
-// LeastRoom returns a number of bytes that no Headroom.Free of a program is below, where nothing
-// but circular buffers lies in the given range, on any core (Clears). It reads no buffer; 0 means
-// nothing.
+// LeastRoom returns a lower bound of every Headroom.Free of a program, if only circular buffers lie
+// in the range free, on every core (Clears). It reads no buffer.
 func LeastRoom(p *program.Program, spec l1.Spec, free l1.Range) uint64 {
 	end := spec.CBBase
 	for _, own := range partsOf(p) {

@@ -140,7 +140,7 @@ func siteOf(place Place) site {
 
 func byStart(a, b *holding) int { return cmp.Compare(a.Range.Start, b.Range.Start) }
 
-// A tile is cores on which a question is about the same ranges, and the same stands.
+// A tile is a set of cores with the same ranges of a query and the same buffers.
 type tile struct {
 	cores l1.CoreSet
 	own   []l1.Range // merged

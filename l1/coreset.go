@@ -320,9 +320,9 @@ func (s CoreSet) All() iter.Seq[Core] {
 	}
 }
 
-// Words returns s as words of 4 columns and 16 rows: with each that is not 0 the core of its bit 0,
-// whose x is a multiple of 4 and whose y one of 16. The core dx-dy from there is bit 16*dx+dy. It does
-// not allocate.
+// Words yields s in blocks of 4 columns and 16 rows: the first core of each block, and a word that is
+// not 0. The x of the core is a multiple of 4, its y one of 16. The core dx-dy from there is bit
+// 16*dx+dy. It does not allocate.
 func (s CoreSet) Words() iter.Seq2[Core, uint64] {
 	return func(yield func(Core, uint64) bool) {
 		var buf tile

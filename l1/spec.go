@@ -128,8 +128,8 @@ func SmallBytes(size, base, bank uint64) (small uint64, ok bool) {
 	return size - base - bank, true
 }
 
-// UsableBytes returns how many bytes Usable has, 0 if the size of L1 is not known: what a share
-// of L1 is a share of.
+// UsableBytes returns the length of Usable, 0 if the size of L1 is not known. Percentages of L1 are
+// relative to it.
 func (s Spec) UsableBytes() uint64 {
 	if s.L1Size == 0 {
 		return 0

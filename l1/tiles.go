@@ -2,7 +2,7 @@ package l1
 
 import "slices"
 
-// A Tile is a set of cores that lie in the same ones of some core sets.
+// A Tile is a set of cores that belong to the same sets, of the sets that were given.
 type Tile struct {
 	Cores CoreSet // at least one
 	In    []int   // indices of the sets, ascending; at least one

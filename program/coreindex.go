@@ -10,12 +10,12 @@ type coreIndex struct {
 	in   []int32 // 1 + the number of the group; 0 = none
 }
 
-// manyGroups is from how many groups on looking at one after the other is dearer: with another range on each
-// core (A5) changes of a device take 1.1 times as long.
+// manyGroups is the number of groups from which an index is cheaper than a linear search: with another range on
+// each core (A5) changes of a device take 1.1 times as long without it.
 const manyGroups = 5
 
-// mostCells is the largest rectangle of a coreIndex: larger than on any board, and smaller than a line
-// of an input can demand.
+// mostCells bounds the area of a coreIndex. Every board fits, and a line of an input cannot demand more
+// memory.
 const mostCells = 32 * 32
 
 // whereOf returns nil if there are few groups, or the rectangle is too large.

@@ -209,8 +209,8 @@ func (p *Program) findIndexReuse(cores l1.CoreSet, cbs []int, pairs *pairs) {
 	}
 }
 
-// findOverlaps names, for each of the local CBs of the cores that shares bytes with
-// one that starts before it, the one that reaches farthest. It sorts local.
+// findOverlaps reports each local CB of the cores that shares bytes with one that starts lower. It
+// names the lower one that reaches farthest. It sorts local.
 //
 // Aliases of one group have the same range, so skipping such a pair hides nothing: a range that
 // overlaps one of them overlaps the first of them.

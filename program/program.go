@@ -298,8 +298,8 @@ func (p *Program) Reserved(kind Kind) Footprint {
 }
 
 // Entries returns the core ranges of the placement bookkeeping that a kind charges
-// anything to, in the order in which they were first named: that in which tt-metal
-// validates them. Scratchpads and dataflow buffers share their bookkeeping.
+// anything to, in the order in which they were first named. tt-metal validates them in
+// this order. Scratchpads and dataflow buffers share their bookkeeping.
 func (p *Program) Entries(kind Kind) iter.Seq[Entry] {
 	return slices.Values(p.usage(kind).entries)
 }

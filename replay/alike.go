@@ -41,7 +41,7 @@ func (r *rows) of(set device.Set) []*row {
 		return r.lately.rows
 	}
 	var out []*row
-	// Most sets are far from all devices: what all are is not asked for them.
+	// Most sets are much smaller than the fleet, and a comparison of sizes is cheap.
 	if 2*set.Len() >= r.Len() && set == r.fleet.Set() {
 		for _, d := range r.sorted() {
 			if !d.gone {
@@ -55,7 +55,7 @@ func (r *rows) of(set device.Set) []*row {
 	return out
 }
 
-// pick returns the rows of devices as of does. Devices that never were are skipped.
+// pick returns the rows of some ids, like of. Unknown ids are skipped.
 func (r *rows) pick(ids iter.Seq[device.ID]) (out []*row) {
 	if id, ok := lone(ids); ok {
 		if r.Get(id) != nil {
@@ -123,7 +123,7 @@ func (r *rows) named(e *event.Event) []*row {
 	return all
 }
 
-// A ranAt is a row all of whose devices a run calls the same.
+// A ranAt is a row and its part of a run, which is the same on all its devices.
 type ranAt struct {
 	row *row
 	on  event.RunDevice // of the first one

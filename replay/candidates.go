@@ -102,8 +102,8 @@ func (k *alternatives) clear(group []launch, notes notes) bool {
 	return false
 }
 
-// differ reports whether what a workload may be does not all fit, or not all fail. One that
-// may be more programs than are known, and does not fit as it is known, may do either.
+// differ reports whether the alternatives of a workload disagree: one fails, and another one fits. An
+// alternative that may be more programs than are known, and does not fit, may do either.
 func (k *alternatives) differ(group []launch) bool {
 	var found fittings
 	found.add(k.together(slices.Values(group)))

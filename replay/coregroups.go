@@ -19,8 +19,8 @@ type lastState struct {
 	spelt             spelling
 }
 
-// A lastKey is different for devices with different last states: their Glances in both snapshots, -1 where it is
-// not there, and the peaks of runs that were alive alone.
+// A lastKey identifies a last state: the content in both snapshots, -1 where the device is missing, and the peaks of
+// runs that were alive alone.
 type lastKey struct {
 	registered, alive glance.ContentID
 	crest             *corepeaks.Peaks

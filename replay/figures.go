@@ -307,7 +307,7 @@ func (b *books) keep(d *row) {
 	d.measure()
 }
 
-// forget drops what no row of a program says any more.
+// forget drops the shared parts of rows that no row of a program uses any more.
 func (b *books) forget(rows *rows) {
 	looked := 0
 	says, takes := make([]bool, len(b.common.says.list)), make([]bool, len(b.common.takes.list))

@@ -68,9 +68,9 @@ func (r *replay) happens(e *event.Event) error {
 		return nil
 	}
 	r.seen.begun = true
-	r.result.Nodes = max(r.result.Nodes, e.Pos.Node+1) // unless an end says otherwise
+	r.result.Nodes = max(r.result.Nodes, e.Pos.Node+1) // unless an end has another number
 	r.before(e)
-	r.changes.deaf = e.Kind == event.KindResetPeaks // of which the fleet tells for each device
+	r.changes.deaf = e.Kind == event.KindResetPeaks // the fleet has a notice for each device
 	err := r.session.Apply(e)
 	r.changes.deaf = false
 	if err != nil && e.Corrects {

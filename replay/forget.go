@@ -18,8 +18,8 @@ import (
 // patience is how much has to come before anything is looked through.
 const patience = 256
 
-// A turn comes when as much is new as was looked at the last time: looking costs no more than
-// what came.
+// A turn comes when as many entries are new as the last one visited, so that an entry costs amortised
+// O(1).
 type turn struct{ came, looked int }
 
 func (t turn) comes(patience int) bool { return t.came > patience+t.looked }

@@ -94,7 +94,7 @@ type holding struct {
 	out []Holders
 }
 
-// on divides the rows so that some begin and end with the cores, and adds to those.
+// on splits rows at the borders of the cores, and calls add for each row inside.
 func (h *holding) on(cores l1.CoreSet, add func(*Holders)) {
 	for i := 0; i < len(h.out) && !cores.IsEmpty(); i++ {
 		common := h.out[i].Cores.Intersect(cores)

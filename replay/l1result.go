@@ -178,8 +178,8 @@ type Spike struct {
 type Checks struct {
 	Runs     int64 `json:"runs"`          // checked; a run on several devices counts once for each
 	Inferred int64 `json:"runs_inferred"` // of them
-	Failed   int64 `json:"runs_failed"`   // of Runs: those that do not fit
-	Endless  int64 `json:"-"`             // of Runs: those on a device of which the size of L1 is not known
+	Failed   int64 `json:"runs_failed"`   // runs that do not fit
+	Endless  int64 `json:"-"`             // runs on a device whose size of L1 is not known
 	// List has the distinct failures in their order: a run that fails again in the
 	// same way only counts there. At most MaxListed.
 	List []FailedCheck `json:"-"`

@@ -108,7 +108,7 @@ func (m *marks) spiked(b *buffer, now when, dev device.Device) {
 	}
 }
 
-// leave notes the memory that has the other names of the marks' content.
+// leave gives each mark the memory that has the other names of its content.
 func (m *marks) leave(of *memory, dev device.Device) {
 	for _, w := range m.pasts() {
 		if w != nil {

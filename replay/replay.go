@@ -13,7 +13,7 @@ import (
 
 // Options ask for further parts of a Result. The zero value asks for nothing.
 type Options struct {
-	// Only narrows what the Result says, Held left out.
+	// Only narrows all parts of the Result except Held.
 	Only Filter
 	// Ask, if not nil, asks what holds a byte; Result.Held answers.
 	Ask *Question

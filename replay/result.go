@@ -248,7 +248,7 @@ const (
 	CodeNoCBs              Code = "no-cbs"              // no node places a CB
 	CodeCacheHit           Code = "cache-hit"           // an operation found its program in the cache: the file cannot show its CBs
 	CodeFreeWithoutCBs     Code = "free-without-cbs"    // of logs that were converted before: not-shown, of a free that no CB follows
-	CodeNotShown           Code = "not-shown"           // an operation ran a program of which the capture shows nothing
+	CodeNotShown           Code = "not-shown"           // an operation ran a program that the capture does not show
 	CodeUnsettled          Code = "unsettled"           // programs that cannot be told apart, and do not fit as one
 	CodeUnattributed       Code = "unattributed"        // CBs, dataflow buffers or scratchpads that name no core
 	CodeMixedAddresses     Code = "mixed-addresses"     // a program with recorded and missing addresses

@@ -88,7 +88,7 @@ func smallFrom(e *event.Event) event.Source {
 	return event.FromAssumed
 }
 
-// likenessOf returns in what the devices of an event are alike. grid is who names their grid.
+// likenessOf returns the properties that the devices of an event share. grid is the origin of their grid.
 func likenessOf(e *event.Event, grid event.Source) likeness {
 	return likeness{e.Spec, e.Role, grid, smallFrom(e)}
 }

@@ -58,7 +58,7 @@ type history struct {
 type timeline struct {
 	of   map[*row]*history
 	most int           // Options.Moments
-	due  map[*row]bool // changed by the last node, of which a moment may be kept
+	due  map[*row]bool // changed by the last node; a moment of it may be kept
 	node when          // of due
 }
 

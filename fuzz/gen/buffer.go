@@ -51,8 +51,8 @@ func Buffer(spec l1.Spec, ids ...uint64) *rapid.Generator[model.Buffer] {
 	})
 }
 
-// mode draws how a tensor got its address; of one that was allocated per core perhaps the cores
-// of a corner of the grid on which that is not known.
+// mode draws the mode of a tensor. A tensor that was allocated per core may also get hidden cores in a
+// corner of the grid.
 func mode(t *rapid.T, spec l1.Spec, b model.Buffer) model.Buffer {
 	if b.Kind != model.L1 && b.Kind != model.GlobalCB {
 		return b
@@ -143,8 +143,8 @@ func beside(p *program.Program) *rapid.Generator[model.Buffer] {
 	})
 }
 
-// Apart draws a tensor at the base, or far above, on the cores of the grid that a program does not name, or one
-// that may lie on the program's cores: where its mode decides.
+// Apart draws a tensor at the base, or far above. It lies on cores of the grid that a program does not name or,
+// sometimes, on any cores, so that its mode decides.
 func Apart(p *program.Program, id uint64) *rapid.Generator[model.Buffer] {
 	return rapid.Custom(func(t *rapid.T) model.Buffer {
 		cols, rows := corner(p.Spec())

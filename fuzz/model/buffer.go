@@ -60,8 +60,8 @@ func (b Buffer) wrong() error {
 	return nil
 }
 
-// modeMakesSense reports whether a buffer may be in its mode: only tensors have another one than
-// lockstep, one address is one, and hidden cores have no known address.
+// modeMakesSense reports whether the mode is legal: only tensors may leave lockstep, range lockstep has
+// one address, and no part lies on hidden cores.
 func (b Buffer) modeMakesSense() bool {
 	hidden := covered(b.Hidden)
 	for _, p := range b.Parts {

@@ -15,7 +15,7 @@ type byteSet struct {
 	words []uint64
 }
 
-// most is where painting byte by byte stops being a good idea.
+// most is the largest span that is painted, in bytes.
 const most = 1 << 26
 
 // Union returns the number of bytes in any of some ranges, which lie within 64 MiB.

@@ -150,7 +150,7 @@ func sharedCore(a, b l1.CoreRangeSet) (l1.Core, bool) {
 	return l1.Core{}, false
 }
 
-// same compares with the addresses that the first CBs got another time.
+// same compares the addresses with the earlier ones of the first CBs.
 func (p placement) same(t *rapid.T, at []uint64, how string) {
 	for i := range at {
 		if unknown := p.cbs[i].Global && !p.cbs[i].Fixed; !unknown && at[i] != p.at[i] {

@@ -42,8 +42,8 @@ const (
 	// for all, four CBs on random cores (A1/2000) take 3.6 times as long; with 512
 	// for all, A1/100 1.8 times.
 	leastSearched, mostSearched = 128, 1024
-	// worthSearching is how many programs there may be for each one of the class, so
-	// that a search among all finds the ones of the class.
+	// worthSearching is the largest ratio of all programs to the programs of the class at which
+	// a search among all of them pays.
 	worthSearching = 16
 )
 

@@ -83,8 +83,8 @@ func (o *Book) Take(a *Allocation, devices int, from *classes.Roster) {
 	o.live[a.ID] = same[:last]
 }
 
-// Lead sets the targets of moves, with one buffer added or dropped; one of the two is
-// nil. An added buffer was on none of the devices, so that no move leads where
+// Lead sets the target of each move: its start with the buffer add, or without the buffer drop. One of
+// the two is nil. An added buffer was on none of the devices, so that no move leads where
 // another one begins.
 func (o *Book) Lead(m *Moves, add, drop *Allocation) {
 	o.states.Sweep((*heaps)(o), len(o.live))

@@ -109,8 +109,8 @@ func (o *Store[S, C, X]) Next(v *Version[S, C, X], h lookup.Hash, by Step[X], sa
 	return to.Self
 }
 
-// Advance makes to, which is new and has its hash, of v by a step. The content moves
-// on to it, and v leans on it. If more than most versions in a row lean there, v
+// Advance makes the new version to, which has its hash, from v and a step. The content moves
+// to it, and v leans on it. If more than most versions in a row lean there, v
 // keeps a copy. With a most of 0 v keeps a copy for its devices alone. Cost: a step,
 // and the cost of claim.
 func (o *Store[S, C, X]) Advance(r Editor[C, X], v, to *Version[S, C, X], by Step[X], most int) {
@@ -130,8 +130,8 @@ func (o *Store[S, C, X]) Advance(r Editor[C, X], v, to *Version[S, C, X], by Ste
 	o.Put(to)
 }
 
-// Pass gives to, which v becomes by a step, a content if it has none. v has one,
-// which moves on with the devices if they all make the step.
+// Pass gives to a content, if it has none: the content of v after a step. It moves there if all
+// devices make the step, and is copied otherwise.
 func (o *Store[S, C, X]) Pass(r Editor[C, X], v, to *Version[S, C, X], by Step[X], whole bool) {
 	switch {
 	case to.Content != nil:
@@ -174,8 +174,8 @@ func (o *Store[S, C, X]) claim(r Editor[C, X], v *Version[S, C, X]) {
 	}
 }
 
-// Fill gives v a content of its own, and versions with devices on the way to it. They still
-// lean as before: the way stays.
+// Fill computes a content for v, and for each version with devices between v and the nearest content.
+// They lean as before.
 // Cost: a step for each version on the way, and a copy for each that gets a content.
 func (o *Store[S, C, X]) Fill(r Editor[C, X], v *Version[S, C, X]) {
 	var way []*Version[S, C, X]
