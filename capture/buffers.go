@@ -23,7 +23,7 @@ type buffer struct {
 	backing map[device.ID]fit.BufferID // chips whose own allocation is shown too
 	sharded bool
 	shards  shards
-	place   lying
+	place   placement
 	told    bool  // it lies on its units
 	earlier bool  // it is from before the capture
 	hidden  bool  // it may be gone
@@ -41,8 +41,8 @@ type allocation struct {
 	layout   string
 }
 
-// A lying is the place of a buffer.
-type lying struct {
+// A placement is the place of a buffer.
+type placement struct {
 	address event.Opt[uint64] // as recorded or chosen
 	r       l1.Range          // empty if it lies nowhere, or is unsized
 	placed  bool              // r and address are chosen here

@@ -21,16 +21,16 @@ type sighting struct {
 	size uint64 // of each core, if a list says it
 }
 
-// seen are the sightings at one address by the id that they name, in their order.
-type seen map[device.ID][]sighting
+// sightingsByID are the sightings at one address by the id that they name, in their order.
+type sightingsByID map[device.ID][]sighting
 
 // sightings returns those by address: of tensors alike in a window the first one.
-func (p *past) sightings() map[uint64]seen {
+func (p *past) sightings() map[uint64]sightingsByID {
 	type likes struct {
 		placeOf
 		kind fit.Kind
 	}
-	out, first := map[uint64]seen{}, map[likes]uint64{}
+	out, first := map[uint64]sightingsByID{}, map[likes]uint64{}
 	see := func(c clue) {
 		like := likes{placeOf{c.named, c.address, p.time.origin(c.tensor)}, c.kind}
 		if at, ok := first[like]; c.address != 0 && (!ok || c.tensor < at) {
@@ -42,7 +42,7 @@ func (p *past) sightings() map[uint64]seen {
 	}
 	add := func(address uint64, id device.ID, s sighting) {
 		if out[address] == nil {
-			out[address] = seen{}
+			out[address] = sightingsByID{}
 		}
 		out[address][id] = append(out[address][id], s)
 	}
@@ -80,7 +80,7 @@ func (p *past) gone() map[uint64]uint64 {
 }
 
 // survives reports whether the window that begins at a node shows that a buffer still lived.
-func (p *past) survives(id device.ID, l *life, start uint64, seen seen, at *lives) bool {
+func (p *past) survives(id device.ID, l *life, start uint64, seen sightingsByID, at *lives) bool {
 	end := p.time.border(start)
 	if l.to < end {
 		return true // it is freed there

@@ -13,11 +13,11 @@ const maxWorkloads = 65
 
 // hits remember what each operation ran, by the id of the unit: an operation that finds its
 // program in the cache shows no circular buffers.
-type hits map[operation]map[device.ID]*ranOn
+type hits map[operation]map[device.ID]*unitWorkloads
 
-// ranOn are the workloads that an operation ran on one unit. The names of functions and the text of
+// unitWorkloads are the workloads that an operation ran on one unit. The names of functions and the text of
 // arguments may stand for several workloads: the one that ran last is the last here.
-type ranOn struct {
+type unitWorkloads struct {
 	workloads []workloadRan // at least one; those before the last are different
 }
 
@@ -45,11 +45,11 @@ func (h hits) remember(r *run, what remembered) {
 	l := &r.on.since.workload
 	anew := workloadRan{l.at, l.most > 0, []remembered{what}}
 	if h[r.key] == nil {
-		h[r.key] = map[device.ID]*ranOn{}
+		h[r.key] = map[device.ID]*unitWorkloads{}
 	}
 	old := h[r.key][r.on.id]
 	if old == nil {
-		h[r.key][r.on.id] = &ranOn{[]workloadRan{anew}}
+		h[r.key][r.on.id] = &unitWorkloads{[]workloadRan{anew}}
 		return
 	}
 	last := &old.workloads[len(old.workloads)-1]
@@ -65,7 +65,7 @@ func (h hits) remember(r *run, what remembered) {
 }
 
 // add records a workload that begins. The last one until now is kept once.
-func (o *ranOn) add(anew workloadRan) {
+func (o *unitWorkloads) add(anew workloadRan) {
 	n := len(o.workloads) - 1
 	if i := slices.IndexFunc(o.workloads[:n], o.workloads[n].same); i >= 0 {
 		o.workloads = slices.Delete(o.workloads, i, i+1)
@@ -82,7 +82,7 @@ func (l workloadRan) same(o workloadRan) bool {
 
 // ended returns the workloads that an operation ran on a unit, the last one last. One that
 // goes on is none of them: a program of it is not complete.
-func (o *ranOn) ended(on *unit) []workloadRan {
+func (o *unitWorkloads) ended(on *unit) []workloadRan {
 	n := len(o.workloads) - 1
 	if last := o.workloads[n]; last.free && last.behind == on.since.at && on.run != nil && on.run.open() && last.has(on.run) {
 		return o.workloads[:n]

@@ -369,7 +369,7 @@ func (m *memory) arriving(next uint64) (b guest, ok bool) {
 		b = guest{&buffer{
 			id: m.live.next(), op: event.UnplacedEarlier, shards: r.shards, told: true, earlier: true,
 			said:  allocation{at: r.since, named: r.named, kind: r.kind, perCore: r.perCore, recorded: r.address},
-			place: lying{on: m.units.reached(r.named)},
+			place: placement{on: m.units.reached(r.named)},
 		}, r.until}
 		if len(b.place.on) > 0 && r.address <= jsonobject.MaxL1 { // else it is where nothing else is, or in no L1
 			return b, true

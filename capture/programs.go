@@ -224,7 +224,7 @@ func (p *programs) start(all []start, node uint64) {
 		}
 		s.what.persistent = p.known.lifts(s.unit.id)
 		if s.what.outside = !p.layouts.inside(s.what.program, p.grids.of(s.unit.id)); !s.what.outside {
-			p.heralds.wake(s.unit).begin(began{s.what.program, s.first}, s.what.inferred)
+			p.heralds.wake(s.unit).begin(firstRun{s.what.program, s.first}, s.what.inferred)
 		}
 		i, ok := at[s.what]
 		if !ok {

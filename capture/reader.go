@@ -27,14 +27,14 @@ type Reader struct {
 	document
 	src     io.Reader
 	used    bool
-	opened  opened
+	opened  openFile
 	part    *part                                      // of a database, read instead of src; nil if it is a file
 	windows *windows                                   // of one run, read instead of src; nil if it is one file
 	log     func(iter.Seq2[*event.Event, error]) error // takes what is told if that is events already; nil = refuse it
 }
 
-// opened is a file that this package opened itself.
-type opened struct {
+// An openFile is a file that this package opened.
+type openFile struct {
 	regular fs.FileInfo // nil if it is a pipe or the like, which can be read once
 	grows   bool        // it may be written to at its end
 	close   func() error

@@ -47,21 +47,21 @@ const maxAnnounced = 1 << 12
 // announced are the programs that a unit began to run since the last free that announced some there. Its
 // chips execute them until the next such free.
 type announced struct {
-	programs   []began
+	programs   []firstRun
 	executions int // of these: the k-th is of the k-th program
 	workload
 	relied stretch // from the first free or meeting that an execution was told behind, to the last such execution
 }
 
-// began is a program that began to run, and the counter of its first node.
-type began struct {
+// A firstRun is a program that began to run, and the counter of its first node.
+type firstRun struct {
 	program program.ID
 	first   uint64
 }
 
 // begin records a program. One with the same first node as the last one is the last one,
 // which went on.
-func (a *announced) begin(what began, inferred bool) {
+func (a *announced) begin(what firstRun, inferred bool) {
 	n := len(a.programs)
 	switch {
 	case n > 0 && (!inferred && a.programs[n-1].first == what.first || n == maxAnnounced):

@@ -22,13 +22,13 @@ type leftovers struct {
 // A leftover has the CBs that dispatches of one program have left, on the cores where they still are.
 type leftover struct {
 	program *program.Program
-	cbs     map[int]left                // by position in the program
+	cbs     map[int]leftoverCB          // by position in the program
 	cores   map[program.Kind]l1.CoreSet // of cbs
 	wrote   map[program.Kind]l1.CoreSet // cores that a dispatch of it writes
 }
 
-// A left is one CB on some cores.
-type left struct {
+// A leftoverCB is one CB on some cores.
+type leftoverCB struct {
 	kind  program.Kind
 	where l1.Range
 	cores l1.CoreSet
@@ -71,11 +71,11 @@ func leftOn(d device.Device) []*leftover {
 			}
 			l := of[r.Program]
 			if l == nil {
-				l = &leftover{program: r.Program, cbs: map[int]left{}, cores: map[program.Kind]l1.CoreSet{}}
+				l = &leftover{program: r.Program, cbs: map[int]leftoverCB{}, cores: map[program.Kind]l1.CoreSet{}}
 				of[r.Program] = l
 			}
 			kind := program.Kind(r.Kind)
-			l.cbs[r.CB] = left{kind, r.Range, l.cbs[r.CB].cores.Union(g.Cores)}
+			l.cbs[r.CB] = leftoverCB{kind, r.Range, l.cbs[r.CB].cores.Union(g.Cores)}
 			l.cores[kind] = l.cores[kind].Union(g.Cores)
 		}
 	}

@@ -24,7 +24,7 @@ type row struct {
 	sets    map[*device.Fleet]device.Set // the members in other fleets, as far as they are known
 	gone    bool                         // removed
 	touched bool                         // a buffer was allocated or freed
-	says    says
+	says    facts
 
 	figures  Device
 	on       DeviceL1
@@ -45,14 +45,14 @@ type likeness struct {
 	small event.Source // who tells the size of L1_SMALL
 }
 
-// says has the facts of a source about ids.
-type says struct {
+// facts are the statements of a source about ids.
+type facts struct {
 	likeness
 	chips []uint64 // of a mesh
 }
 
 // kind returns the meaning of a device's id.
-func (s says) kind() (DeviceKind, []uint64) {
+func (s facts) kind() (DeviceKind, []uint64) {
 	switch s.role {
 	case event.RoleNone:
 		return KindNone, nil
@@ -65,7 +65,7 @@ func (s says) kind() (DeviceKind, []uint64) {
 // newRow returns the row of a device that nothing has happened to.
 func newRow(dev device.Device, like likeness, programs *Programs) *row {
 	id := dev.ID()
-	d := &row{id: event.Some(uint64(id)), slot: id, dev: dev, says: says{likeness: like}}
+	d := &row{id: event.Some(uint64(id)), slot: id, dev: dev, says: facts{likeness: like}}
 	if like.role == event.RoleNone {
 		d.id = event.Opt[uint64]{}
 	}
@@ -94,8 +94,8 @@ func likenessOf(e *event.Event, grid event.Source) likeness {
 }
 
 // saidOf returns what an event says of an id.
-func saidOf(e *event.Event) says {
-	out := says{likeness: likenessOf(e, e.From.Grid)}
+func saidOf(e *event.Event) facts {
+	out := facts{likeness: likenessOf(e, e.From.Grid)}
 	for _, chip := range e.Chips {
 		out.chips = append(out.chips, uint64(chip))
 	}
@@ -104,7 +104,7 @@ func saidOf(e *event.Event) says {
 }
 
 // equal reports whether a source says the same.
-func (s says) equal(o says) bool { return s.likeness == o.likeness && slices.Equal(s.chips, o.chips) }
+func (s facts) equal(o facts) bool { return s.likeness == o.likeness && slices.Equal(s.chips, o.chips) }
 
 // inherit takes over the history of a mesh that the device is a chip of.
 func (d *row) inherit(from *row) {

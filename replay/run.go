@@ -78,8 +78,8 @@ func registerAll(fleet *device.Fleet, all []launched) (err error) {
 	return nil
 }
 
-// A ranOn is a program on a device.
-type ranOn struct {
+// A deviceProgram is a program on a device.
+type deviceProgram struct {
 	device  device.ID
 	program program.ID
 }
@@ -87,22 +87,22 @@ type ranOn struct {
 // ranCounts count the runs that were told.
 type ranCounts struct {
 	latest map[device.ID]program.ID // of the last one
-	users  map[ranOn]int
+	users  map[deviceProgram]int
 }
 
 // add notes that a program ran on a device. What a run was before it went on is not
 // registered any more, unless it ran like that at another time.
 func (c *ranCounts) add(id device.ID, e *event.Event, fleet *device.Fleet) {
 	if c.users == nil {
-		c.users, c.latest = map[ranOn]int{}, map[device.ID]program.ID{}
+		c.users, c.latest = map[deviceProgram]int{}, map[device.ID]program.ID{}
 	}
 	was, known := c.latest[id]
 	c.latest[id] = e.Program
-	c.users[ranOn{id, e.Program}]++
+	c.users[deviceProgram{id, e.Program}]++
 	if !e.Continues || !known {
 		return
 	}
-	old := ranOn{id, was}
+	old := deviceProgram{id, was}
 	if c.users[old]--; c.users[old] > 0 {
 		return
 	}

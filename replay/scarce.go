@@ -88,7 +88,7 @@ func (s *scarce) has(d *row, sought Scarcity) bool {
 
 // usable returns the addresses that L1 buffers may take. Where the source does not tell the size of L1_SMALL, the
 // size of a bank does.
-func (s says) usable(spec l1.Spec, bank uint64) l1.Range {
+func (s facts) usable(spec l1.Spec, bank uint64) l1.Range {
 	if small, ok := l1.SmallBytes(spec.L1Size, spec.CBBase, bank); ok && s.role != "" && s.small == event.FromAssumed {
 		spec.L1Small = small
 	}

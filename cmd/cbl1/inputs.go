@@ -21,7 +21,7 @@ type inputs struct {
 	join     bool            // the inputs are windows of one run
 	replay   replay.Options  // of what is made of it
 
-	known      *known      // of a filter
+	known      *knownNames // of a filter
 	unreadable bool        // an input was
 	refused    func(error) // is told why; may be nil
 	open       []*database // to be shut

@@ -18,9 +18,9 @@ import (
 // maxNames is how many names of operations are kept, to list the nearest.
 const maxNames = 1 << 16
 
-// known says whether inputs know the operation, the device and the core of a filter. Results of
+// knownNames says whether inputs know the operation, the device and the core of a filter. Results of
 // inputs wait until an input knows it: a filter that no input knows is wrong usage.
-type known struct {
+type knownNames struct {
 	filter  replay.Filter
 	waiting []*replay.Result
 
@@ -32,15 +32,15 @@ type known struct {
 }
 
 // newKnown returns a known without inputs.
-func newKnown(f replay.Filter) *known {
-	return &known{
+func newKnown(f replay.Filter) *knownNames {
+	return &knownNames{
 		filter: f, op: f.HasOp(""), device: !f.Device.OK, core: !f.Core.OK,
 		names: map[string]bool{}, devices: map[uint64]bool{}, cores: map[l1.Core]bool{},
 	}
 }
 
 // through passes the events of an input on, and notes the names and devices in them.
-func (k *known) through(events iter.Seq2[*event.Event, error]) iter.Seq2[*event.Event, error] {
+func (k *knownNames) through(events iter.Seq2[*event.Event, error]) iter.Seq2[*event.Event, error] {
 	if k.filter.IsZero() {
 		return events
 	}
@@ -58,7 +58,7 @@ func (k *known) through(events iter.Seq2[*event.Event, error]) iter.Seq2[*event.
 }
 
 // take notes the names and devices of an event, and returns the path after it.
-func (k *known) take(e *event.Event, path []string) []string {
+func (k *knownNames) take(e *event.Event, path []string) []string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	switch e.Kind {
@@ -80,7 +80,7 @@ func (k *known) take(e *event.Event, path []string) []string {
 	return path
 }
 
-func (k *known) addDevice(id uint64) {
+func (k *knownNames) addDevice(id uint64) {
 	if device.ID(id) == replay.NoDevice {
 		return
 	}
@@ -89,7 +89,7 @@ func (k *known) addDevice(id uint64) {
 }
 
 // addName notes the functions on a path.
-func (k *known) addName(path string) {
+func (k *knownNames) addName(path string) {
 	if k.filter.Op == "" || path == "" || k.names[path] {
 		return
 	}
@@ -102,7 +102,7 @@ func (k *known) addName(path string) {
 }
 
 // add notes the devices and cores of a Result, which may be nil.
-func (k *known) add(r *replay.Result) {
+func (k *knownNames) add(r *replay.Result) {
 	if r == nil || k.filter.IsZero() {
 		return
 	}
@@ -124,7 +124,7 @@ func (k *known) add(r *replay.Result) {
 
 // holding returns do for the results of inputs in order, from the first one on with which the filter is
 // known.
-func (k *known) holding(do func(*replay.Result) error) func(*replay.Result) error {
+func (k *knownNames) holding(do func(*replay.Result) error) func(*replay.Result) error {
 	if k.filter.IsZero() {
 		return do
 	}
@@ -141,7 +141,7 @@ func (k *known) holding(do func(*replay.Result) error) func(*replay.Result) erro
 }
 
 // release hands over what waits.
-func (k *known) release(do func(*replay.Result) error) error {
+func (k *knownNames) release(do func(*replay.Result) error) error {
 	for len(k.waiting) > 0 {
 		r := k.waiting[0]
 		k.waiting = k.waiting[1:]
@@ -153,7 +153,7 @@ func (k *known) release(do func(*replay.Result) error) error {
 }
 
 // unknown returns an error if no input knows a part of the filter. It lists the nearest.
-func (k *known) unknown() error {
+func (k *knownNames) unknown() error {
 	f := k.filter
 	switch {
 	case len(k.waiting) == 0:

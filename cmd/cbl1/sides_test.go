@@ -177,7 +177,7 @@ func TestWatchQueriesAServer(t *testing.T) {
 		_, _ = io.WriteString(w, answer) // the test sees what is missing
 	}))
 	defer web.Close()
-	from := &asking{url: web.URL}
+	from := &serverSource{url: web.URL}
 	look := func(at watch.DeviceKey, detail bool) error {
 		_, err := from.look(at, detail)
 		return err

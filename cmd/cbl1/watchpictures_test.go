@@ -47,7 +47,7 @@ func TestWatchPictures(t *testing.T) {
 		s := &simulated{SimulationScreen: tcell.NewSimulationScreen("UTF-8")}
 		require.NoError(t, s.Init())
 		s.SetSize(size[0], size[1])
-		w := looking{screen: s, model: model}
+		w := screenView{screen: s, model: model}
 		var got strings.Builder
 		for _, view := range []watch.View{watch.ViewDevices, watch.ViewChart, watch.ViewMap, watch.ViewHelp} {
 			w.model.Show(view)

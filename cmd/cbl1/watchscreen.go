@@ -29,9 +29,9 @@ type observation struct {
 	err error
 }
 
-// looking is the view of a source on a screen. A slow source does not hold up keys: one look at
+// A screenView is the view of a source on a screen. A slow source does not hold up keys: one look at
 // a time is under way beside them.
-type looking struct {
+type screenView struct {
 	screen tcell.Screen
 	model  watch.Model
 	from   looker
@@ -46,7 +46,7 @@ func watchOn(s tcell.Screen, from looker, ticks <-chan time.Time) {
 	events, quit := make(chan tcell.Event, 16), make(chan struct{})
 	go s.ChannelEvents(events, quit)
 	defer close(quit)
-	w := looking{screen: s, from: from, came: make(chan observation, 1)}
+	w := screenView{screen: s, from: from, came: make(chan observation, 1)}
 	w.ask()
 	w.draw()
 	for {
@@ -68,7 +68,7 @@ func watchOn(s tcell.Screen, from looker, ticks <-chan time.Time) {
 }
 
 // take shows what came of a look.
-func (w *looking) take(got observation) {
+func (w *screenView) take(got observation) {
 	if w.busy = false; got.err != nil {
 		w.model.Fail(got.err.Error())
 	} else {
@@ -80,7 +80,7 @@ func (w *looking) take(got observation) {
 }
 
 // ask begins a look, unless one is under way.
-func (w *looking) ask() {
+func (w *screenView) ask() {
 	if w.busy {
 		return
 	}
@@ -93,13 +93,13 @@ func (w *looking) ask() {
 }
 
 // wants asks for what a key shows, which the look at hand may not bring.
-func (w *looking) wants() {
+func (w *screenView) wants() {
 	w.again = w.busy
 	w.ask()
 }
 
 // key does what a key says, and reports whether that is the end.
-func (w *looking) key(e tcell.Event) (end bool) {
+func (w *screenView) key(e tcell.Event) (end bool) {
 	k, is := e.(*tcell.EventKey)
 	if !is {
 		w.screen.Sync() // another size
@@ -127,7 +127,7 @@ func (w *looking) key(e tcell.Event) (end bool) {
 	return false
 }
 
-func (w *looking) draw() {
+func (w *screenView) draw() {
 	w.screen.Clear()
 	columns, rows := w.screen.Size()
 	for y, line := range w.model.Lines(columns, rows) {

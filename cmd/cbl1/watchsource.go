@@ -42,7 +42,7 @@ func (in *watching) source(args []string) (looker, error) {
 	}
 	name := args[0]
 	if strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://") {
-		return &asking{url: strings.TrimRight(name, "/"), client: http.Client{Timeout: httpRequest}}, nil
+		return &serverSource{url: strings.TrimRight(name, "/"), client: http.Client{Timeout: httpRequest}}, nil
 	}
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		return &regions{folder: name, board: in.board}, nil
@@ -270,8 +270,8 @@ func (t *tail) behind() int64 {
 	return max(1, info.Size()-t.at.Load())
 }
 
-// asking queries a server over HTTP.
-type asking struct {
+// A serverSource queries a server over HTTP.
+type serverSource struct {
 	url    string
 	client http.Client
 }
@@ -279,7 +279,7 @@ type asking struct {
 // maxFigures bounds what a server may answer, in bytes.
 const maxFigures = 64 << 20
 
-func (a *asking) look(at watch.DeviceKey, detail bool) (now watch.Snapshot, err error) {
+func (a *serverSource) look(at watch.DeviceKey, detail bool) (now watch.Snapshot, err error) {
 	where := a.url + "/figures"
 	if detail {
 		where = fmt.Sprintf("%s?device=%d&fleet=%s", where, at.Device, url.QueryEscape(at.Fleet))
@@ -304,7 +304,7 @@ func (a *asking) look(at watch.DeviceKey, detail bool) (now watch.Snapshot, err 
 	return now, nil
 }
 
-func (a *asking) close() { a.client.CloseIdleConnections() }
+func (a *serverSource) close() { a.client.CloseIdleConnections() }
 
 // regions are the regions of shared memory in a folder.
 type regions struct {

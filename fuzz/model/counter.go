@@ -9,10 +9,10 @@ import (
 // A Counter is the oracle for one core: the list of ranges that live on it and who
 // owns them. The zero Counter is empty.
 type Counter struct {
-	live []held
+	live []holding
 }
 
-type held struct {
+type holding struct {
 	owner uint64
 	bytes l1.Range
 }
@@ -25,7 +25,7 @@ func (c *Counter) Add(owner uint64, r l1.Range) (grew uint64, err error) {
 	}
 	grew = c.free(r)
 	if r.Start < r.End {
-		c.live = append(c.live, held{owner, r})
+		c.live = append(c.live, holding{owner, r})
 	}
 	return grew, nil
 }
@@ -34,7 +34,7 @@ func (c *Counter) Add(owner uint64, r l1.Range) (grew uint64, err error) {
 func (c *Counter) free(r l1.Range) uint64 {
 	n := uint64(0)
 	for a := r.Start; a < r.End; a++ {
-		if !slices.ContainsFunc(c.live, func(h held) bool { return h.bytes.Start <= a && a < h.bytes.End }) {
+		if !slices.ContainsFunc(c.live, func(h holding) bool { return h.bytes.Start <= a && a < h.bytes.End }) {
 			n++
 		}
 	}
@@ -49,7 +49,7 @@ func (c *Counter) Remove(owner uint64, r l1.Range) (freed uint64, err error) {
 	if r.Start == r.End {
 		return 0, nil
 	}
-	i := slices.Index(c.live, held{owner, r})
+	i := slices.Index(c.live, holding{owner, r})
 	if i < 0 {
 		return 0, ErrNotHeld
 	}

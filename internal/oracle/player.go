@@ -137,7 +137,7 @@ type player struct {
 	live    []*alloc
 	out     *L1Results
 	stack   []frame
-	open    *opened // the last free, while nothing followed it
+	open    *openFree // the last free, while nothing followed it
 	history map[string][]*remembered
 	split   split
 	past    *past
@@ -164,7 +164,7 @@ type frame struct {
 	hidden          bool // its start cannot be read
 }
 
-type opened struct {
+type openFree struct {
 	counter int64
 	id      string
 	op      string
@@ -463,7 +463,7 @@ func (p *player) freeAll(n node, name string) {
 			c.begun, c.since, c.execs = n.counter, nil, 0
 		}
 	}
-	p.open = &opened{counter: n.counter, id: name, depth: len(p.stack), inOp: len(p.stack) > 0 && !onlyChip(p.members, name), op: p.path()}
+	p.open = &openFree{counter: n.counter, id: name, depth: len(p.stack), inOp: len(p.stack) > 0 && !onlyChip(p.members, name), op: p.path()}
 	if len(p.stack) > 0 {
 		top := p.stack[len(p.stack)-1]
 		p.open.frame, p.open.says, p.open.settled = top.start, top.says, top.hidden || p.calls
@@ -495,7 +495,7 @@ func (p *player) key() string {
 	return p.path() + "\x00" + arguments
 }
 
-func (p *player) ownFree() *opened {
+func (p *player) ownFree() *openFree {
 	f := p.open
 	if f == nil || len(p.stack) == 0 || f.settled || f.depth != len(p.stack) || f.frame != p.stack[len(p.stack)-1].start {
 		return nil
