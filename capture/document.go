@@ -23,7 +23,7 @@ type document struct {
 	before shifted                        // of a slice or window
 	count  int64                          // nodes yielded of the array at hand
 	yield  func(*node) bool               // takes a node
-	listed func(listedBuffer)             // takes the rows of per_operation_buffers; nil = nobody asks
+	listed func(listedBuffer)             // gets the rows of per_operation_buffers; nil = they are skipped
 	ended  func(start, next uint64) error // takes the end of a slice or window: its first node, and that of the next one
 }
 

@@ -30,7 +30,7 @@ type Reader struct {
 	opened  openFile
 	part    *part                                      // of a database, read instead of src; nil if it is a file
 	windows *windows                                   // of one run, read instead of src; nil if it is one file
-	log     func(iter.Seq2[*event.Event, error]) error // takes what is told if that is events already; nil = refuse it
+	log     func(iter.Seq2[*event.Event, error]) error // reads an event log; nil = refuse it
 }
 
 // An openFile is a file that this package opened.

@@ -54,7 +54,7 @@ type shapes struct {
 	known  map[uint64]*shape        // by the hashes of their texts without digits
 	count  int
 	once   map[uint64]struct{} // hashes of texts that came and are no shape: most never come again
-	last   *shape              // that the node at hand has, nil if it has none
+	last   *shape              // of the node at hand, nil if it has none
 	holes  []hole              // that the decoder found in the node at hand
 	learns bool                // it has to find them
 }

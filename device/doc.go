@@ -126,7 +126,7 @@
 //	  the fullest core             O(classes of the state) where it loses bytes; else O(1)
 //	                               all classes are visited then; nothing
 //	  cutting a class              O(log b) and O(n/64) words, two nodes of a tree
-//	                               both parts share the tree, and copy what they change
+//	                               both parts share the tree, and copy changed nodes
 //	  joining classes              O(n/64) for each departure, paid
 //	                               a sweep over k classes follows k departures
 //	  meeting by another way       O(n/64 + w)

@@ -83,7 +83,7 @@ func (v *Verdict) stricter(r *Refusal) string {
 		return fmt.Sprintf("no byte clashes: the buffer at %s lies on another device, and in HYBRID mode tt-metal compares with the buffers of all devices", grouped(r.Limit))
 	}
 	if !sized {
-		return fmt.Sprintf("no byte is known to clash: nobody says how many bytes of a core the buffer at %s has, and tt-metal compares with its address alone", grouped(r.Limit))
+		return fmt.Sprintf("no byte is known to clash: the buffer at %s has an unknown number of bytes on a core, and tt-metal compares its address alone", grouped(r.Limit))
 	}
 	text := fmt.Sprintf("no byte clashes: the buffer at %s lies on %s", grouped(r.Limit), cores.Brief())
 	if !cores.Overlaps(r.Cores.Cores()) {

@@ -123,17 +123,17 @@ func (r *rows) named(e *event.Event) []*row {
 	return all
 }
 
-// A ranAt is a row and its part of a run, which is the same on all its devices.
-type ranAt struct {
+// A rowRun is a row and its part of a run, which is the same on all its devices.
+type rowRun struct {
 	row *row
 	on  event.RunDevice // of the first one
 }
 
 // ran returns the rows of the devices of a run, in the order in which it names their
 // first ones. Those on which it has other nodes are parted.
-func (r *rows) ran(e *event.Event) (out []ranAt) {
+func (r *rows) ran(e *event.Event) (out []rowRun) {
 	if len(e.On) == 1 {
-		return []ranAt{{r.alone(e.On[0].Device), e.On[0]}}
+		return []rowRun{{r.alone(e.On[0].Device), e.On[0]}}
 	}
 	type alike struct {
 		row *row
@@ -155,7 +155,7 @@ func (r *rows) ran(e *event.Event) (out []ranAt) {
 	}
 	for _, key := range order {
 		some := slices.Sorted(slices.Values(ids[key]))
-		out = append(out, ranAt{r.met(r.Part(r.Get(some[0]), some)), first[key]})
+		out = append(out, rowRun{r.met(r.Part(r.Get(some[0]), some)), first[key]})
 	}
 	return out
 }

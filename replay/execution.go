@@ -22,8 +22,8 @@ import (
 // executions follow the programs that chips executed. Nothing shows for many runs whether and when they were
 // executed.
 type executions struct {
-	fleet  *device.Fleet         // what was executed where it is not what was dispatched
-	strays map[device.ID]Residue // executions on devices that nobody had met
+	fleet  *device.Fleet         // executed programs, where they differ from dispatched ones
+	strays map[device.ID]Residue // executions on devices that no event had named
 }
 
 func newExecutions() executions { return executions{device.NewFleet(), map[device.ID]Residue{}} }

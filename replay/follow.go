@@ -215,7 +215,7 @@ func (r *replay) notice(e *event.Event, err error) error {
 	}
 	runs := r.books.ledger.runs
 	code, detail := CodeEventRefused, refused.Error()
-	if runs { // whose lines nobody knows
+	if runs { // whose lines are not known
 		detail = string(e.Kind) + ": " + shown.Escape(refused.Err.Error())
 	}
 	switch refused.Code {

@@ -57,7 +57,7 @@ type Judgement struct {
 	Limit    event.Opt[uint64] // of the budget, in bytes of a core
 	Over     []BudgetExcess    // the devices that hold more, by id
 	Ops      []OpJudgement     // as Terms has them
-	Untold   []Reason          // why nobody can tell; what is accepted is not among them
+	Untold   []Reason          // reasons for "cannot tell", without accepted ones
 	Accepted []Reason          // what would else be among them
 }
 

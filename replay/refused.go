@@ -16,7 +16,7 @@ const maxText = 300
 type RefusedError struct {
 	Event event.Event
 	Op    string // operations that were running, outermost first, joined by " > "
-	Name  string // of the program that the event names; "" if nobody knows one
+	Name  string // of the program that the event names; "" if it is not known
 	Code  event.Code
 	Err   error // of package device or program, or a text
 }

@@ -308,5 +308,5 @@ type AnomalyCount struct {
 	First  NodeNumber  `json:"first_counter"`
 	T      json.Number `json:"t,omitempty"` // of that event of a log; see L1Peak.T
 	Detail string      `json:"detail"`      // of the first one, may be empty; comes from the file
-	Hidden bool        `json:"-"`           // it hides something that ran or lived, or may: nobody can say that all fits
+	Hidden bool        `json:"-"`           // it hides something that ran or lived, or may: the answer "fits" is impossible
 }

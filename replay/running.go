@@ -13,7 +13,7 @@ const maxOps = 100
 // A running has the operations of one log that run now, outermost first.
 type running struct {
 	ops    []string
-	path   string // of ops; "" while nobody has asked since they changed
+	path   string // of ops, made when it is read; "" after a change
 	deeper int    // operations that run inside the last of ops and have no name there
 }
 

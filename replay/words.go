@@ -96,7 +96,7 @@ func serverWords() []words {
 		{CodeClientLost, "client of the server was closed", "clients of the server were closed",
 			"what it had and said later is not known: its devices are incomplete"},
 		{CodeNotRecorded, "event before this log was not recorded", "events before this log were not recorded",
-			"the disk was full, or failed: nobody knows what did not fit then"},
+			"the disk was full, or failed: programs that did not fit then are not recorded"},
 		{CodeEveryCore, "log of records that name no cores", "logs of records that name no cores",
 			"each CB counts as if it were on every core: figures of CBs are a bound"},
 		{CodeNoAddresses, "log without addresses of CBs", "logs without addresses of CBs",
@@ -235,7 +235,7 @@ func (r *Result) reasonText(code Code) string {
 	case CodeEarlierFreed:
 		return fmt.Sprintf("%s of L1 buffers from before the %s: until then they lay in L1, and are not counted", shown.Plural(r.Earlier.Freed, "free"), source)
 	case CodeL1Unknown:
-		return "the size of L1 is not known, or the base of circular buffers does not lie in it: nobody can say what ends beyond it"
+		return "the size of L1 is not known, or the base of circular buffers does not lie in it: buffers that end beyond it cannot be found"
 	case CodeChipAssumed:
 		other, end := l1.ArchSpec(l1.Wormhole), uint64(0)
 		for _, d := range r.Devices {

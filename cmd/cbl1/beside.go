@@ -22,7 +22,7 @@ type crew struct {
 	in   *inputs
 	do   func(*replay.Result) error
 	jobs []*job        // in order; those that are not handed over
-	stop chan struct{} // closed: nobody wants any of it any more
+	stop chan struct{} // closed: the results are not needed any more
 }
 
 func newCrew(in *inputs, do func(*replay.Result) error) *crew {

@@ -110,7 +110,7 @@ func bankOf(r *replay.Result, d replay.DeviceL1, groups []replay.LaidGroup) clas
 	for _, g := range groups {
 		for _, x := range g.Residents {
 			if x.Buffer == nil {
-				continue // a program's, of which the allocator knows nothing
+				continue // a program's, which the allocator does not know
 			}
 			one := key{x.Kind.String(), string(x.Buffer.Op), x.Range(), x.Buffer.At}
 			if i, ok := seen[one]; ok { // on other cores, beside other things

@@ -19,11 +19,11 @@ type inputs struct {
 	progress *progress
 	opt      capture.Options // of reading
 	join     bool            // the inputs are windows of one run
-	replay   replay.Options  // of what is made of it
+	replay   replay.Options  // for its Result
 
 	known      *knownNames // of a filter
 	unreadable bool        // an input was
-	refused    func(error) // is told why; may be nil
+	refused    func(error) // gets the reason; may be nil
 	open       []*database // to be shut
 	pipes      []*os.File  // the same
 	at         instant     // that a verb asks about

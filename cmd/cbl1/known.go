@@ -119,7 +119,7 @@ func (k *knownNames) add(r *replay.Result) {
 			k.cores[core] = true
 		}
 	}
-	k.core = k.core || len(r.L1) == 0 // nobody says which cores there are
+	k.core = k.core || len(r.L1) == 0 // its cores are not known
 }
 
 // holding returns do for the results of inputs in order, from the first one on with which the filter is

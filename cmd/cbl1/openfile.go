@@ -64,7 +64,7 @@ func (s streams) waitFor(name string, after time.Duration) (done func()) {
 	})
 	return func() {
 		if !timer.Stop() {
-			<-said // nobody writes to standard error beside us
+			<-said // no other goroutine writes to standard error now
 		}
 	}
 }

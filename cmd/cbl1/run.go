@@ -18,7 +18,7 @@ const (
 	exitOK    = 0
 	exitNo    = 1 // the answer is no
 	exitUsage = 2 // wrong usage, or input that cannot be read
-	exitTell  = 3 // nobody can tell
+	exitTell  = 3 // it cannot be told
 )
 
 // An exitError is the exit code of a command that has printed all its messages.

@@ -78,7 +78,7 @@ func (in *exposing) start(server *serve.Server, errw io.Writer, most int) (stop 
 		}
 	}()
 	return func() {
-		_ = web.Close() // whoever reads ends
+		_ = web.Close() // its readers end
 		<-ended
 	}, nil
 }

@@ -83,7 +83,7 @@ func (in *watching) look(from looker) error {
 	m.Take(now)
 	width := columns(in.out)
 	if width == 0 {
-		width = math.MaxInt32 // nobody has columns: nothing is cut
+		width = math.MaxInt32 // no terminal, no columns: nothing is cut
 	}
 	for _, line := range m.Lines(width, 0)[1:] { // without the keys
 		if _, err := fmt.Fprintln(in.out, strings.TrimRight(line.Text, " ")); err != nil {

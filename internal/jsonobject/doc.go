@@ -30,7 +30,7 @@
 //
 // The first error of a text stays: a caller reads all members and calls [Reader.Err] once. An
 // [Error] has the path of the member, as cbs[1].size, and its place in the text. A repeated key
-// must have equal values ([same]), and is recorded. Unread members may be anything.
+// must have equal values, and is recorded. Unread members may be anything.
 //
 // Numbers are whole and at most 2^63-1, ids at most 2^64-1. 4096.0, 4.096e3 and, from
 // older writers, "4096" are 4096.

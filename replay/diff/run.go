@@ -25,7 +25,7 @@ type Run struct {
 	leftAll bool         // none of them is left out
 
 	runs, failed int64
-	untold       []replay.Code // why nobody can tell, each once
+	untold       []replay.Code // reasons for "cannot tell", each once
 	tightest     *TightestRun
 }
 
@@ -54,7 +54,7 @@ type peakRow struct {
 // A resident is something that lies in L1.
 type resident struct {
 	kind   fit.Kind
-	op     replay.Name    // of whom it is
+	op     replay.Name    // of its program
 	cb     event.Opt[int] // position in its program; absent if it is no program's
 	inside string         // what else tells it from others, like its device
 	r      l1.Range

@@ -14,7 +14,7 @@ func inert(text string) string {
 			b.WriteString("&lt;")
 		case '>':
 			b.WriteString("&gt;")
-		case '@': // names nobody
+		case '@': // no mention of a user
 			b.WriteString("&#64;")
 		case '\\', '`', '*', '_', '{', '}', '[', ']', '#', '|', '~', '!', '$':
 			b.WriteByte('\\')

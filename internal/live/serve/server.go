@@ -277,7 +277,7 @@ func (s *Server) Close() error {
 		close(s.over)
 	}
 	for conn := range s.conns {
-		_ = conn.Close() // whoever reads from it ends
+		_ = conn.Close() // its readers end
 	}
 	for _, p := range s.all {
 		p.peer.close()
