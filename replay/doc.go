@@ -19,7 +19,7 @@
 //	             ├─ rows         which devices share a row, and part
 //	             ├─ specs        Specs of devices, and of the Result
 //	             ├─ books        rows of programs, sums; its ledger has a fleet for each kind of buffer
-//	             ├─ executions   chips that execute later than they dispatch
+//	             ├─ executions   what the executed programs left on each chip
 //	             ├─ outside      buffers with unknown places, and beyond L1
 //	             ├─ marker       marks: how much, where, when, and the moment; composed for output alone
 //	             ├─ catalogue    the programs of a log, forgotten with their ids
@@ -30,7 +30,7 @@
 //	          Result
 //
 // A stage gets a row and the facts of an event, and returns an error without a place. The replay adds
-// the place. A row has parts: says (facts of the source), programs, memory, marks and activity.
+// the place. A row has parts: says (facts of the source), programs, memory, marks, log and execution.
 //
 // A Result has the figures of each device: registered and live programs, the contents of the whole L1, checks of
 // enqueued programs, anomalies, and answers to the questions of Options. [Result.Judge] judges it on [Terms]: a budget

@@ -1,8 +1,6 @@
 package replay
 
 import (
-	"cmp"
-	"errors"
 	"slices"
 
 	"github.com/cbl1/cbl1/device"
@@ -10,23 +8,37 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// Executions of a chip leave the same as its runs, as long as each run is executed before the next one comes. Then
-// the session's fleet says it:
-//
-//	run 1, executed, run 2, executed    along: nothing is dispatched twice
-//	run 1, run 2, executed              of its own: nothing shows that run 1 was executed
-//
-// Once it is of its own it stays so, in the fleet of executions. The programs that were executed until then are
-// dispatched there in the order of their last executions, which leaves the same.
-
-// executions follow the programs that chips executed. Nothing shows for many runs whether and when they were
-// executed.
+// executions follow the programs that chips executed. For many runs nothing shows whether and when they were
+// executed, so what executions left is not what the fleet holds.
 type executions struct {
-	fleet  *device.Fleet         // executed programs, where they differ from dispatched ones
 	strays map[device.ID]Residue // executions on devices that no event had named
+
+	// The last overlay. Devices that part execute the same one after the other.
+	last struct {
+		content  *content
+		from, to *overlay
+	}
 }
 
-func newExecutions() executions { return executions{device.NewFleet(), map[device.ID]Residue{}} }
+func newExecutions() executions { return executions{strays: map[device.ID]Residue{}} }
+
+// An execution counts executions on the devices of a row.
+type execution struct {
+	row  Residue
+	left *overlay // nil if nothing was left
+}
+
+// An overlay is what the last executions left, in parts without common cores. It does not change.
+type overlay struct {
+	parts []layer
+	bytes uint64 // summed over cores
+}
+
+// A layer is some cores with the same number of bytes.
+type layer struct {
+	cores l1.CoreSet
+	bytes uint64 // on each core
+}
 
 // execute records an execution on some devices. placed returns the content that was executed on a row, nil if it
 // is not known.
@@ -44,12 +56,12 @@ func (x *executions) execute(on []device.ID, rows *rows, placed func(*row) (*con
 			}
 		}
 		for _, d := range rows.pick(slices.Values(ids)) {
-			if d.activity.execution == nil {
-				d.activity.execution = &execution{}
+			if d.execution == nil {
+				d.execution = &execution{}
 			}
 			c, err := placed(d)
 			if err == nil {
-				err = x.executeOn(d, d.activity.execution, c)
+				err = x.executeOn(d.execution, c)
 			}
 			if err != nil {
 				return err
@@ -75,7 +87,7 @@ func distinct(ids []device.ID) (first, rest []device.ID) {
 }
 
 // executeOn records an execution on the devices of a row.
-func (x *executions) executeOn(d *row, on *execution, c *content) error {
+func (x *executions) executeOn(on *execution, c *content) error {
 	on.row.Executions++
 	switch {
 	case c == nil:
@@ -84,102 +96,66 @@ func (x *executions) executeOn(d *row, on *execution, c *content) error {
 	case !c.places():
 		return nil
 	}
-	on.row.CorePeak = max(on.row.CorePeak, c.detail.Core)
-	of := &d.activity.dispatches
-	first := of.n == 1 && on.upTo == 0
-	if !on.own && of.last == c.programs[0] && (first || on.upTo > 0 && of.n-on.upTo <= 1) {
-		on.upTo, on.row.Final = of.n, d.dev.Resident()
-		on.row.Peak = max(on.row.Peak, on.row.Final)
-		return nil
-	}
-	if err := x.part(d); err != nil {
+	left, err := x.over(on.left, c)
+	if err != nil {
 		return err
 	}
-	return x.dispatch(d, c.programs[0])
-}
-
-// part begins the fleet of executions for the devices of a row, if executions went along with dispatches until
-// now.
-func (x *executions) part(d *row) error {
-	on := d.activity.execution
-	if on == nil || on.own {
-		return nil
-	}
-	on.own = true
-	type ran struct {
-		p *program.Program
-		n uint64
-	}
-	var all []ran
-	for p, run := range d.memory.last.all() {
-		if p == d.activity.dispatches.last && run.n > on.upTo { // dispatched, and not executed yet
-			run.n = d.activity.dispatches.previous
-		}
-		if run.n > 0 && run.n <= on.upTo {
-			all = append(all, ran{p, run.n})
-		}
-	}
-	slices.SortFunc(all, func(a, b ran) int { return cmp.Compare(a.n, b.n) })
-	for _, one := range all {
-		if err := x.dispatch(d, one.p); err != nil {
-			return err
-		}
-	}
-	for _, id := range d.members.List() { // these marks are those of an order that never was
-		if dev, err := x.fleet.Device(id); err == nil {
-			dev.ResetPeaks()
-		}
-	}
+	on.left, on.row.Final = left, left.bytes
+	on.row.Peak = max(on.row.Peak, on.row.Final)
+	on.row.CorePeak = max(on.row.CorePeak, c.detail.Core)
 	return nil
 }
 
-// dispatch dispatches a program on the devices of a row in the fleet of executions. Another program with its id is
-// not registered there any more.
-func (x *executions) dispatch(d *row, p *program.Program) error {
-	set, err := d.in(x.fleet, func() l1.Spec { return p.Spec() })
-	if err == nil {
-		if _, err = x.fleet.Register(p, set); errors.Is(err, device.ErrConflict) {
-			x.fleet.UnregisterAll(p.ID())
-			_, err = x.fleet.Register(p, set)
+// over returns what is left after a content is executed where executions left something before.
+func (x *executions) over(from *overlay, c *content) (*overlay, error) {
+	if x.last.content == c && (x.last.from == from || x.last.to == from) {
+		return x.last.to, nil
+	}
+	to := &overlay{}
+	p := c.counted[program.CircularBuffer]
+	for g := range p.Occupied(program.CircularBuffer).Groups() {
+		to.parts = append(to.parts, layer{g.Cores(), g.Bytes()})
+	}
+	if from != nil {
+		var cores l1.CoreSet // those of global circular buffers and of empty ones too
+		for _, cb := range p.CBs() {
+			if cb.Kind == program.CircularBuffer {
+				cores = cores.Union(cb.Cores.Cores())
+			}
+		}
+		to.parts = slices.Grow(to.parts, len(from.parts))
+		for _, part := range from.parts {
+			if part.cores.Overlaps(cores) {
+				part.cores = part.cores.Minus(cores)
+			}
+			if !part.cores.IsEmpty() {
+				to.parts = append(to.parts, part)
+			}
 		}
 	}
-	if err == nil {
-		err = x.fleet.Dispatch(p.ID(), set)
+	for _, part := range to.parts {
+		all := part.bytes * uint64(part.cores.Len()) // less than 2^63, as a program of more cannot be built
+		if all > l1.MaxAddr-to.bytes {
+			return nil, device.ErrOverflow
+		}
+		to.bytes += all
 	}
-	return err
-}
-
-// follows records that programs are about to be dispatched on the devices of a row. Executions do not go along any
-// more if the last dispatch was not executed, or if the programs are several.
-func (x *executions) follows(d *row, programs int) error {
-	if on := d.activity.execution; on != nil && !on.own && (programs != 1 || d.activity.dispatches.n > on.upTo) {
-		return x.part(d)
-	}
-	return nil
-}
-
-// differs records that the devices of a row hold something else than the last dispatches left.
-func (x *executions) differs(d *row) error {
-	d.activity.dispatches.n += 2 // no first execution goes along with it
-	return x.part(d)
+	x.last.content, x.last.from, x.last.to = c, from, to
+	return to, nil
 }
 
 // on returns the executions of a device, nil if it has none. A source without ids has only dispatches.
 func (x *executions) on(d *row, id device.ID) *Residue {
 	stray, strayed := x.strays[id]
-	if log := d.activity.log; !d.id.OK || d.activity.execution == nil && !strayed {
-		if log.Executions == 0 {
-			return nil
-		}
-		return &log
-	}
-	if on := d.activity.execution; on != nil {
-		of := on.row
-		if dev, err := x.fleet.Device(id); err == nil {
-			of.Peak, of.Final = max(of.Peak, dev.Totals().Peak.Resident), dev.Resident()
-		}
+	of := d.log
+	switch {
+	case d.id.OK && d.execution != nil:
+		of = d.execution.row
 		of.Executions, of.Unknown = of.Executions+stray.Executions, of.Unknown+stray.Unknown
-		return &of
+	case d.id.OK && strayed:
+		of = stray
+	case of.Executions == 0:
+		return nil
 	}
-	return &stray
+	return &of
 }

@@ -115,7 +115,12 @@ func TestExecutions(t *testing.T) {
 // Runs that were not executed come after some that were: what those left stays, and their
 // marks are those of what happened.
 func TestExecutionsOfTheirOwn(t *testing.T) {
-	defined := []*event.Event{defines(1, "{[0-0 - 0-0]}", 1024), defines(2, "{[0-0 - 0-0]}", 64), defines(3, "{[1-0 - 1-0]}", 1024)}
+	emptying := defines(4, "{[0-0 - 1-0]}", 32)
+	emptying.CBs = append(emptying.CBs, event.CB{CB: program.CB{Cores: l1.MustParseCoreRangeSet("{[0-0 - 0-0]}"), Global: true}})
+	emptying.CBs[0].Cores = l1.MustParseCoreRangeSet("{[1-0 - 1-0]}")
+	defined := []*event.Event{
+		defines(1, "{[0-0 - 0-0]}", 1024), defines(2, "{[0-0 - 0-0]}", 64), defines(3, "{[1-0 - 1-0]}", 1024), emptying,
+	}
 	for _, x := range []struct {
 		runs []program.ID // negated: not executed
 		want replay.Residue
@@ -123,6 +128,7 @@ func TestExecutionsOfTheirOwn(t *testing.T) {
 		{[]program.ID{1, 2, 3, 2, ^program.ID(3), 2}, replay.Residue{Peak: 1024 + 64, Final: 1024 + 64, CorePeak: 1024, Executions: 5}},
 		{[]program.ID{1, 3, ^program.ID(1), 3}, replay.Residue{Peak: 2048, Final: 2048, CorePeak: 1024, Executions: 3}},
 		{[]program.ID{^program.ID(1), 3}, replay.Residue{Peak: 1024, Final: 1024, CorePeak: 1024, Executions: 1}},
+		{[]program.ID{1, 4}, replay.Residue{Peak: 1024, Final: 32, CorePeak: 1024, Executions: 2}},
 	} {
 		events := defined
 		for i, id := range x.runs {
@@ -138,6 +144,23 @@ func TestExecutionsOfTheirOwn(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, x.want, *r.L1[0].Dispatched)
 	}
+}
+
+// Chips that execute the same programs keep what each has executed before.
+func TestExecutionsOfChipsWithDifferentPasts(t *testing.T) {
+	executed := func(id program.ID, node uint64, on ...device.ID) *event.Event {
+		return &event.Event{Kind: event.KindExecuted, Node: node, Devices: event.Some(on), Program: id, Known: true}
+	}
+	both := ran(1, 4)
+	both.On = append(both.On, event.RunDevice{Device: 4, First: 4, Last: 4, CBFirst: 4, CBLast: 4})
+	r, err := replay.Run("x", told(event.RoleChip,
+		&event.Event{Kind: event.KindDevice, Device: 4, Spec: l1.N150(), Role: event.RoleChip, From: event.Origins{Grid: event.FromFile}},
+		defines(1, "{[0-0 - 0-0]}", 1024), defines(2, "{[1-0 - 1-0]}", 64), both,
+		executed(1, 5, 3), executed(2, 6, 3, 4), executed(2, 7, 3), ends()), replay.Options{})
+	require.NoError(t, err)
+	require.Len(t, r.L1, 2)
+	require.Equal(t, replay.Residue{Peak: 1024 + 64, Final: 1024 + 64, CorePeak: 1024, Executions: 3}, *r.L1[0].Dispatched)
+	require.Equal(t, replay.Residue{Peak: 64, Final: 64, CorePeak: 64, Executions: 1}, *r.L1[1].Dispatched)
 }
 
 // An id that is defined anew executes its new program. What the old one left stays until

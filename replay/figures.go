@@ -296,14 +296,14 @@ func (b *books) reset(d *row) {
 	for _, of := range f.others() {
 		of.ResidentPeak, of.CorePeak = 0, 0
 	}
-	d.activity.reset(d.dev)
+	d.resetLog()
 	d.resetMemory()
 }
 
 // keep copies the high-water marks that the fleets have for a device.
 func (b *books) keep(d *row) {
 	b.ledger.keep(d)
-	d.activity.log.Peak = max(d.activity.log.Peak, d.dev.Totals().Peak.Resident)
+	d.log.Peak = max(d.log.Peak, d.dev.Totals().Peak.Resident)
 	d.measure()
 }
 

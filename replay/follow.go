@@ -97,7 +97,7 @@ func (r *replay) happens(e *event.Event) error {
 	case err == nil:
 		return r.source(e)
 	case e.Kind == event.KindRun && errors.Is(err, device.ErrGrid):
-		return r.run(e, true) // it did run
+		r.run(e, true) // it did run
 	}
 	return nil // it changed nothing
 }
@@ -129,7 +129,7 @@ func (r *replay) source(e *event.Event) error {
 			r.declare(e)
 		}
 	case event.KindRun:
-		return r.run(e, false)
+		r.run(e, false)
 	case event.KindCBsFreed:
 		for _, d := range r.rows.named(e) {
 			if err := r.books.free(d); err != nil {

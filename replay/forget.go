@@ -116,9 +116,6 @@ func (c *catalogue) named(defs definitions, fleet *device.Fleet) (out map[*progr
 func (c *catalogue) forgetRuns(d *row, named map[*program.Program]bool) (looked int) {
 	last := &d.memory.last
 	looked = 1 + last.len()
-	if on := d.activity.execution; on != nil && !on.own {
-		return looked // the order of all dispatches may be asked for
-	}
 	var gone []*program.Program
 	for p := range last.all() {
 		if !named[p] {

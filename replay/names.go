@@ -52,19 +52,18 @@ type runName struct {
 	inferred bool
 }
 
-// A lastRun is the last run of a program on a device, and which of its dispatches it was.
+// A lastRun is the last run of a program on a device.
 type lastRun struct {
 	ProgramRun
-	n    uint64
 	name sum128 // of the program and what ran it, whichever node that was
 }
 
-// run names the n-th dispatch on a device.
-func (n *naming) run(p *program.Program, run ProgramRun, dispatch uint64) lastRun {
+// run names a run of a program.
+func (n *naming) run(p *program.Program, run ProgramRun) lastRun {
 	if of := (runName{p, run.Op, run.Inferred}); n.last.of != of {
 		n.last.of, n.last.name = of, nameOf(n, of)
 	}
-	return lastRun{run, dispatch, n.last.name}
+	return lastRun{run, n.last.name}
 }
 
 // nameOf returns the name of a value.

@@ -250,8 +250,8 @@ func (d *row) finishL1(own *Spec) {
 	spec := d.says.spec
 	on.NumCores, on.Cols, on.Rows, on.CoresFrom = spec.NumCores(), spec.Cols, spec.Rows, d.says.grid
 	on.Spec = own
-	if log := &d.activity.log; log.Executions > 0 {
-		log.Final = t.Resident
+	if d.log.Executions > 0 {
+		d.log.Final = t.Resident
 	}
 }
 

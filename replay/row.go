@@ -26,12 +26,13 @@ type row struct {
 	touched bool                         // a buffer was allocated or freed
 	says    facts
 
-	figures  Device
-	on       DeviceL1
-	programs programs
-	memory   memory
-	marks    marks
-	activity activity
+	figures   Device
+	on        DeviceL1
+	programs  programs
+	memory    memory
+	marks     marks
+	log       Residue    // of a log: its dispatches
+	execution *execution // of a source that saw what ran; nil if nothing was executed
 }
 
 // members are the devices of a row.
@@ -230,59 +231,25 @@ func (d *row) clone() *row {
 	to := *d
 	to.figures.ProgramsDetail = d.figures.ProgramsDetail.clone()
 	to.figures.ProgramsBuffers = slices.Clone(d.figures.ProgramsBuffers)
-	to.programs, to.memory, to.marks, to.activity = d.programs.clone(), d.memory.clone(), d.marks.own(), d.activity.clone()
+	to.programs, to.memory, to.marks = d.programs.clone(), d.memory.clone(), d.marks.own()
+	if d.execution != nil {
+		own := *d.execution
+		to.execution = &own
+	}
 	return &to
 }
 
-// An activity counts dispatches and executions on the devices of a row.
-type activity struct {
-	log        Residue // of a log: its dispatches
-	dispatches dispatches
-	execution  *execution // of a source that saw what ran; nil if nothing was executed
-}
-
-// An execution counts executions on the devices of a row.
-type execution struct {
-	row  Residue
-	own  bool
-	upTo uint64 // while it goes along: the last dispatch that was executed
-}
-
-// dispatches count the dispatches on the devices of a row.
-type dispatches struct {
-	n        uint64
-	last     *program.Program
-	previous uint64 // n of the dispatch of last before that; 0 if there was none
-}
-
-// clone returns the same for another row.
-func (a *activity) clone() activity {
-	to := *a
-	if a.execution != nil {
-		own := *a.execution
-		to.execution = &own
-	}
-	return to
-}
-
 // logged records that a log dispatched a program.
-func (a *activity) logged(p *program.Program) {
+func (d *row) logged(p *program.Program) {
 	for g := range p.Occupied(program.CircularBuffer).Groups() {
-		a.log.CorePeak = max(a.log.CorePeak, g.Bytes())
+		d.log.CorePeak = max(d.log.CorePeak, g.Bytes())
 	}
 }
 
-// reset begins the high-water marks of a log anew, at the values of now.
-func (a *activity) reset(dev device.Device) {
-	a.log.Peak, a.log.CorePeak = 0, 0
-	for g := range dev.UsageGroups(device.BasisResident) {
-		a.log.CorePeak = max(a.log.CorePeak, g.Usage.Of(fit.KindCB))
+// resetLog begins the high-water marks of a log anew, at the values of now.
+func (d *row) resetLog() {
+	d.log.Peak, d.log.CorePeak = 0, 0
+	for g := range d.dev.UsageGroups(device.BasisResident) {
+		d.log.CorePeak = max(d.log.CorePeak, g.Usage.Of(fit.KindCB))
 	}
-}
-
-// sent records the dispatch of a program, and returns its number.
-func (d *dispatches) sent(p *program.Program, before uint64) uint64 {
-	d.n++
-	d.last, d.previous = p, before
-	return d.n
 }

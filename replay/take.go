@@ -49,9 +49,6 @@ func (r *replay) take(e *event.Event, told device.Notice) error {
 func (r *replay) takeOn(d *row, e *event.Event, told device.Notice) error {
 	switch told.Kind {
 	case device.NoticeDeviceRemoved:
-		if err := r.executions.differs(d); err != nil {
-			return err
-		}
 		for _, gone := range r.subscribers.gone {
 			gone(d, nil, when{})
 		}
@@ -75,25 +72,18 @@ func (r *replay) takeOn(d *row, e *event.Event, told device.Notice) error {
 		}
 		p := told.Program
 		run := d.loggedRun(p, r.runs(p, e))
-		if err := r.dispatched(d, []*program.Program{p}, run, e.Node, e); err != nil {
-			return err
-		}
-		d.activity.logged(p)
-		d.activity.log.Executions++
+		r.dispatched(d, []*program.Program{p}, run, e.Node, e)
+		d.logged(p)
+		d.log.Executions++
 	case device.NoticeTraceReplayed:
-		if err := r.executions.differs(d); err != nil {
-			return err
-		}
 		for _, p := range r.catalogue.recorded(told.Trace) {
 			if _, known := d.memory.last.get(p); !known {
-				d.memory.ran(p, r.naming.run(p, d.loggedRun(p, r.runs(p, e)), 0))
+				d.memory.ran(p, r.naming.run(p, d.loggedRun(p, r.runs(p, e))))
 			}
-			d.activity.logged(p)
+			d.logged(p)
 		}
 		r.marker.grown(d, r.session.now(e), nil)
-		d.activity.log.Executions++
-	case device.NoticeEvicted:
-		return r.executions.differs(d)
+		d.log.Executions++
 	case device.NoticeFreed:
 		r.free(d, told, e)
 	}
@@ -203,10 +193,7 @@ func (r *replay) free(d *row, told device.Notice, e *event.Event) {
 }
 
 // dispatched records that programs ran last on a device.
-func (r *replay) dispatched(d *row, programs []*program.Program, run ProgramRun, at uint64, e *event.Event) error {
-	if err := r.executions.follows(d, len(programs)); err != nil {
-		return err
-	}
+func (r *replay) dispatched(d *row, programs []*program.Program, run ProgramRun, at uint64, e *event.Event) {
 	for _, p := range programs {
 		was, ok := d.memory.last.get(p)
 		if ok {
@@ -214,10 +201,9 @@ func (r *replay) dispatched(d *row, programs []*program.Program, run ProgramRun,
 		} else {
 			r.catalogue.turn.came++
 		}
-		d.memory.ran(p, r.naming.run(p, run, d.activity.dispatches.sent(p, was.n)))
+		d.memory.ran(p, r.naming.run(p, run))
 	}
 	r.marker.grown(d, when{at, json.Number(e.T), run.Op}, nil)
-	return nil
 }
 
 // enqueue gathers the programs that an event enqueues, by a run, a call, or the replay of a trace.
@@ -293,16 +279,13 @@ func (r *replay) launched(e *event.Event) (all []launch, err error) {
 }
 
 // run gives a run a row on each of its devices. outside: it ran outside the grid of one.
-func (r *replay) run(e *event.Event, outside bool) error {
+func (r *replay) run(e *event.Event, outside bool) {
 	contents := contentsOf(r.session.launched)
 	for _, at := range r.rows.ran(e) {
 		c := contents(at.on.Device)
 		run := r.books.run(at.row, c, at.on, e, outside)
 		if !e.Aborted && !outside {
-			if err := r.dispatched(at.row, c.programs, run, at.on.Last, e); err != nil {
-				return err
-			}
+			r.dispatched(at.row, c.programs, run, at.on.Last, e)
 		}
 	}
-	return nil
 }
