@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"fmt"
+	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +21,16 @@ import (
 func TestMain(m *testing.M) {
 	followLive(2) // as the command does: most tests call it in this process
 	testscript.Main(m, map[string]func(){"cbl1": main, "client": client})
+}
+
+// client is a process that sends its standard input to a socket, says so, and waits to be killed.
+func client() {
+	conn, err := net.Dial("unix", os.Args[1])
+	if err == nil {
+		_, err = io.Copy(conn, os.Stdin)
+	}
+	fmt.Println("sent", err)
+	select {}
 }
 
 // TestScripts runs the command as its users do: testdata/script/*.txtar. In scripts

@@ -4,9 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"fmt"
-	"io"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,16 +17,6 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/live/wire"
 )
-
-// client is a process that sends its standard input to a socket, says so, and waits to be killed.
-func client() {
-	conn, err := net.Dial("unix", os.Args[1])
-	if err == nil {
-		_, err = io.Copy(conn, os.Stdin)
-	}
-	fmt.Println("sent", err)
-	select {}
-}
 
 // killedClient kills a process when it has sent some bytes.
 func killedClient(t *testing.T, path string, b []byte) {
