@@ -61,16 +61,25 @@ func (h *heralds) wake(u *unit) *announced {
 }
 
 // rely records that something is decided at a node by the last free that announced programs on a unit. It reports
-// whether there was a later one, of a mesh that was not known to have the unit then.
+// whether there was a later one.
 func (h *heralds) rely(u *unit, at uint64) (wrong bool) {
 	since := h.wake(u)
 	since.relied.grow(since.at)
 	since.relied.grow(at)
-	for id := range h.units.members.above(u.id) {
-		of := h.byID[id]
-		wrong = wrong || of != nil && of.programs > 0 && (since.most == 0 || of.at > since.at)
-	}
+	_, wrong = h.missed(u)
 	return wrong
+}
+
+// missed returns the counter of the last free that announced programs on a unit, if a later one is known there:
+// the mesh of the free was not known to have the unit then.
+func (h *heralds) missed(u *unit) (at uint64, ok bool) {
+	since := h.wake(u)
+	for id := range h.units.members.above(u.id) {
+		if of := h.byID[id]; of != nil && of.programs > 0 && (since.most == 0 || of.at > since.at) {
+			at, ok = max(at, of.at), true
+		}
+	}
+	return at, ok
 }
 
 // several reports whether any frees announced several programs.

@@ -260,16 +260,22 @@ func (p *places) execute(s *step) {
 		return
 	}
 	chip := device.ID(s.node.PhysicalDeviceID.V)
+	if u := p.units.byID[chip]; u != nil && len(u.since.programs) > 0 {
+		if free, missed := p.programs.heralds.missed(u); missed && u.since.programs[0].first < free {
+			p.known.tooLate(noteMeshLate) // the programs before the free are none of those that it announced
+		}
+	}
 	p.hit(s)
-	p.complete(s.at, p.programs.open.of(p.units.byID[chip]))
+	u := p.units.byID[chip]
+	p.complete(s.at, p.programs.open.of(u))
 	e := &event.Event{
 		Kind: event.KindExecuted, Node: s.at, Op: event.Some(s.call.path), Devices: event.Some([]device.ID{chip}),
 	}
-	if u := p.units.byID[chip]; u != nil {
+	if u != nil {
 		e.Program, e.Known = u.since.next(max(u.met, u.since.at), s.at)
 	}
 	blind := func(u *unit) bool { return u != nil && u.blind }
-	if !e.Known && !p.shownOnMesh(chip) && !blind(p.units.byID[chip]) {
+	if !e.Known && !p.shownOnMesh(chip) && !blind(u) {
 		p.programs.heralds.guessed.alone[chip] = true
 		first := s.call.start
 		if s.call.depth == 0 {

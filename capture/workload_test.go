@@ -224,6 +224,35 @@ func TestHitBesideARunOfAnUnknownMesh(t *testing.T) {
 	require.Contains(t, pipe.Untold(), replay.CodeMeshLate)
 }
 
+// A hit runs two programs again behind the free of a mesh, and its execution is the first node to show that the chip
+// is one of the mesh. It executes the first of the two: executions before the free do not count.
+func TestExecutionShowsTheMeshOfAFree(t *testing.T) {
+	s := &script{}
+	executes := func(mesh int) { s.add("program_execution", params{"device_id": mesh, "physical_device_id": 2}) }
+	s.member(1, 2)
+	s.op("f", nil, func() {
+		s.free(1)
+		s.free(1)
+		s.cb(2, "{[0-0 - 1-0]}", 111616, 64)
+		s.cb(2, "{[0-0 - 0-0]}", 111616, 128)
+	})
+	s.op("f", nil, func() {
+		s.free(1)
+		executes(1)
+	})
+	s.op("f", nil, func() {
+		s.free(3)
+		executes(3)
+	})
+	want, err := oracle.L1([]byte(s.text(t)), oracle.Options{})
+	require.NoError(t, err)
+	file, pipe := bothWays(t, s)
+	require.Equal(t, uint64(2*64), want.Devices["2"].Dispatched)
+	require.Equal(t, uint64(2*64), file.L1[0].Dispatched.Final)
+	require.NotContains(t, file.Untold(), replay.CodeMeshLate)
+	require.Contains(t, pipe.Untold(), replay.CodeMeshLate)
+}
+
 // An exception comes after what was enqueued was told: a second reading takes it back.
 func TestAbortedLate(t *testing.T) {
 	s := &script{}
