@@ -128,8 +128,8 @@ func TestPlaceRefuses(t *testing.T) {
 		{"too large on one device", func(b *fit.Buffer) {
 			b.Mode, b.Cores = fit.PerCore, b.Cores.Minus(cores("{[0-0 - 0-0]}").Cores())
 		}, 850, all, fit.ErrNoSpace, "device 5: buffer 7: no free gap is large enough"},
-		{"hidden on one device", func(b *fit.Buffer) { b.Mode = fit.PerCore }, 16, all, fit.ErrHidden, "device 6: buffer 7: no gap is known to be free: a buffer has an address that is not known"},
-		{"hidden among several", func(*fit.Buffer) {}, 16, all, fit.ErrHidden, "device 2: buffer 7: no gap is known to be free: a buffer has an address that is not known"},
+		{"hidden on one device", func(b *fit.Buffer) { b.Mode = fit.PerCore }, 16, all, fit.ErrHidden, "device 6: buffer 7: no gap is known to be free: a buffer has an address or an end that is not known"},
+		{"hidden among several", func(*fit.Buffer) {}, 16, all, fit.ErrHidden, "device 2: buffer 7: no gap is known to be free: a buffer has an address or an end that is not known"},
 		{"its id is taken", func(b *fit.Buffer) { b.ID = 1 }, 16, all, device.ErrAllocated, "device 5: buffer 1: buffer is allocated already"},
 		{"a set of another fleet", func(*fit.Buffer) {}, 16, foreign.Set(), device.ErrForeignSet, "set of devices of another fleet"},
 		{"outside the grid", func(b *fit.Buffer) { b.Cores = cores("{[4-0 - 4-0]}").Cores() }, 16, all, device.ErrBuffer, "buffer 7: illegal field Range: core 4-0 lies outside the grid of 4x1 of device 4"},

@@ -50,7 +50,7 @@ func top(size, align uint64, gap l1.Range) (at l1.Range, ok bool) {
 // Causes of a buffer without a place.
 var (
 	ErrNoSpace = errors.New("no free gap is large enough")
-	ErrHidden  = errors.New("no gap is known to be free: a buffer has an address that is not known")
+	ErrHidden  = errors.New("no gap is known to be free: a buffer has an address or an end that is not known")
 )
 
 // PlaceBuffer returns b with the addresses that tt-metal's allocator gives it on places together: size
@@ -66,17 +66,34 @@ var (
 // (internal/service/service_core_manager.cpp): service buffers count on b.Cores only. Circular buffers
 // do not count. Addresses are multiples of Place.Alignment.
 //
-// Errors: ErrNoSpace, also if size or the size of L1 is 0; ErrHidden if only buffers with Hidden cores are
-// in the way. Cost: O(n log n) in the buffers, for each set of cores on which the same is taken.
+// Errors: ErrNoSpace, also if size or the size of L1 is 0; ErrHidden if b would go elsewhere if buffers had
+// no bytes on their Hidden cores, and Unsized ones a single byte. Cost: O(n log n) in the buffers, for each set of cores on
+// which the same is taken.
 func PlaceBuffer(b Buffer, size uint64, places ...Place) (Buffer, error) {
-	out, ok := b.placed(size, places, false)
-	if ok {
-		return out, nil
+	best, ok := b.placed(size, places, true)
+	if !ok {
+		return Buffer{}, ErrNoSpace
 	}
-	if _, ok := b.placed(size, places, true); ok {
-		return Buffer{}, ErrHidden
+	if slices.ContainsFunc(places, Place.doubtful) {
+		if out, ok := b.placed(size, places, false); !ok || !out.liesAs(best) {
+			return Buffer{}, ErrHidden
+		}
 	}
-	return Buffer{}, ErrNoSpace
+	return best, nil
+}
+
+// doubtful reports whether a buffer takes bytes that are not known.
+func (at Place) doubtful() bool {
+	return slices.ContainsFunc(at.Buffers, func(b Buffer) bool { return b.Unsized || b.hides() })
+}
+
+// liesAs reports whether two buffers have the same addresses on all cores.
+func (b Buffer) liesAs(o Buffer) bool {
+	own, others := slices.Collect(b.All()), slices.Collect(o.All())
+	missing := func(p Part) bool {
+		return !slices.ContainsFunc(others, func(q Part) bool { return p.Range == q.Range && p.Cores.Equal(q.Cores) })
+	}
+	return len(own) == len(others) && !slices.ContainsFunc(own, missing)
 }
 
 // Alignment returns the alignment of L1 buffers: in HYBRID mode it is the larger one of
@@ -90,7 +107,7 @@ func (at Place) Alignment() uint64 {
 	return max(at.Spec.L1Align, 1)
 }
 
-// placed is PlaceBuffer, which may be blind to hidden addresses.
+// placed is PlaceBuffer, which may be blind to all that is not known of buffers.
 func (b Buffer) placed(size uint64, places []Place, blind bool) (_ Buffer, ok bool) {
 	taken := make([]*Occupancy, len(places))
 	for i := range places {
@@ -114,6 +131,20 @@ func (b Buffer) placed(size uint64, places []Place, blind bool) (_ Buffer, ok bo
 	return b.Plain(), len(rooms) > 0
 }
 
+// least returns the buffer with no bytes but those that it is known to have.
+func (b Buffer) least() Buffer {
+	b.Hidden = l1.CoreSet{}
+	if !b.Unsized {
+		return b
+	}
+	b.Unsized, b.Parts = false, slices.Collect(b.All())
+	b.Cores, b.Range = l1.CoreSet{}, l1.Range{}
+	for i := range b.Parts {
+		b.Parts[i].Range.End++ // all of them are empty
+	}
+	return b
+}
+
 // allocated returns the bytes that the allocator does not give to one more buffer.
 func (at Place) allocated(next *Buffer, blind bool) *Occupancy {
 	t := NewOccupancy(at)
@@ -125,7 +156,7 @@ func (at Place) allocated(next *Buffer, blind bool) *Occupancy {
 	}
 	for _, b := range at.Buffers {
 		if blind {
-			b.Hidden = l1.CoreSet{}
+			b = b.least()
 		}
 		shared := b.allocatedAs() != PerCore && (b.Kind.tensor() || b.Kind == KindL1Small)
 		t.buffer(&b, NoOwner, shared || next.Mode == Lockstep && b.Kind != KindService)

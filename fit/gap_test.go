@@ -65,6 +65,8 @@ func TestPlaceBuffer(t *testing.T) {
 	small := scattered
 	small.Kind = fit.KindL1Small
 	unsized := fit.Buffer{Kind: fit.KindL1, Cores: on(0, 0), Range: l1.Range{Start: 512, End: 512}, Unsized: true}
+	unsizedAlone, unsizedDRAM := unsized, unsized
+	unsizedAlone.Mode, unsizedDRAM.Kind = fit.PerCore, fit.KindDRAM
 	backing := tensor
 	backing.Backing = true
 	service := old(fit.KindService, fit.Lockstep, on(3, 4), 800, 896)
@@ -93,7 +95,12 @@ func TestPlaceBuffer(t *testing.T) {
 			places{at(old(fit.KindKernel, fit.Lockstep, on(0, 0), 0, 150), old(fit.KindService, fit.Lockstep, on(1, 1), 890, 900))}, []uint64{192, 176}, nil},
 		{"a service core elsewhere", fit.KindL1, fit.Lockstep, on(0, 0), 96, places{at(service)}, []uint64{800}, nil},
 		{"an unknown grid", fit.KindL1, fit.Lockstep, on(1, 1), 96, places{gridless}, []uint64{704}, nil},
-		{"a buffer without a known end", fit.KindL1, fit.Lockstep, on(2, 2), 16, places{at(unsized)}, []uint64{496}, nil},
+		{"a buffer without a known end", fit.KindL1, fit.Lockstep, on(2, 2), 16, places{at(unsized)}, nil, fit.ErrHidden},
+		{"behind which there cannot be room enough", fit.KindL1, fit.Lockstep, on(2, 2), 384, places{at(unsized)}, []uint64{128}, nil},
+		{"behind which another begins", fit.KindL1, fit.Lockstep, on(2, 2), 16, places{at(unsized, old(fit.KindL1, fit.Lockstep, on(0, 0), 520, 896))}, []uint64{496}, nil},
+		{"without a known end on another core", fit.KindL1, fit.PerCore, on(2, 2), 16, places{at(unsizedAlone)}, []uint64{880}, nil},
+		{"and on this one", fit.KindL1, fit.PerCore, on(0, 2), 16, places{at(unsizedAlone)}, nil, fit.ErrHidden},
+		{"without a known end in DRAM", fit.KindL1, fit.Lockstep, on(2, 2), 16, places{at(unsizedDRAM)}, []uint64{880}, nil},
 		{"one that backs another takes nothing", fit.KindL1, fit.Lockstep, on(2, 2), 96, places{at(backing)}, []uint64{800}, nil},
 		{"L1_SMALL", fit.KindL1Small, fit.Lockstep, on(0, 0), 100, places{at(tensor)}, []uint64{896}, nil},
 		{"L1_SMALL is full", fit.KindL1Small, fit.Lockstep, on(0, 0), 100, places{at(old(fit.KindL1Small, fit.Lockstep, on(3, 3), 992, 1008))}, nil, fit.ErrNoSpace},

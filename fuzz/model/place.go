@@ -34,9 +34,12 @@ func (f *Fleet) Place(b Buffer, ids []uint64) error {
 	placed := map[*device]*allocation{}
 	for _, group := range groups {
 		parts, ok := b.placed(group, false)
-		if _, fits := b.placed(group, true); !ok && fits {
+		others, fits := b.placed(group, true)
+		same := slices.EqualFunc(parts, others, func(p, q Part) bool { return p.Range == q.Range && p.Cores.Equal(q.Cores) })
+		switch {
+		case fits && (!ok || !same):
 			wrong = append(wrong, ErrHidden)
-		} else if !ok && len(group) > 0 {
+		case !fits && len(group) > 0:
 			wrong = append(wrong, ErrNoSpace)
 		}
 		for _, d := range group {
@@ -62,7 +65,7 @@ func (b Buffer) unplaceable() bool {
 }
 
 // placed returns where the buffer goes on devices, cores with the same address together. If blind, it
-// passes over hidden addresses.
+// passes over hidden addresses, and over what lies behind the first byte of a buffer without a known end.
 func (b Buffer) placed(devices []*device, blind bool) (out []Part, ok bool) {
 	cores, size := covered(b.Parts[0].Cores), b.Parts[0].Range.End-b.Parts[0].Range.Start
 	sets := []map[l1.Core]bool{cores}
@@ -140,7 +143,7 @@ func (d *device) holdsBack(b Buffer, on map[l1.Core]bool, a uint64, blind bool) 
 		own := live.Kind == Kernel || live.Kind == Reserved || live.judgedAs() == PerCore // its bytes on a core belong to that core
 		all := live.Kind != Service && (b.Mode == Lockstep || !own)
 		for c, start := range live.starts() {
-			above := live.Unsized && a >= start // where it ends is not known
+			above := live.Unsized && (a == start || !blind && a > start) // where it ends is not known
 			if bytes := live.bytes[c]; (above || bytes.holds(a)) && (all || on[c]) {
 				return true
 			}
