@@ -176,8 +176,8 @@
 //
 // The command internal/cbl1bounds plays the five worst histories, in two sizes, with a call for each
 // line of the first table. Its test counts statements and bytes. Other tests count the programs that a search
-// visits (internal/classes/hidden_test.go), copied nodes (package cbregion), and kept states,
-// contents and steps (again_test.go). One proves that a known way needs no hash (meets_test.go).
+// visits (internal/classes/hidden_test.go), copied nodes (package cbregion), kept states and
+// contents (again_test.go), and kept steps (internal/version). One proves that a known way needs no hash (meets_test.go).
 //
 // # Concurrency
 //

@@ -30,15 +30,6 @@ type Version[S, C, X any] struct {
 	behind  int               // versions in a row behind it that have no content
 }
 
-// Leans returns the version that v leans on, nil if there is none, and the step to
-// it.
-func (v *Version[S, C, X]) Leans() (to *S, by Step[X]) {
-	if v.to == nil {
-		return nil, by
-	}
-	return v.to.Self, v.by
-}
-
 // View returns a content and the steps from this version to it, in their order. v is the
 // content with the steps undone, the last one first.
 // Cost: O(steps). [Store.Advance] bounds their number.

@@ -259,3 +259,35 @@ func TestSweep(t *testing.T) {
 	require.Zero(t, f.at[1].bits())
 	f.check(t, []uint8{255, 0})
 }
+
+// kept counts what a store holds.
+type kept struct{ versions, contents, steps int }
+
+func (f *fleet) kept() (n kept) {
+	for _, v := range f.store.found.All() {
+		n.versions++
+		if v.Content != nil {
+			n.contents++
+		}
+		if v.to != nil {
+			n.steps++
+		}
+	}
+	return n
+}
+
+// On the way of a device that is ahead, each version leans on the next one, with or without a copy of
+// its own. The last follower leaves one version, without a step.
+func TestEachVersionLeansOnTheNext(t *testing.T) {
+	f := newFleet(3, 2, 256)
+	for i := range f.things {
+		f.step(0, Step[thing]{New: &f.things[i]})
+		require.Equal(t, kept{versions: i + 2, contents: 1 + i/2, steps: i + 1}, f.kept())
+	}
+	for _, d := range []int{1, 2} {
+		for i := range f.things {
+			f.step(d, Step[thing]{New: &f.things[i]})
+		}
+	}
+	require.Equal(t, kept{versions: 1, contents: 1}, f.kept())
+}
