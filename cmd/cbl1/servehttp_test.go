@@ -187,7 +187,7 @@ func TestMetrics(t *testing.T) {
 	require.NoError(t, s.open[1].Close())
 	require.Eventually(t, func() bool { // its connection has ended
 		s.server.Sweep()
-		return s.server.Counts().Leaked == 2
+		return s.server.Snapshot().Leaked == 2
 	}, 20*time.Second, time.Millisecond)
 	text = fetch(t, h, "/metrics")
 	require.NotContains(t, text, `pid="102"`)

@@ -99,10 +99,10 @@ func TestServeDelay(t *testing.T) {
 				require.NoError(t, s.open[0].Close())
 				time.Sleep(c.delay - 1)
 				synctest.Wait()
-				require.Zero(t, s.server.Counts().Leaked, "before the delay")
+				require.Zero(t, s.server.Snapshot().Leaked, "before the delay")
 				time.Sleep(c.late + 1)
 				synctest.Wait()
-				require.EqualValues(t, 1, s.server.Counts().Leaked, "%v, dead after %v", c.delay, after)
+				require.EqualValues(t, 1, s.server.Snapshot().Leaked, "%v, dead after %v", c.delay, after)
 				stop <- os.Interrupt
 				require.NoError(t, <-ended)
 				s.shut()

@@ -233,11 +233,10 @@ func TestWatchOnce(t *testing.T) {
 	}
 	folder := t.TempDir()
 	for i, chip := range []uint64{5, 6} {
-		im := shm.Image{Version: 3, ASIC: chip, Device: uint32(i), Totals: shm.Counters{CB: 64 << 20, DRAM: 7}}
-		im.Processes[0] = shm.Slot{PID: int32(os.Getpid()), Name: "model", Counters: im.Totals}
-		require.NoError(t, os.WriteFile(filepath.Join(folder, shm.Name(chip)), im.Append(nil), 0o600))
+		p := attach(t, folder, shm.Claim{Version: shm.Version3, ASIC: chip, Device: uint32(i)})
+		require.NoError(t, p.Put(shm.Counters{CB: 64 << 20, DRAM: 7}))
 	}
-	require.NoError(t, os.WriteFile(filepath.Join(folder, shm.Name(7)), make([]byte, shm.Size), 0o600))
+	emptyRegion(t, folder, 7)
 	code, stdout, stderr = call("", "watch", "--once", "--board", "n150", folder)
 	require.Zero(t, code, stderr)
 	require.Contains(t, stdout, ">       0  n150      ############....  75.1%  67,108,864           ?\n")
@@ -247,9 +246,8 @@ func TestWatchOnce(t *testing.T) {
 	require.Zero(t, code, stderr)
 	require.Contains(t, stdout, "there are no regions: no process publishes its sums in this folder\n")
 	// Two that call their chip by one number, behind one that cannot be read.
-	require.NoError(t, os.WriteFile(filepath.Join(folder, shm.Name(3)), make([]byte, shm.Size), 0o600))
-	im := shm.Image{Version: 4, Device: 1}
-	require.NoError(t, os.WriteFile(filepath.Join(folder, shm.Name(5)), im.Append(nil), 0o600))
+	emptyRegion(t, folder, 3)
+	require.NoError(t, attach(t, folder, shm.Claim{Version: shm.Version4, ASIC: 5, Device: 1}).Close())
 	code, stdout, stderr = call("", "watch", "--once", "--format", "json", folder)
 	require.Zero(t, code, stderr)
 	now = watch.Snapshot{}
@@ -257,6 +255,22 @@ func TestWatchOnce(t *testing.T) {
 	require.EqualValues(t, 5, now.Devices[0].Device)
 	require.EqualValues(t, 6, now.Devices[1].Device)
 	require.EqualValues(t, 6, *now.Processes[0].Device)
+}
+
+// emptyRegion creates the region of a chip. No process has set it up.
+func emptyRegion(t *testing.T, folder string, chip uint64) *shm.Region {
+	region, err := shm.Create(folder, chip)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, region.Close()) })
+	return region
+}
+
+// attach takes a slot in the region of a chip, for this process under the name "model".
+func attach(t *testing.T, folder string, c shm.Claim) *shm.Publisher {
+	c.PID, c.Name, c.Alive, c.Now, c.Wait = int32(os.Getpid()), "model", shm.Alive, time.Now, func() {}
+	p, err := shm.Attach(emptyRegion(t, folder, c.ASIC), c)
+	require.NoError(t, err)
+	return p
 }
 
 // The id of a mesh has a row wherever one looks: what a server says is what its recording says.
@@ -315,7 +329,7 @@ func TestWatchRecording(t *testing.T) {
 	requireSame(4, 0)
 	s.kill(101) // 103 has its buffer, too
 	require.NoError(t, s.open[0].Close())
-	require.Eventually(t, func() bool { s.server.Sweep(); return s.server.Counts().Leaked == 5 }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { s.server.Sweep(); return s.server.Snapshot().Leaked == 5 }, 20*time.Second, time.Millisecond)
 	requireSame(3, 1)
 }
 

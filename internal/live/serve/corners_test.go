@@ -68,7 +68,7 @@ func TestNothingLeaks(t *testing.T) {
 		s.Sweep()
 		require.Empty(t, s.out.String())
 		require.Empty(t, s.Snapshot().Leaks)
-		require.Zero(t, s.Counts().Leaked)
+		require.Zero(t, s.Snapshot().Leaked)
 		s.shut(t)
 	})
 }
@@ -87,22 +87,22 @@ func TestDescriptors(t *testing.T) {
 		require.NoError(t, b.Close()) // its process has another one
 		synctest.Wait()
 		two, three := s.connect(2), s.connect(3)
-		require.Zero(t, s.Counts().Refused)
+		require.Zero(t, s.Snapshot().Server.Refused)
 		tries(4)
-		require.EqualValues(t, 1, s.Counts().Refused)
+		require.EqualValues(t, 1, s.Snapshot().Server.Refused)
 
 		require.NoError(t, a.Close())
 		synctest.Wait()
 		tries(4)
-		require.EqualValues(t, 2, s.Counts().Refused, "2+2 for two, 1 for the first, 2 more")
+		require.EqualValues(t, 2, s.Snapshot().Server.Refused, "2+2 for two, 1 for the first, 2 more")
 		s.kill()
 		for range 3 {
 			s.Sweep()
 		}
 		four := s.connect(4)
-		require.EqualValues(t, 2, s.Counts().Refused)
+		require.EqualValues(t, 2, s.Snapshot().Server.Refused)
 		tries(5)
-		require.EqualValues(t, 3, s.Counts().Refused)
+		require.EqualValues(t, 3, s.Snapshot().Server.Refused)
 		for _, conn := range []net.Conn{two, three, four} {
 			require.NoError(t, conn.Close())
 		}
@@ -164,7 +164,8 @@ func TestLogsAndFleets(t *testing.T) {
 		synctest.Wait()
 		_, ok := s.Row("ours", 3)
 		require.True(t, ok)
-		require.EqualValues(t, 4, s.Counts().Logs)
+		requireEnds(t, l.tell(t, "{}"))
+		require.Contains(t, s.errs.String(), "cbl1: log 5 closed: ")
 		var moment strings.Builder
 		require.NoError(t, s.WriteMoment("ours", &moment))
 		require.Contains(t, moment.String(), `"device":3`)
@@ -250,7 +251,7 @@ func TestBrokenListener(t *testing.T) {
 	s, err := serve.New(serve.Config{Now: time.Now})
 	require.NoError(t, err)
 	require.ErrorIs(t, s.Serve(broken{}), errSink)
-	require.Zero(t, s.Counts().Refused)
+	require.Zero(t, s.Snapshot().Server.Refused)
 	require.NoError(t, s.Close())
 	require.NoError(t, s.ServeLogs(broken{}))
 }
@@ -289,7 +290,7 @@ func TestNoSecondAnswer(t *testing.T) {
 		synctest.Wait()
 		require.Equal(t, 1, conn.answers)
 		require.Equal(t, 1, total(s, 0).CBs)
-		require.Equal(t, "Closed 0, Records 3", fmt.Sprintf("Closed %d, Records %d", s.Counts().Closed, s.Counts().Records))
+		require.Equal(t, "Closed 0, Records 3", fmt.Sprintf("Closed %d, Records %d", s.Snapshot().Server.Closed, s.Snapshot().Server.Records))
 		require.NoError(t, here.Close())
 		s.shut(t)
 	})

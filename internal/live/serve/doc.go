@@ -29,8 +29,8 @@
 //
 // A refused record changes nothing. Bytes that are no record, a process id in place of a device, a
 // [LimitError] of the [Limits], a pause inside a record or an unread answer close one client: it is
-// counted ([Counts]), and the event log marks its devices as incomplete. No record is dropped: a
-// client that is faster than the server waits.
+// counted ([watch.ServerCounts]), and the event log marks its devices as incomplete. No record is
+// dropped: a client that is faster than the server waits.
 //
 // Without a descriptor for a connection ([Lacking]), or without room for the log, the server waits
 // for the next Server.Sweep, warns once, and counts its losses.

@@ -14,7 +14,7 @@ func ExampleServer_Serve() {
 	s, err := serve.New(serve.Config{Now: time.Now, Out: os.Stdout})
 	l, _ := net.Listen("tcp", "localhost:0")
 	_ = l.Close()
-	fmt.Println(s.Serve(l) != nil, s.Counts().Clients, err)
+	fmt.Println(s.Serve(l) != nil, s.Snapshot().Server.Clients, err)
 	fmt.Println(s.Close())
 	// Output:
 	// true 0 <nil>

@@ -79,7 +79,7 @@ func TestFullDisk(t *testing.T) {
 			allocates(t, s, 2, 3)
 			require.Empty(t, s.errs.String())
 			s.Sweep()
-			lost := s.Counts().NotRecorded
+			lost := s.Snapshot().Server.NotRecorded
 			before := d.logs[0].String()
 			require.True(t, strings.HasSuffix(before, "\n"))
 			require.EqualValues(t, 3-strings.Count(before, `"event":"allocate"`), lost)
@@ -97,14 +97,14 @@ func TestFullDisk(t *testing.T) {
 			d.opens = errors.New("no inode")
 			allocates(t, s, 4)
 			s.Sweep()
-			require.EqualValues(t, lost+1, s.Counts().NotRecorded)
+			require.EqualValues(t, lost+1, s.Snapshot().Server.NotRecorded)
 			require.Equal(t, full, s.errs.String(), "once")
 			d.room, d.opens = 1<<20, nil
 			s.Sweep()
 			allocates(t, s, 5)
 			s.shut(t)
 			require.Equal(t, full+fmt.Sprintf("cbl1: it is recorded again: %s in no log\n", shown.Plural(lost+1, "event")), s.errs.String())
-			require.EqualValues(t, lost+1, s.Counts().NotRecorded)
+			require.EqualValues(t, lost+1, s.Snapshot().Server.NotRecorded)
 			require.Contains(t, string(s.AppendSummary(nil)), fmt.Sprintf("\nnot recorded: %s\n", shown.Plural(lost+1, "event")))
 			require.EqualValues(t, lost+1, s.Snapshot().Server.NotRecorded)
 			requireLog(t, &d.logs[len(d.logs)-1].Buffer, 5, lost+1)
@@ -145,7 +145,7 @@ func TestFullDiskAtATurn(t *testing.T) {
 		first := int64(strings.Count(d.logs[0].String(), `"event":"allocate"`))
 		s.shut(t)
 		require.Greater(t, first, int64(5))
-		require.EqualValues(t, 20-first, s.Counts().NotRecorded)
+		require.EqualValues(t, 20-first, s.Snapshot().Server.NotRecorded)
 		require.Contains(t, s.errs.String(), "cbl1: nothing is recorded: no inode\n")
 	})
 }
@@ -165,7 +165,7 @@ func TestFullOutput(t *testing.T) {
 					synctest.Wait()
 				}
 				require.NoError(t, s.Err())
-				left := s.Counts().Unprinted
+				left := s.Snapshot().Server.Unprinted
 				require.EqualValues(t, 3-strings.Count(d.logs[0].String(), "\n"), left, "lines without an end")
 				d.room = 1 << 20
 				s.Sweep()
@@ -175,7 +175,7 @@ func TestFullOutput(t *testing.T) {
 				s.shut(t)
 				<-s.Printed()
 				text := d.logs[0].String()
-				require.EqualValues(t, left, s.Counts().Unprinted)
+				require.EqualValues(t, left, s.Snapshot().Server.Unprinted)
 				if left == 0 {
 					require.NotContains(t, text, "left out")
 					return
@@ -241,7 +241,7 @@ func TestFullOutputMeanwhile(t *testing.T) {
 				s.shut(t)
 				<-s.Printed()
 				require.Equal(t, "✓ "+c.want, out.String())
-				require.EqualValues(t, 2, s.Counts().Unprinted)
+				require.EqualValues(t, 2, s.Snapshot().Server.Unprinted)
 				require.ErrorIs(t, s.Err(), c.err)
 				require.Less(t, out.writes, 6)
 			})
@@ -271,7 +271,7 @@ func TestMostFiles(t *testing.T) {
 		one = refused(11, false)
 		refused(12, true)
 		one()
-		require.EqualValues(t, 2, s.Counts().Refused)
+		require.EqualValues(t, 2, s.Snapshot().Server.Refused)
 		require.Equal(t, "cbl1: there is no room for a client: 5 descriptors for clients\n", s.errs.String(), "once")
 		time.Sleep(time.Minute)
 		one = refused(11, false)
@@ -300,7 +300,7 @@ func TestFilesOfProcesses(t *testing.T) {
 			require.NoError(t, conn.Close())
 			synctest.Wait()
 		}
-		require.Zero(t, s.Counts().Refused)
+		require.Zero(t, s.Snapshot().Server.Refused)
 		conn := s.connect(12)
 		send(t, conn, wire.Newest(), wire.Record{Type: wire.TypeAlloc, ID: 4, Size: 1})
 		require.NoError(t, conn.Close())
@@ -311,7 +311,7 @@ func TestFilesOfProcesses(t *testing.T) {
 		s.Sweep()
 		require.Equal(t, 2, s.open)
 		send(t, s.connect(12), wire.Newest(), wire.Record{Type: wire.TypeAlloc, ID: 5, Size: 1})
-		require.EqualValues(t, 1, s.Counts().Refused)
+		require.EqualValues(t, 1, s.Snapshot().Server.Refused)
 		s.shut(t)
 	})
 }
@@ -324,8 +324,8 @@ func TestNoDescriptorForAProcess(t *testing.T) {
 		s.lacks.Store(true)
 		_, err := s.connect(10).Read(make([]byte, 1))
 		require.ErrorIs(t, err, io.EOF)
-		require.EqualValues(t, 1, s.Counts().Refused)
-		require.Zero(t, s.Counts().Clients)
+		require.EqualValues(t, 1, s.Snapshot().Server.Refused)
+		require.Zero(t, s.Snapshot().Server.Clients)
 		s.lacks.Store(false)
 		allocates(t, s, 1)
 		require.Equal(t, 1, total(s, 0).Buffers())

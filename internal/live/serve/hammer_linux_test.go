@@ -3,6 +3,7 @@ package serve_test
 import (
 	"encoding/binary"
 	"flag"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
@@ -99,12 +100,13 @@ func TestHammerDeaths(t *testing.T) {
 			}
 		}
 		running.Wait()
-		want := [...]int64{all, leaked, torn, torn}
-		counts := func() [4]int64 {
-			c := h.Counts()
-			return [...]int64{c.Clients, c.Leaked, c.Torn, c.Closed}
+		want := [...]int64{all, leaked, torn}
+		counts := func() [3]int64 {
+			now := h.Snapshot()
+			return [...]int64{now.Server.Clients, now.Leaked, now.Server.Closed}
 		}
 		require.Eventually(t, func() bool { h.Sweep(); return counts() == want }, 60*time.Second, 10*time.Millisecond, "%v: want %v", d, want)
+		require.Contains(t, string(h.AppendSummary(nil)), fmt.Sprintf("; closed %d (torn %d), ", torn, torn))
 		require.Equal(t, wire.Sums{}, total1(h))
 		h.shut(t)
 		deaths += int(all)
@@ -164,7 +166,7 @@ func TestHammerSlowClients(t *testing.T) {
 	}
 	running.Wait()
 	require.NoError(t, witness.Close())
-	require.Eventually(t, func() bool { h.Sweep(); return h.Counts().Clients == int64(n+1) }, 60*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { h.Sweep(); return h.Snapshot().Server.Clients == int64(n+1) }, 60*time.Second, 10*time.Millisecond)
 	slices.Sort(waits)
 	slices.Sort(looks)
 	require.NotEmpty(t, waits)
@@ -213,13 +215,13 @@ func TestHammerRandomBytes(t *testing.T) {
 		require.NoError(t, conn.Close())
 		bytes += len(b)
 	}
-	require.Eventually(t, func() bool { return h.Counts().Closed == clients-1 }, 60*time.Second, 10*time.Millisecond, "%v of %d", h.Counts(), clients)
+	require.Eventually(t, func() bool { return h.Snapshot().Server.Closed == clients-1 }, 60*time.Second, 10*time.Millisecond, "%v of %d", h.Snapshot().Server, clients)
 	// The server may read the witness last.
 	require.Eventually(t, func() bool {
 		got, _, _ := h.Totals(200)
 		return got == wire.Sums{BufferTotals: fit.BufferTotals{Count: 1, L1: 64, Backings: 1, Backing: 64}}
 	}, 60*time.Second, 10*time.Millisecond)
-	require.EqualValues(t, 2, h.Counts().Records-refusedOf(h))
+	require.EqualValues(t, 2, h.Snapshot().Server.Records-refusedOf(h))
 	require.NoError(t, witness.Close())
 	h.shut(t)
 	after := before.RequireBack(t, time.Sleep)
@@ -258,10 +260,10 @@ func TestHammerDay(t *testing.T) {
 	conns.conns <- there
 	start := time.Now()
 	records, middle := day(t, here, &now, dose(300, 86_400))
-	require.Eventually(t, func() bool { return s.Counts().Records == records }, 60*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return s.Snapshot().Server.Records == records }, 60*time.Second, time.Millisecond)
 	require.NoError(t, here.Close())
 	took := time.Since(start)
-	require.Zero(t, s.Counts().Closed)
+	require.Zero(t, s.Snapshot().Server.Closed)
 	type figures struct{ sum, core, peak, l1, dram uint64 }
 	var want, got []figures
 	for id := range int32(4) {

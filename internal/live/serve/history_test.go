@@ -87,7 +87,7 @@ func TestMeshAllocatesAndFrees(t *testing.T) {
 		s.kill()
 		synctest.Wait()
 		s.Sweep()
-		require.EqualValues(t, 32, s.Counts().Leaked, "31 devices and the mesh")
+		require.EqualValues(t, 32, s.Snapshot().Leaked, "31 devices and the mesh")
 		require.Contains(t, s.out.String(), "   ✓ Removed 32 buffers (0.0605469 MB) from PID 10\n", "31 of 2048 bytes")
 		s.shut(t)
 	})
@@ -152,7 +152,7 @@ func TestEveryLoadEnds(t *testing.T) {
 			synctest.Wait()
 			s.Sweep()
 			loads, unloads = strings.Count(s.out.String(), "[KERNEL_LOAD]"), strings.Count(s.out.String(), "✗ [KERNEL_UNLOAD]")
-			require.EqualValues(t, loads-unloads, s.Counts().Leaked)
+			require.EqualValues(t, loads-unloads, s.Snapshot().Leaked)
 		}
 		require.Greater(t, loads, unloads)
 		require.Positive(t, unloads)

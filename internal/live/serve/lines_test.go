@@ -165,13 +165,13 @@ func TestSlowReader(t *testing.T) {
 				}
 			}
 			say(100)
-			require.Less(t, s.Counts().Unprinted, int64(100))
+			require.Less(t, s.Snapshot().Server.Unprinted, int64(100))
 			slow.may <- struct{}{} // the first line
 			synctest.Wait()
 			slow.may <- struct{}{} // the waiting lines, and the line that counts
 			synctest.Wait()
 			say(40)
-			left := s.Counts().Unprinted
+			left := s.Snapshot().Server.Unprinted
 			require.Greater(t, left, int64(50))
 			require.EqualValues(t, n, ask(t, conn, wire.Newest(), wire.Record{Type: wire.TypeQuery}).DRAM*2/(n+1), "nobody waits")
 			require.NoError(t, s.Server.Close())

@@ -82,7 +82,7 @@ type Server struct {
 	line    []byte
 	prints  [2]outlet // Out and Err
 	printed chan struct{}
-	counts  Counts
+	counts  counts
 	latest  latest
 	lost    []loss
 	unsure  map[int32]bool // devices that clients named which ended inside a record
@@ -108,8 +108,8 @@ type loss struct {
 // maxLost is how many losses are kept by device. Further losses count for every device.
 const maxLost = 1000
 
-// Counts count occurrences since the server began.
-type Counts struct {
+// counts count occurrences since the server began.
+type counts struct {
 	watch.ServerCounts
 	Torn   int64 // closed clients whose connection ended inside a record
 	Leaked int64 // what dead processes had
@@ -296,7 +296,7 @@ func (s *Server) Close() error {
 // Printed returns a channel that is closed when Close was called and no line waits any more.
 func (s *Server) Printed() <-chan struct{} { return s.printed }
 
-// Err returns the first error of writing to Out or Err. A log that cannot be written is no error: see Counts.
+// Err returns the first error of writing to Out or Err. A log that cannot be written is no error: see [watch.ServerCounts].
 func (s *Server) Err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -307,14 +307,8 @@ func (s *Server) Err() error {
 	return s.failure
 }
 
-// Counts returns the counts of occurrences.
-func (s *Server) Counts() Counts {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.count()
-}
-
-func (s *Server) count() Counts {
+// count returns the counts, with the losses of the outlets and of the log.
+func (s *Server) count() counts {
 	c := s.counts
 	for i := range s.prints {
 		left, _ := s.prints[i].leftOut()

@@ -188,7 +188,7 @@ func TestAnswers(t *testing.T) {
 						ask(t, monitor, d, wire.Record{Type: wire.TypeDeviceQuery}))
 					require.Equal(t, wire.Record{Type: wire.TypeDeviceInfo, Device: 5}, ask(t, monitor, d, wire.Record{Type: wire.TypeDeviceQuery, Device: 5}))
 				}
-				require.Zero(t, s.Counts().Closed)
+				require.Zero(t, s.Snapshot().Server.Closed)
 				s.shut(t)
 			})
 		}
@@ -241,7 +241,7 @@ func TestDeath(t *testing.T) {
 		synctest.Wait()
 		s.Sweep()
 		require.Equal(t, wire.Sums{CBs: 1, CB: 262144}, total(s, 0))
-		require.EqualValues(t, 3, s.Counts().Leaked)
+		require.EqualValues(t, 3, s.Snapshot().Leaked)
 		require.Equal(t, []watch.Leak{{PID: 10, CBs: 1, Buffers: 1, Kernels: 1}}, s.Snapshot().Leaks)
 		require.Contains(t, s.out.String(), "\n\n⚠️  Detected dead processes, cleaning up orphaned buffers...\n   PID 10 is dead, removing its buffers...\n"+
 			"   ✓ Removed 1 buffers (0.00390625 MB) from PID 10\n   ✓ Removed 1 CBs (0.25 MB) from PID 10\n   ✓ Removed 1 kernels (0.000976562 MB) from PID 10\n")
@@ -382,10 +382,8 @@ func TestDeathAfterEveryByte(t *testing.T) {
 				}
 			}
 			require.Equal(t, wire.Record{Type: wire.TypeResponse, L1: 64}, ask(t, witness, d, wire.Record{Type: wire.TypeQuery}))
-			c := s.Counts()
-			require.EqualValues(t, torn, c.Torn)
-			require.EqualValues(t, torn, c.Closed)
-			require.EqualValues(t, deaths+1, c.Clients)
+			require.EqualValues(t, deaths+1, s.Snapshot().Server.Clients)
+			require.Contains(t, string(s.AppendSummary(nil)), fmt.Sprintf("; closed %d (torn %d), ", torn, torn))
 			s.shut(t)
 		})
 	}
@@ -444,7 +442,7 @@ func TestClosed(t *testing.T) {
 				synctest.Wait()
 				_, err := io.ReadAll(conn)
 				require.NoError(t, err, "the server has closed it")
-				require.EqualValues(t, 1, s.Counts().Closed)
+				require.EqualValues(t, 1, s.Snapshot().Server.Closed)
 				require.Contains(t, s.errs.String(), c.want)
 				require.Contains(t, string(s.AppendSummary(nil)), fmt.Sprintf("live %d\n", c.left))
 				require.Equal(t, wire.TypeResponse, ask(t, witness, d, wire.Record{Type: wire.TypeQuery}).Type)
@@ -468,7 +466,7 @@ func TestIdle(t *testing.T) {
 			time.Sleep(time.Hour)
 		}
 		require.Equal(t, 3, total(s, 0).CBs)
-		require.Zero(t, s.Counts().Closed)
+		require.Zero(t, s.Snapshot().Server.Closed)
 		s.shut(t)
 	})
 }
@@ -480,7 +478,7 @@ func TestMostClients(t *testing.T) {
 		s.connect(2)
 		_, err := s.connect(3).Read(make([]byte, 1))
 		require.ErrorIs(t, err, io.EOF)
-		require.EqualValues(t, 1, s.Counts().Refused)
+		require.EqualValues(t, 1, s.Snapshot().Server.Refused)
 		require.NoError(t, one.Close())
 		synctest.Wait()
 		send(t, s.connect(3), wire.Newest(), cb)
@@ -672,8 +670,7 @@ func TestHalfARecordIsAboutItsDevice(t *testing.T) {
 				require.Contains(t, log.String(), c.devices+"}\n")
 				_, err = replay.Run("log", event.NewLog(&log, "log").Events(), replay.Options{})
 				require.NoError(t, err)
-				require.EqualValues(t, 1, s.Counts().Torn)
-				require.EqualValues(t, 1, s.Counts().Closed)
+				require.Contains(t, string(s.AppendSummary(nil)), "; closed 1 (torn 1), ")
 			})
 		})
 	}
@@ -709,7 +706,7 @@ func TestNoDescriptors(t *testing.T) {
 		conn := s.connect(10)
 		s.conns <- nil // no descriptor for this one
 		synctest.Wait()
-		require.EqualValues(t, 1, s.Counts().Refused)
+		require.EqualValues(t, 1, s.Snapshot().Server.Refused)
 		require.NoError(t, conn.Close())
 		synctest.Wait()
 		send(t, s.connect(11), wire.Newest(), cb)
@@ -724,13 +721,13 @@ func TestNoDescriptors(t *testing.T) {
 			}
 			s.Sweep()
 		}
-		require.EqualValues(t, 2, s.Counts().Refused)
+		require.EqualValues(t, 2, s.Snapshot().Server.Refused)
 		send(t, s.connect(12), wire.Newest(), cb)
 		require.Equal(t, 2, total(s, 0).CBs)
 		require.Equal(t, "cbl1: there is no room for a client: too many open files\n", s.errs.String())
 		s.conns <- nil
 		synctest.Wait()
-		require.EqualValues(t, 3, s.Counts().Refused)
+		require.EqualValues(t, 3, s.Snapshot().Server.Refused)
 		s.shut(t)
 	})
 }
@@ -860,7 +857,7 @@ func TestHungUp(t *testing.T) {
 		require.NoError(t, here.Close())
 		synctest.Wait()
 		require.Equal(t, wire.Sums{CBs: 1, CB: 262144}, total(s, 0))
-		require.Zero(t, s.Counts().Closed)
+		require.Zero(t, s.Snapshot().Server.Closed)
 		require.Empty(t, s.errs.String())
 		s.shut(t)
 	})

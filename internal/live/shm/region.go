@@ -28,11 +28,6 @@ func Over(b []byte) (*Region, error) {
 	return &Region{b: b[:min(len(b), Size)]}, nil
 }
 
-// bytesOf returns the bytes of some words.
-func bytesOf(words []uint64) []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), 8*len(words))
-}
-
 // Close gives a mapping back. Nothing of the region can be read any more then.
 func (r *Region) Close() error {
 	r.b = nil
