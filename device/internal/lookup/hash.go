@@ -18,12 +18,12 @@ type Hashes struct {
 	Blind bool // of tests: every hash is 0
 }
 
-// Alike reports whether all hashes are the same.
-func (h *Hashes) Alike() bool { return h.Blind || everythingMeets }
+// alike reports whether all hashes are the same.
+func (h *Hashes) alike() bool { return h.Blind || everythingMeets }
 
 // Of returns the hash of a number. The first call writes.
 func (h *Hashes) Of(n uint64) Hash {
-	if h.Alike() {
+	if h.alike() {
 		return 0
 	}
 	if h.seed == (maphash.Seed{}) {
