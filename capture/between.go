@@ -3,7 +3,7 @@ package capture
 import "github.com/cbl1/cbl1/device"
 
 // A database has a graph for each operation, and no graph of the time between two operations. It lists the
-// L1 buffers that lived at the end of each operation. Two lists tell what happened between them. Example:
+// L1 buffers that lived at the end of each operation. Two lists show what happened between them. Example:
 // buffer 7 is in the list of operation 1. It is not in the list of operation 2, whose graph frees nothing.
 // So buffer 7 was freed before operation 2 began. A buffer that only the second list has, and no graph
 // allocates, came before operation 2 began.

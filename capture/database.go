@@ -84,7 +84,7 @@ func Databases(t Tables, file string) ([]Input, error) {
 	return inputs, nil
 }
 
-// suffix tells the parts of a database apart: "" if there is one.
+// suffix returns the part of a file's name that distinguishes the parts of a database: "" if there is one part.
 func (p *part) suffix(all []*part) string {
 	if len(all) == 1 {
 		return ""
@@ -150,7 +150,7 @@ func (d *database) refuse(table, column, reason string, cause error) error {
 }
 
 // version refuses a later version than is known. imported reports whether an importer made the database.
-// Importers tell files apart by the ids of operations; databases of 2024 have no version.
+// Importers distinguish files by the ids of operations; databases of 2024 have no version.
 func (d *database) version() (imported bool, err error) {
 	t, ok := d.table("report_metadata", 2, "key", "value")
 	if !ok {

@@ -23,7 +23,7 @@ func newGround(known *knowledge, opt Options, info *reportInfo) *ground {
 	return &ground{known, s, g, newUnits(known.members), newEvents()}
 }
 
-// devices tell what each id of a capture stands for.
+// devices declare the chip or mesh of each id of a capture.
 type devices struct{ *ground }
 
 // declare yields the declaration of a unit.

@@ -437,7 +437,7 @@ func (d *document) shift(n *node) {
 	n.Pos.Line += b.lines
 }
 
-// take looks at a node of a slice, with its counter there.
+// take records a node of a slice, with its counter there, and removes its connections to other slices.
 func (b *shifted) take(n *node) {
 	switch n.Type {
 	case typeBuffer:

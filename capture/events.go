@@ -10,7 +10,7 @@ import (
 // node, and counts odd and hidden facts until the end.
 type events struct {
 	pos  event.Pos   // of events that have none of their own
-	mute func() bool // reports whether another reading tells the events instead; nil = never
+	mute func() bool // reports whether another reading writes the events instead; nil = never
 
 	out        [][]event.Event // not yet yielded; its memory is used again
 	notes      notes
@@ -18,15 +18,15 @@ type events struct {
 	unlessPlan notes // hidden, unless the capture turns out to be a plan
 }
 
-// maxOut is how many events a block holds. One node seldom tells more, but the list of an
-// operation in a database may tell 100,000: one slice that grows took 2.2 times their memory.
+// maxOut is how many events a block holds. One node seldom has more events, but the list of
+// an operation in a database may have 100,000: one slice that grows took 2.2 times their memory.
 const maxOut = 256
 
 func newEvents() *events {
 	return &events{notes: notes{}, hidden: notes{}, unlessPlan: notes{}}
 }
 
-// tell keeps a copy of an event.
+// tell queues a copy of an event.
 func (e *events) tell(one *event.Event) {
 	if e.mute != nil && e.mute() {
 		return
@@ -42,7 +42,7 @@ func (e *events) tell(one *event.Event) {
 	}
 }
 
-// tellNotes tells the counts.
+// tellNotes queues the counts of the notes.
 func (e *events) tellNotes(plan bool) {
 	if !plan {
 		e.hidden.addAll(e.unlessPlan)

@@ -13,7 +13,7 @@ type grid struct {
 	cols, rows int
 	cores      l1.CoreSet
 	from       event.Source // FromFile or FromAssumed
-	used       bool         // what was told depends on it
+	used       bool         // a queued event depends on it
 }
 
 // grids find the grid of each id: as the file says or else the largest of the architecture. An assumed grid
@@ -47,7 +47,7 @@ func (g *grids) forget() {
 	maps.DeleteFunc(g.byID, func(_ device.ID, one *grid) bool { return !one.used })
 }
 
-// anyUsed reports whether anything that was told depends on a grid.
+// anyUsed reports whether a queued event depends on a grid.
 func (g *grids) anyUsed() bool {
 	for _, one := range g.byID {
 		if one.used {
@@ -87,7 +87,7 @@ func (g *grids) find(id device.ID) *grid {
 }
 
 // see records the cores of a node. If an assumed grid turns out to be too small after
-// buffers were laid on it, they were told on too few cores.
+// buffers were laid on it, their events have too few cores.
 func (g *grids) see(set l1.CoreRangeSet) {
 	for r := range set.All() {
 		seen := l1.Core{X: max(g.known.seen.X, r.End.X), Y: max(g.known.seen.Y, r.End.Y)}

@@ -179,7 +179,7 @@ func (h *heralds) countAimless(odd notes) {
 
 // wrong reports whether a decision was wrong now that a mesh has one more chip, whose unit may be
 // met. Frees of the mesh may have missed runs that were alive there. Executions there may have been
-// told in spite of a free that announced other programs.
+// written in spite of a free that announced other programs.
 func (h *heralds) wrong(mesh, chip device.ID, u *unit, now uint64) bool {
 	if of := h.byID[mesh]; of != nil && u != nil {
 		lived := u.lived

@@ -97,7 +97,7 @@ func (l workloadRan) has(r *run) bool {
 }
 
 // otherThan returns the workloads that are not a given one, by the ids of their programs, and
-// whether one of them may be more programs than the capture tells apart.
+// whether one of them may be more programs than the capture distinguishes.
 func otherThan(one workloadRan, workloads []workloadRan) (all [][]program.ID, unsettled bool) {
 	for _, w := range workloads {
 		if w.same(one) {

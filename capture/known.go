@@ -53,7 +53,7 @@ func (k *knowledge) tooLate(code string) {
 	}
 }
 
-// stale reports whether another reading would tell other events.
+// stale reports whether another reading would write other events.
 func (k *knowledge) stale() bool { return len(k.late) > 0 }
 
 func newKnowledge() *knowledge {

@@ -49,7 +49,7 @@ func (l *layouts) of(run []program.CB, spec func() l1.Spec) (id program.ID, cbs 
 	return id, cbs, nil
 }
 
-// read writes down all that tells runs apart.
+// read records all fields by which two runs can differ.
 func (l *layouts) read(run []program.CB) {
 	to := l.content[:0]
 	for _, cb := range run {

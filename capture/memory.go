@@ -23,7 +23,7 @@ type memory struct {
 	absent      *absentees
 	hidden      hiddenBuffers
 	borders     borders
-	undescribed bool   // no tensor has described a sharded buffer that was told
+	undescribed bool   // no tensor has described a placed sharded buffer
 	path        string // functions that run at the node at hand
 }
 
@@ -174,7 +174,7 @@ func (m *memory) lost(n *node, id device.ID) bool {
 	return told || named || !m.units.ranOn(id)
 }
 
-// tensor records a tensor, which tells the cores of a sharded buffer. It returns the buffer if that can be
+// tensor records a tensor, which names the cores of a sharded buffer. It returns the buffer if that can be
 // laid now.
 func (m *memory) tensor(n *node) *buffer {
 	l := m.live
@@ -231,8 +231,8 @@ func (m *memory) waits() *buffer {
 	return b
 }
 
-// lay finds the place of a new buffer, whose unit is met, and tells it. A buffer whose tensor cannot be read
-// is hidden.
+// lay finds the place of a new buffer, whose unit is met, and writes its event. A buffer whose tensor cannot
+// be read is hidden.
 func (m *memory) lay(b *buffer) {
 	if lies := b.said.perCore.OK || b.place.address.OK; lies && b.sharded && !b.shards.described() {
 		b.shards.unknown = m.known.mayDescribe(b.said.named, b.said.recorded)
@@ -262,8 +262,8 @@ func (m *memory) lay(b *buffer) {
 	m.tellBuffer(&e, b, b.place.on)
 }
 
-// tellBuffer tells the allocation of a buffer on some units, in one event for all units on
-// whose same cores it lies.
+// tellBuffer writes the allocation of a buffer on some units. Units with the buffer on the same cores
+// share one event.
 func (m *memory) tellBuffer(e *event.Event, b *buffer, on []*unit) {
 	for len(on) > 0 {
 		rest := []*unit(nil)
@@ -347,7 +347,7 @@ func (m *memory) departing(next uint64) (b guest, ok bool) {
 	return b, ok && b.until < next
 }
 
-// depart tells that a buffer that departing has returned is gone.
+// depart removes a buffer that departing has returned, and writes its free.
 func (m *memory) depart(b guest) {
 	if b.earlier {
 		m.attending.DeleteMin()
@@ -378,7 +378,7 @@ func (m *memory) arriving(next uint64) (b guest, ok bool) {
 	return b, false
 }
 
-// arrive tells a resident that arriving has returned.
+// arrive places a resident that arriving has returned, and writes its allocation.
 func (m *memory) arrive(b guest) {
 	b.place.address = event.Some(b.said.recorded)
 	m.heights.locate(b.buffer, m.specs.spec())
@@ -387,13 +387,13 @@ func (m *memory) arrive(b guest) {
 	m.tellBuffer(&e, b.buffer, b.place.on)
 }
 
-// gone tells that a buffer is not in L1 any more.
+// gone writes the free of a buffer.
 func (m *memory) gone(b *buffer, at uint64) {
 	m.heights.remove(b)
 	m.out.tell(&event.Event{Kind: event.KindFree, Node: at, Buffer: fit.Buffer{ID: b.id}, Devices: event.Some(idsOf(b.place.on))})
 }
 
-// tellEarlier tells the last buffer node if it is of a buffer from before the capture.
+// tellEarlier writes the allocation of the last buffer node if its buffer is from before the capture.
 func (m *memory) tellEarlier(next *node) {
 	old := m.live.earlier(next)
 	if old == nil || m.hidden.made {
@@ -424,8 +424,8 @@ func (m *memory) tellEarlier(next *node) {
 	}
 }
 
-// join tells that the live buffers of some ids also lie on a unit, as is known only now. Why they lie
-// nowhere, or on all cores, was told before.
+// join writes that the live buffers of some ids also lie on a unit, as is known only now. Notes about
+// their cores were written before.
 func (m *memory) join(u *unit, named iter.Seq[device.ID]) {
 	ids := slices.Collect(named)
 	var all []*buffer

@@ -100,8 +100,8 @@ func (m *members) isHybrid(id device.ID) bool {
 	return false
 }
 
-// sharing yields the values of a map whose keys may mean one device with an id. It looks at
-// the fewer: the keys, or the ids that may share a device with it.
+// sharing yields the values of a map whose keys may mean one device with an id. It visits the
+// keys, or the ids that may share a device with the id, whichever are fewer.
 func sharing[V any](members *members, of map[device.ID]V, id device.ID) iter.Seq[V] {
 	return func(yield func(V) bool) {
 		if id == event.NoDevice || len(of) <= 1+len(members.chips[id])+len(members.meshes[id]) {

@@ -51,7 +51,7 @@ type node struct {
 	// Nothing says that such nodes exist.
 	Connections []uint64
 
-	DeviceID         event.Opt[uint64] // of a chip or of a mesh, which the node does not tell; at most 2^31-1
+	DeviceID         event.Opt[uint64] // of a chip or of a mesh: the node does not say which; at most 2^31-1
 	PhysicalDeviceID event.Opt[uint64] // of a chip, on program_execution
 
 	Address event.Opt[uint64]
@@ -109,8 +109,8 @@ type tensorNode struct {
 // An errorNode has the fields of an error.
 type errorNode struct{ Message, Operation string }
 
-// A deviceTensor is the part of a tensor on one chip. It is how a capture tells
-// which chips a mesh has.
+// A deviceTensor is the part of a tensor on one chip. The deviceTensors of a capture
+// show which chips a mesh has.
 type deviceTensor struct {
 	Address      event.Opt[uint64]
 	DeviceID     uint64

@@ -14,7 +14,7 @@ import (
 const (
 	noteAborted            = "aborted"             // an exception ended an operation
 	noteBadDeviceTensors   = "bad-device-tensors"  // device_tensors cannot be read
-	noteAbortedLate        = "aborted-late"        // an exception ended an operation after what it ran was told as if it went well
+	noteAbortedLate        = "aborted-late"        // an exception ended an operation after its programs were written as if it went well
 	noteBufferUnplaced     = "buffer-unplaced"     // a buffer of a type that is not known
 	noteDanglingConnection = "dangling-connection" // a connection to a node that does not exist
 	noteDuplicateKey       = "duplicate-key"       // a key comes twice with equal values
@@ -32,12 +32,12 @@ const (
 	noteUnattributed       = "unattributed"        // CBs, dataflow buffers or scratchpads that name no core
 	noteUnfinished         = "unfinished"          // functions that did not end: the run threw or was cut
 	noteUnknownType        = "unknown-node-type"   // nodes of kinds that are not known here
-	noteWorkloadLate       = "workload-late"       // a program was told as perhaps several, before the next one showed that it is one
+	noteWorkloadLate       = "workload-late"       // a program was written as perhaps several, before the next one showed that it is one
 )
 
 // Facts that a capture hides. With such a note a verdict is never "fits".
 const (
-	hiddenApart     = "buffers-apart"      // L1 buffers under ids that no run looks at
+	hiddenApart     = "buffers-apart"      // L1 buffers under ids without runs
 	hiddenBetween   = "between-operations" // a database does not say which L1 buffers died between its operations
 	hiddenCacheHit  = "cache-hit"          // an operation that hit the program cache and is not known from before
 	hiddenGap       = "window-gap"         // a window does not list the L1 buffers that came before it, behind the last window

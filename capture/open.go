@@ -8,7 +8,7 @@ import (
 	"github.com/cbl1/cbl1/event"
 )
 
-// openRuns are the runs with nodes that were not told yet; a unit has one at most. Finding k
+// openRuns are the runs with CBs that no event has yet; a unit has one at most. Finding k
 // of them is O(k log k), however many are open.
 type openRuns struct {
 	units   *units

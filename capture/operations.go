@@ -180,9 +180,9 @@ func (o *operations) end(s *step, lost bool) {
 	o.leave()
 }
 
-// hit looks at the innermost function, which ends or goes on to its next program: if it
-// freed and placed nothing since, or says so, its program came from the cache. What an
-// exception ends found nothing there.
+// hit sets s.hit if the innermost function, which ends or goes on to its next program, found
+// its program in the cache: it freed and placed nothing since, or its node says so. A function
+// that an exception ends found nothing there.
 func (o *operations) hit(s *step, lost bool) {
 	c, f := o.inner(), o.ownFree()
 	if o.known.aborted[c.start] || c.unread || lost {
@@ -214,7 +214,7 @@ type function struct {
 	name      string // to shown.MaxName bytes
 	names     chain  // of the functions that run, this one included
 	cut       bool   // a path has not all of them
-	call      call   // inside it; without a path until somebody asks
+	call      call   // inside it; its path is made on demand
 	start     uint64 // counter
 	arguments uint64
 	cacheHit  event.Opt[bool]

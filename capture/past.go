@@ -5,8 +5,8 @@ import (
 	"github.com/cbl1/cbl1/event"
 )
 
-// past gathers what a capture tells of buffers from before it. Where they lay shows only
-// later, so it is of use to a second reading alone.
+// past gathers the traces of buffers from before a capture. Their places show only later,
+// so a second reading alone uses them.
 type past struct {
 	members *members
 	time    timeline

@@ -117,7 +117,7 @@ func (p *places) cross(b *buffer, when, at uint64) {
 	p.complete(at, p.programs.open.of(b.place.on...))
 }
 
-// complete tells some open runs. A buffer that waits for its tensor comes before them.
+// complete writes some open runs. A buffer that waits for its tensor comes before them.
 func (p *places) complete(at uint64, some []*run) {
 	if len(some) > 0 {
 		p.settle()
@@ -125,7 +125,7 @@ func (p *places) complete(at uint64, some []*run) {
 	}
 }
 
-// completeOn tells the open runs of the units that an id reaches.
+// completeOn writes the open runs of the units that an id reaches.
 func (p *places) completeOn(id device.ID) { p.complete(p.at, p.programs.open.on(id)) }
 
 // settle lays the buffer that waits for its tensor, because something to come depends on it.
@@ -135,7 +135,7 @@ func (p *places) settle() {
 	}
 }
 
-// lay finds the place of a new buffer and tells it.
+// lay finds the place of a new buffer and writes its event.
 func (p *places) lay(b *buffer) {
 	p.meet(b.said.named)
 	p.memory.lay(b)
@@ -182,7 +182,7 @@ func (p *places) free(s *step) {
 	p.programs.hideDoubted(s.at, id, others)
 }
 
-// close looks at a free that nothing followed. An operation that is not known to have
+// close ends a free that nothing followed. An operation that is not known to have
 // hit the program cache, or was aborted, ran something hidden. In a plan nothing is.
 func (p *places) close(f *freeing) {
 	if f == nil || !f.inOp || f.settled {
@@ -194,7 +194,8 @@ func (p *places) close(f *freeing) {
 	}
 }
 
-// hit tells what ran where the innermost function found its program in the cache, if that is known.
+// hit writes the programs that ran where the innermost function found its program in the cache, if
+// they are known.
 func (p *places) hit(s *step) {
 	if !s.hit {
 		return
@@ -332,7 +333,7 @@ func (p *places) allocate(n *node, id device.ID) {
 	}
 }
 
-// tensor records a tensor, which tells the cores of a sharded buffer.
+// tensor records a tensor, which names the cores of a sharded buffer.
 func (p *places) tensor(n *node) {
 	if b := p.memory.tensor(n); b != nil {
 		p.lay(b)

@@ -2,7 +2,7 @@ package capture
 
 import "github.com/cbl1/cbl1/event"
 
-// shows tells a plan from a run. A plan shows everything.
+// shows records whether a capture is a plan or a run. A plan shows everything.
 type shows struct {
 	placed, recorded, executed bool // something; with an address; an execution
 

@@ -131,7 +131,7 @@ type startKey struct {
 	othersUnsettled     bool   // some of them may be more programs
 }
 
-// complete tells some open runs, and before each the programs of its workload that ended
+// complete writes some open runs, and before each the programs of its workload that ended
 // where the next began.
 func (p *programs) complete(at uint64, some []*run) {
 	var all [][]*run
@@ -146,7 +146,7 @@ func (p *programs) complete(at uint64, some []*run) {
 	p.open.removeAll(some)
 }
 
-// completeParts tells the programs with one number of some workloads. A program ends
+// completeParts writes the programs with one number of some workloads. A program ends
 // where another one of its workload follows.
 func (p *programs) completeParts(all [][]*run, i int, at uint64) {
 	var starts []start
@@ -179,7 +179,7 @@ func (p *programs) completeParts(all [][]*run, i int, at uint64) {
 	p.tellFreed(ended, at)
 }
 
-// completeBefore tells the programs of a workload that ended before the run of a unit, if there are any.
+// completeBefore writes the programs of a workload that ended before the run of a unit, if there are any.
 func (p *programs) completeBefore(u *unit, at uint64) {
 	if u.run == nil || len(u.run.before) == 0 {
 		return
@@ -200,7 +200,7 @@ func (p *programs) tellFreed(ended []device.ID, at uint64) {
 	}
 }
 
-// define returns the program of a run, and tells it if it is a new one.
+// define returns the program of a run, and writes its definition if it is a new one.
 func (p *programs) define(r *run) program.ID {
 	id, cbs, err := p.layouts.of(r.cbs, p.specs.spec)
 	if err != nil {
@@ -212,8 +212,8 @@ func (p *programs) define(r *run) program.ID {
 	return id
 }
 
-// start tells what began to run at one moment: one event for units with the same
-// program and operation.
+// start writes the programs that began to run at one moment: one event for units with the
+// same program and operation.
 func (p *programs) start(all []start, node uint64) {
 	slices.SortStableFunc(all, func(a, b start) int { return byID(a.unit.id, b.unit.id) })
 	at, first, events := map[startKey]int{}, []*unit(nil), p.starting[:0]
@@ -366,7 +366,7 @@ func (p *programs) hideFree(at uint64, id device.ID) {
 	}
 }
 
-// hideProgram hides the program of one unit. The part of it that was told stays, and so do
+// hideProgram hides the program of one unit. Its CBs that events have stay, and so do
 // the programs of its workload before it.
 func (p *programs) hideProgram(at uint64, u *unit) {
 	since := p.heralds.wake(u)

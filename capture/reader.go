@@ -126,7 +126,7 @@ func (r *Reader) eventLog(in io.Reader, compressed bool) error {
 	return r.told(log.Events(), "an event log, not a graph capture; cbl1 stream reads it")
 }
 
-// told takes an input that is no capture and tells its events itself.
+// told passes the events of an input that is no capture to r.log. Without r.log the input is refused.
 func (r *Reader) told(events iter.Seq2[*event.Event, error], what string) error {
 	if r.log == nil {
 		return &event.InputError{File: r.file, Line: 1, Node: -1, Reason: "this is " + what, Err: event.ErrNotCapture}

@@ -19,7 +19,7 @@ type saidBanks struct{ l1, small saidBank }
 // A saidBank is the size of the banks of one kind.
 type saidBank struct {
 	event.Opt[uint64]
-	differ bool // messages tell several sizes
+	differ bool // messages name several sizes
 }
 
 // read adds the sizes that the message of an error names.

@@ -142,7 +142,7 @@ func (r *partReader) borders() error {
 			continue
 		}
 		if !r.before.ids {
-			b.named = event.NoDevice // the graphs are of 2024 and tell no devices apart
+			b.named = event.NoDevice // the graphs are of 2024 and do not distinguish devices
 		}
 		b.at = p.slices[i].start
 		r.listed(b)

@@ -17,7 +17,7 @@ type smallSizes struct {
 	all  smallSize               // of all rows
 }
 
-// newSmallSizes reads rows. A row with a contradicted id tells no size.
+// newSmallSizes reads rows. A row with a contradicted id has no size.
 func newSmallSizes(rows []deviceInfo, contradicted map[uint64]bool) *smallSizes {
 	s := &smallSizes{byID: map[device.ID]smallSize{}}
 	for i, d := range rows {

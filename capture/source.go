@@ -106,7 +106,7 @@ func (r *Reader) Events(opt Options) iter.Seq2[*event.Event, error] {
 }
 
 // A reading is a capture read once, from its first node to its last: each node passes through the
-// operations and the places, and what these tell is yielded.
+// operations and the places, and the events of these are yielded.
 type reading struct {
 	opt        Options
 	reader     *Reader
@@ -178,7 +178,7 @@ func (r *reading) run(yield func(*event.Event, error) bool) error {
 	return r.out.flush(yield)
 }
 
-// begin tells the header, and the units that an earlier reading has met, so that none
+// begin writes the header, and the units that an earlier reading has met, so that none
 // comes late.
 func (r *reading) begin() {
 	source := "capture"
@@ -194,7 +194,7 @@ func (r *reading) begin() {
 	}
 }
 
-// ask completes all open runs if the node before next was the node of Options.At.
+// ask completes all open runs behind the node of Options.At, once next is a later node.
 func (r *reading) ask(next uint64) {
 	if !r.opt.At.OK || next <= r.opt.At.V {
 		return
@@ -209,7 +209,8 @@ func (r *reading) ask(next uint64) {
 // stand says to the third stage where the reading stands behind the node at hand.
 func (r *reading) stand() { r.places.stand(r.operations.now(r.places.at)) }
 
-// failed returns an error if the node at hand cannot be told. Nothing of the node is yielded then.
+// failed returns an error if a program of the node at hand cannot be defined. No event of the node
+// is yielded then.
 func (r *reading) failed() error {
 	e := r.places.programs.err
 	if e == nil {

@@ -14,19 +14,19 @@ type Options struct {
 	Arch  l1.Arch // "" = by the file's L1 size, or Blackhole
 	Base  uint64  // where circular buffers start; 0 = by file or architecture
 	Align uint64  // alignment of their addresses; 0 = by architecture
-	// L1Small is the size of the L1_SMALL area at the top of L1. Absent: the file tells it by
+	// L1Small is the size of the L1_SMALL area at the top of L1. Absent: the file gives it by
 	// the size of a bank, or there is none. L1 buffers without an address are placed below it.
 	L1Small event.Opt[uint64]
 	MaxL1   uint64 // size of L1; 0 = by file or architecture
 	// NoInfer leaves operations that found their program in the cache without one.
 	NoInfer bool
-	// At, if present, is the counter of a node. After it the source tells everything that
-	// is still open as it stands, so that somebody may look at this moment.
+	// At, if present, is the counter of a node. After it the source yields the open programs
+	// as they stand, so that a query of this moment sees them.
 	At event.Opt[uint64]
 	// Ahead reads a regular file before the first event, so that late knowledge is known from the start.
 	Ahead bool
-	// Operations tells of each function that it starts and ends. Without it, events have the
-	// functions that run (Event.Op), and one in which nothing happens is not told.
+	// Operations yields the start and the end of each function. Without it, events name the
+	// functions that run (Event.Op), and a function in which nothing happens has no event.
 	Operations bool
 }
 
@@ -202,10 +202,10 @@ func (s *specs) contradict(units *units) {
 }
 
 // compareSmall notes rows that contradict themselves, or an L1_SMALL buffer. It reports whether
-// another size of L1_SMALL was told than is known now.
+// a declaration has another size of L1_SMALL than is known now.
 func (s *specs) compareSmall(units *units, odd notes) (late bool) {
 	if s.opt.L1Small.OK {
-		return false // the file is not asked
+		return false // the file's sizes are not used
 	}
 	s.contradict(units)
 	s.conclude(units)
@@ -244,7 +244,7 @@ func (s *specs) conclude(u *units) {
 	}
 }
 
-// tellsL1 reports whether an option or the file tells the size of L1.
+// tellsL1 reports whether an option or the file gives the size of L1.
 func (s *specs) tellsL1() bool {
 	tells := func(d deviceInfo) bool { return d.WorkerL1Size.V > 0 }
 	return s.opt.MaxL1 != 0 || s.opt.Arch != "" || slices.ContainsFunc(s.infos(), tells)

@@ -43,7 +43,7 @@ func (t *timeline) window(at uint64) int {
 // A span is where a function begins and ends.
 type span struct{ start, end uint64 }
 
-// enters and leaves take in that a function begins, or that the innermost one ends.
+// enters and leaves record that a function begins, or that the innermost one ends.
 func (t *timeline) enters(at uint64) {
 	if t.listable && !t.sliced {
 		t.open = append(t.open, len(t.spans))

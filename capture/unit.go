@@ -25,7 +25,7 @@ type unit struct {
 	ran     bool // a program
 	blind   bool // its programs are hidden up to the next free
 	since   announced
-	hybrid  bool // it was told that its allocator is in HYBRID mode
+	hybrid  bool // an event says that its allocator is in HYBRID mode
 	run     *run // what it placed; nil if it never placed anything
 
 	seats [2]int  // in the crowds of heralds, from 1; 0 = in none
@@ -40,7 +40,7 @@ type declared struct {
 	chips []device.ID
 }
 
-// declared reports whether anything was told of a unit.
+// declared reports whether a unit has a declaration.
 func (u *unit) declared() bool { return u.told.role != "" }
 
 func declaredBy(e *event.Event) declared { return declared{e.Role, e.Spec, e.From, e.Chips} }
@@ -92,8 +92,8 @@ func (u *units) reached(id device.ID) []*unit {
 	return u.reach[id]
 }
 
-// among returns the units of a crowd that an id reaches. It looks at the fewer: those units, or all that
-// the id reaches.
+// among returns the units of a crowd that an id reaches. It visits the units of the crowd, or all that the
+// id reaches, whichever are fewer.
 func (u *units) among(some *crowd, id device.ID) (out []*unit) {
 	if id != event.NoDevice && 1+len(u.members.chips[id]) < len(some.all) {
 		for _, one := range u.reached(id) {
@@ -219,7 +219,7 @@ func idsOf(all []*unit) []device.ID {
 // A run has the CBs that one unit placed since the last free that reached it.
 type run struct {
 	on      *unit
-	before  []*run // programs of the same workload that ended where the next began, and are not told yet
+	before  []*run // programs of the same workload that ended where the next began, and have no event yet
 	divided bool   // it began where such a program ended
 	cbs     []program.CB
 	told    int        // cbs that an event has
@@ -238,7 +238,7 @@ type run struct {
 	opened uint64 // its number in openRuns; 0 = it is not there
 }
 
-// open reports whether the run has nodes that were not told.
+// open reports whether the run has CBs that no event has.
 func (r *run) open() bool { return r.told < len(r.cbs) }
 
 // alive reports whether anything was placed since the last free.

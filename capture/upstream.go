@@ -154,7 +154,7 @@ func sumOf(list []upstreamCB) (sum uint64) {
 	return sum
 }
 
-// keysOf returns all that tells CBs apart but their device, in order.
+// keysOf returns the keys of CBs, sorted. CBs have the same key if they differ in their device alone.
 func keysOf(list []upstreamCB) (keys []string) {
 	for _, cb := range list {
 		key := binary.LittleEndian.AppendUint64(nil, cb.address)

@@ -11,11 +11,11 @@ import (
 type workload struct {
 	at    uint64 // counter of the free, the first of several
 	most  int    // at most so many; 0 = no free announced any
-	found int    // programs so far that are told apart
+	found int    // distinct programs so far
 	shown bool   // something was placed since
 	over  bool   // a program of the unit ended: what follows is none of these
 
-	unsettled []uint64 // first nodes of runs that were told as perhaps several programs
+	unsettled []uint64 // first nodes of runs that were written as perhaps several programs
 }
 
 // divides reports whether a node begins another program than the run so far: it shares bytes of a core with
@@ -50,7 +50,7 @@ type announced struct {
 	programs   []firstRun
 	executions int // of these: the k-th is of the k-th program
 	workload
-	relied stretch // from the first free or meeting that an execution was told behind, to the last such execution
+	relied stretch // from the first free or meeting that an execution was written behind, to the last such execution
 }
 
 // A firstRun is a program that began to run, and the counter of its first node.
