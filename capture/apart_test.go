@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What is known to be in L1 while no check can look at it is never taken for room.
+// Bytes of buffers that no check can query never count as room.
 func TestL1Unseen(t *testing.T) {
 	run := func(s *script, id int) {
 		s.op("ttnn.matmul", nil, func() { s.cb(id, "{[0-0 - 1-1]}", 111616, 1048576) })

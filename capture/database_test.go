@@ -107,7 +107,7 @@ func bufferAt8192(kind string) string {
 	return fmt.Sprintf(`"node_type":"buffer_%s","connections":[0],"params":{"address":8192,"buffer_type":1,"device_id":0,"max_size_per_bank":64,"num_cores":0,"page_size":64,"size":256,"type":"L1"}`, kind)
 }
 
-// toldIn returns what a database tells.
+// toldIn returns the events of a database, as text.
 func toldIn(t *testing.T, m tablesOf) string {
 	t.Helper()
 	inputs, err := Databases(m, "db.sqlite")

@@ -9,7 +9,7 @@ import (
 	"github.com/cbl1/cbl1/event"
 )
 
-// TestTeller asks the last stage of a reading alone: what it is told, and in which order, comes out.
+// TestTeller drives the last stage of a reading alone: events come out in the order in which they go in.
 func TestTeller(t *testing.T) {
 	late := false
 	for name, c := range map[string]struct {
@@ -46,7 +46,7 @@ func TestTellerBlocks(t *testing.T) {
 	require.ErrorIs(t, one.flush(func(*event.Event, error) bool { return false }), errStop)
 }
 
-// TestTellerNotes counts what is hidden only in a run, and tells hidden facts before anomalies.
+// TestTellerNotes counts facts that are hidden only in a run. Hidden facts come before anomalies.
 func TestTellerNotes(t *testing.T) {
 	for _, plan := range []bool{false, true} {
 		one := newEvents()
@@ -75,7 +75,7 @@ func flushed(t *testing.T, one *events) (nodes []uint64) {
 	return nodes
 }
 
-// TestHeraldsAlone asks what frees announce and end without the other parts.
+// TestHeraldsAlone drives the heralds without the other parts: what frees announce, and what they end.
 func TestHeraldsAlone(t *testing.T) {
 	known := newMembers()
 	known.member(8, 0)

@@ -67,7 +67,7 @@ func ExampleReader_Events_hidden() {
 	// 0 unreadable size: "4096 bytes" is not a whole number <nil>
 }
 
-// Every error says what is wrong, and where. Nodes without their counters cannot be told apart.
+// Every error says what is wrong, and where. Nodes need their counters.
 func ExampleReader_Events_refused() {
 	const text = `[{"counter": 7, "node_type": "capture_start"}]`
 	for _, err := range capture.NewReader(strings.NewReader(text), "trace.json").Events(capture.Options{}) {

@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "TestFew: write testdata/few.txt anew; review the difference")
 
-// TestFew compares all that captures of a few nodes tell: testdata/few.txt has a section for each,
+// TestFew compares the event logs of captures of a few nodes: testdata/few.txt has a section for each,
 // with its nodes, and behind > the lines of the event log that they make.
 func TestFew(t *testing.T) {
 	testkit.Sections(t, "testdata/few.txt", *update, func(asked []string) []string {
@@ -66,7 +66,7 @@ type few struct {
 	windows []string // before the one at hand
 }
 
-// take takes in a line: a word of options, of a report, or a node.
+// take reads a line: a word of options, of a report, or a node.
 func (c *few) take(t *testing.T, line string) {
 	word, rest, _ := strings.Cut(line, " ")
 	switch word {
@@ -117,7 +117,7 @@ func (c *few) input(t *testing.T) Input {
 	return in
 }
 
-// log is the event log of an input. What is told again stands alone behind a line that says so.
+// log returns the event log of an input. A second reading stands alone, behind a line that says so.
 func (c *few) log(t *testing.T, in Input) string {
 	t.Helper()
 	var b bytes.Buffer

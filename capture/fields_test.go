@@ -78,7 +78,7 @@ func fieldNodes() []map[string]any {
 	return s.nodes
 }
 
-// outcome says whether a capture is refused, hides something, or is read; and what else check cannot tell.
+// outcome says whether a capture is refused, hides something, or is read, and lists the other codes of "cannot tell".
 func outcome(t *testing.T, nodes []map[string]any) string {
 	t.Helper()
 	data, err := json.Marshal(nodes)

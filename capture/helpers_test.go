@@ -9,7 +9,7 @@ func resultOf(in Input, opt Options) (*replay.Result, error) {
 	return replay.Run(in.Path, in.Events(opt), replay.Options{Runs: true, Groups: true, Room: &replay.RoomQuestion{Size: 1000}})
 }
 
-// heldIn asks a capture what holds a byte.
+// heldIn queries a capture for the holders of a byte.
 func heldIn(in Input, q replay.Question) (*replay.Result, error) {
 	return replay.Run(in.Path, in.Events(Options{At: q.At}), replay.Options{Ask: &q})
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/cbl1/cbl1/fit"
 )
 
-// The mode of a device is told before its programs, for which a file is read again. What
-// can be read once says that it came too late.
+// The mode of a device comes before its programs, for which a file is read again. An input
+// that can be read once reports that the mode came too late.
 func TestHybridIsReportedFirst(t *testing.T) {
 	const file = "testdata/right/08_said_later.json"
 	position := func(events []*event.Event, kind event.Kind) int {
@@ -48,7 +48,7 @@ func TestHybridAligns(t *testing.T) {
 }
 
 // A capture has the address of a buffer that was allocated per core on its first core alone. Where
-// the tensor says so late, the file is read again, and a pipe is told what the place is by then.
+// the tensor says so late, the file is read again, and the events of a pipe name the place that is known by then.
 func TestModesAreReportedWithBuffers(t *testing.T) {
 	for file, want := range map[string]struct {
 		mode           fit.Mode

@@ -108,7 +108,7 @@ func TestTraceConcat(t *testing.T) {
 	require.Equal(t, uint64(44), r.Live.List[0].At)
 }
 
-// A hit of the program cache and nothing else: nobody can tell.
+// A hit of the program cache and nothing else: the answer is "cannot tell".
 func TestTraceAddCached(t *testing.T) {
 	r := replayTrace(t, "visualizer_add_cached_2024.json", Options{})
 	require.Empty(t, r.L1)

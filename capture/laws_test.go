@@ -68,7 +68,7 @@ type laws struct {
 	live     map[fit.BufferID]map[device.ID]bool
 	alive    map[device.ID]*event.RunDevice
 	size     map[device.ID]int // nodes of what is alive
-	nodes    map[device.ID]int // nodes of runs that were told
+	nodes    map[device.ID]int // nodes of runs that have events
 	last     event.Pos
 }
 
@@ -173,8 +173,8 @@ func (l *laws) allocate(e *event.Event) {
 	}
 }
 
-// placed holds that a program is the same whether its addresses are taken as told or,
-// where they were not recorded, found again.
+// placed holds that a program is the same with the addresses of its event and, where they
+// were not recorded, with addresses that are found again.
 func (l *laws) placed(e *event.Event) {
 	var spec l1.Spec
 	for _, d := range l.declared {
@@ -225,7 +225,7 @@ func requireLaws(t require.TestingT, events []*event.Event, data []byte) {
 	require.Equal(t, nodes, events[len(events)-1].Nodes)
 }
 
-// TestLaws holds what the source tells of every capture here against what is true of all.
+// TestLaws checks the events of every capture here against laws that hold for all captures.
 func TestLaws(t *testing.T) {
 	for _, file := range captures(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
@@ -256,8 +256,8 @@ func TestLaws(t *testing.T) {
 	}
 }
 
-// TestCuts holds that a capture which is cut tells the beginning of what the whole one
-// tells, and then where it is cut.
+// TestCuts checks that a cut capture yields the first events of the whole one, and then an
+// error that names the place of the cut.
 func TestCuts(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, file := range captures(t) {
@@ -280,7 +280,7 @@ func TestCuts(t *testing.T) {
 	}
 }
 
-// TestStops holds that nothing is told to somebody who wants no more.
+// TestStops checks that no event follows once the caller stops.
 func TestStops(t *testing.T) {
 	file := "testdata/late_mesh.json"
 	whole, _ := toldBy(t, file, Options{})
@@ -367,7 +367,7 @@ func TestEventsOfLog(t *testing.T) {
 	require.Len(t, events, 3)
 	for _, err := range NewReader(strings.NewReader(text), path).Events(Options{}) {
 		require.NoError(t, err)
-		break // and nothing more is told
+		break // and no event follows
 	}
 }
 
@@ -450,7 +450,7 @@ func TestMemoryFollowsPrograms(t *testing.T) {
 	require.Less(t, heap[1], heap[0]+256<<10)
 }
 
-// BenchmarkEvents tells a capture that repeats itself.
+// BenchmarkEvents reads a capture that repeats itself.
 func BenchmarkEvents(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
@@ -463,7 +463,7 @@ func BenchmarkEvents(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/(1000*nodesPerRound), "ns/node")
 }
 
-// FuzzEvents tells anything: no panic, the same twice, laws that hold up to the error.
+// FuzzEvents reads any bytes: no panic, the same events twice, laws that hold up to the error.
 func FuzzEvents(f *testing.F) {
 	for _, file := range captures(f) {
 		if data, err := os.ReadFile(file); err == nil && len(data) < 20<<10 {

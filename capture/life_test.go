@@ -13,8 +13,8 @@ import (
 	"github.com/cbl1/cbl1/fit"
 )
 
-// When an address was free of others before a lost free, and when it was taken first in a window, as
-// somebody says who looks at all lives and frees each time.
+// When an address was free of others before a lost free, and when it was taken first in a window,
+// compared with a scan of all lives and frees each time.
 func TestLivesAgreeWithList(t *testing.T) {
 	const address = 4096
 	rapid.Check(t, func(t *rapid.T) {
@@ -99,7 +99,7 @@ func TestLivesAgreeWithList(t *testing.T) {
 	})
 }
 
-// Twice the windows ask for twice the memory, or a bit more: slices grow in steps.
+// Twice the windows need twice the memory, or a bit more: slices grow in steps.
 func TestListsOfManyWindows(t *testing.T) {
 	asked := func(windows uint64) float64 {
 		p := newPast(newMembers())

@@ -32,7 +32,7 @@ func (n *nest) node(kind, params string) {
 func (n *nest) start(name string) { n.node("function_start", fmt.Sprintf(`"name":%q`, name)) }
 func (n *nest) end(name string)   { n.node("function_end", fmt.Sprintf(`"name":%q`, name)) }
 
-// buffer places something, so that somebody is told the operation.
+// buffer places something, so that an event names the operation.
 func (n *nest) buffer() {
 	n.node("buffer_allocate", `"address":"1000000","size":"4096","max_size_per_bank":"64","type":"L1","device_id":"0"`)
 	n.node("buffer_deallocate", `"address":"1000000","size":"4096","type":"L1","device_id":"0"`)
@@ -142,8 +142,8 @@ func naivePath(stack []string) string {
 }
 
 // Operations whose names differ where they are cut are different operations: a hit of the
-// program cache runs what its own operation ran. But for the names, the capture tells what
-// one with short names does.
+// program cache runs what its own operation ran. But for the names, the capture has the
+// events of one with short names.
 func TestCutNamesDiffer(t *testing.T) {
 	graph := func(outer [2]string, inner bool) string {
 		var b strings.Builder

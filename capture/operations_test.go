@@ -10,8 +10,8 @@ import (
 	"github.com/cbl1/cbl1/event"
 )
 
-// TestOperationsAlone asks the second stage without the others: where each node stands, and what it says of
-// the program cache.
+// TestOperationsAlone drives the second stage without the others: the functions around each node, and hits of the
+// program cache.
 func TestOperationsAlone(t *testing.T) {
 	start := func(name string, hit event.Opt[bool]) node {
 		return node{Type: typeFunctionStart, Function: functionNode{Name: name, CacheHit: hit}}

@@ -11,8 +11,8 @@ import (
 	"github.com/cbl1/cbl1/replay"
 )
 
-// A free without a size of a bank tells where a buffer from before lay, and not how large it was. tt-metal compares
-// circular buffers with its address.
+// A free without a size of a bank has the address of a buffer from before, and not its size. tt-metal compares
+// circular buffers with this address.
 func TestFreedWithoutASize(t *testing.T) {
 	for size, failed := range map[int]int64{
 		900_000: 1, // it ends at 1,011,616, above the buffer at 1,000,000
@@ -62,7 +62,7 @@ func TestBorderOfALateDevice(t *testing.T) {
 	require.Equal(t, event.Some(uint64(1572864-4096-64)), r.Live.List[0].Address)
 }
 
-// A buffer from before the capture has the size of the free that ends it, where the node that stands for it tells only a
+// A buffer from before the capture has the size of the free that ends it, where the node that stands for it has only a
 // size of all banks.
 func TestFreeGivesTheSize(t *testing.T) {
 	for size, failed := range map[int]int64{

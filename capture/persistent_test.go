@@ -34,7 +34,7 @@ func lowL1(t *testing.T, change func(buffer, recorded, zero params)) string {
 	return s.text(t)
 }
 
-// What shows persistent pages, and of which programs nobody can tell whether they fit then.
+// What shows persistent pages, and for which programs the answer is "cannot tell" then.
 func TestPersistentPages(t *testing.T) {
 	for _, test := range []struct {
 		name   string

@@ -493,7 +493,7 @@ func TestOpt(t *testing.T) {
 	require.Equal(t, "duplicate key, malformed device_tensors", (event.AnomalyDuplicateKey | event.AnomalyDeviceTensors).String())
 }
 
-// An event log is no capture, and whoever gives it as one is told what reads it.
+// An event log is no capture. The error names the command that reads it.
 func TestReaderKnowsLogs(t *testing.T) {
 	for _, c := range []struct {
 		text string

@@ -139,7 +139,7 @@ func smallNotes(r *replay.Result) string {
 	return strings.Join(codes, " ")
 }
 
-// TestSmallOfLateChip: a chip shows behind a buffer of its mesh, and their rows tell sizes of L1_SMALL. The room on the chip ends
+// TestSmallOfLateChip: a chip shows behind a buffer of its mesh, and their rows have sizes of L1_SMALL. The room on the chip ends
 // where its own row says. A pipe cannot be read again: its room ends where both rows agree, and a note says that the mesh is late.
 func TestSmallOfLateChip(t *testing.T) {
 	row := func(id, small int) string {

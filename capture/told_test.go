@@ -43,7 +43,7 @@ func TestEventsOfLateMesh(t *testing.T) {
 24 end
 `, "\n"), summary(events))
 
-	// What can be read only once says so, and tells the chips to the end.
+	// An input that can be read only once says so, and its events name the chips to the end.
 	data, err := os.ReadFile("testdata/late_mesh.json")
 	require.NoError(t, err)
 	once, err := told(data, Options{})
@@ -147,7 +147,7 @@ func TestEventsOfUnknownMesh(t *testing.T) {
 `, "\n"), summary(events))
 }
 
-// Options.At has what is open told as it stands.
+// With Options.At the events have the open programs as they stand.
 func TestEventsOfAt(t *testing.T) {
 	events, _ := toldBy(t, "testdata/repeats.json", Options{At: event.Some[uint64](4)})
 	require.Contains(t, summary(events), `

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What a few nodes tell: each file is as small as the rule that it is about.
+// The events of a few nodes: each file is as small as the rule that it is about.
 
 const functionEnd = `"node_type":"function_end","params":{"name":"f"}`
 
@@ -18,7 +18,7 @@ func calls(hit string) string {
 	return `"node_type":"function_start","params":{"name":"f","program_cache_hit":` + hit + `}`
 }
 
-// toldFew returns a summary of what a file of some nodes tells, and of what it told
+// toldFew returns a summary of the events of a file of some nodes, and of the events
 // before it began again.
 func toldFew(t *testing.T, opt Options, nodes ...string) (events, void string) {
 	t.Helper()

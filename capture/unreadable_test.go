@@ -13,8 +13,8 @@ import (
 	"github.com/cbl1/cbl1/replay"
 )
 
-// TestUnreadableHidesDependents: a field of one node is read, and then hidden. What depends on it is in no answer: nobody can
-// tell, and no program is said not to fit.
+// TestUnreadableHidesDependents: a field of one node is read, and then hidden. What depends on it is in no answer: some are
+// "cannot tell", and no program is said not to fit.
 func TestUnreadableHidesDependents(t *testing.T) {
 	const (
 		free    = `"circular_buffer_deallocate_all","params":{"device_id":0}`
@@ -41,7 +41,7 @@ func TestUnreadableHidesDependents(t *testing.T) {
 				begin, free, end, // the program comes from the cache: either may have run
 			}, "SIZE", "8193", 1,
 		},
-		{ // whose free, with its address, tells of no buffer from before the program
+		{ // whose free, with its address, shows no buffer from before the program
 			"allocation", []string{free, program, buffer, alloc, strings.NewReplacer("AT", "2", "ID", "0").Replace(drop)}, "AT", "2", 0,
 		},
 	} {

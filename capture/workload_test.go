@@ -18,7 +18,7 @@ func bothWays(t *testing.T, s *script) (file, pipe *replay.Result) {
 	return s.replay(t, Options{}), pipe
 }
 
-// Two programs of one workload with a buffer between them: what is told of the first one
+// Two programs of one workload with a buffer between them: the event of the first one
 // may be both. It does not fit, and a second reading knows that it is one program.
 func TestWorkloadSettledLate(t *testing.T) {
 	s := &script{}
@@ -76,7 +76,7 @@ func TestWorkloadNotSettled(t *testing.T) {
 	require.Contains(t, file.Untold(), replay.CodeUnsettled)
 }
 
-// Three programs: each is told apart from the next, and the k-th execution is of the k-th;
+// Three programs: each is distinct from the next, and the k-th execution is of the k-th;
 // what comes after them is of the last one. A hit runs all of them again.
 func TestWorkloadOfThree(t *testing.T) {
 	s := &script{}
@@ -134,7 +134,7 @@ func TestHitOfShorterWorkload(t *testing.T) {
 	require.Contains(t, file.Untold(), replay.CodeAmbiguous)
 }
 
-// A workload that goes on is no earlier one, though two of its programs were told already: a
+// A workload that goes on is no earlier one, though two of its programs have events already: a
 // free of an unknown id behind its third is no hit of the two.
 func TestNoHitOfOpenWorkload(t *testing.T) {
 	s := &script{}
@@ -203,7 +203,7 @@ func TestHitWithinAWorkload(t *testing.T) {
 }
 
 // TestHitBesideARunOfAnUnknownMesh: a free of a mesh announced the run that goes on when a free shows a hit, so the run is no
-// program of the cache. Only the tensor behind tells that the mesh has the chip.
+// program of the cache. Only the tensor behind shows that the mesh has the chip.
 func TestHitBesideARunOfAnUnknownMesh(t *testing.T) {
 	s := &script{}
 	s.op("f", nil, func() {
@@ -253,7 +253,7 @@ func TestExecutionShowsTheMeshOfAFree(t *testing.T) {
 	require.Contains(t, pipe.Untold(), replay.CodeMeshLate)
 }
 
-// An exception comes after what was enqueued was told: a second reading takes it back.
+// An exception comes after the events of its enqueued programs: a second reading takes them back.
 func TestAbortedLate(t *testing.T) {
 	s := &script{}
 	s.member(2, 0)
