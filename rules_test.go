@@ -25,7 +25,7 @@ import (
 
 // The rules of this repository. Each is a function from parsed source to
 // complaints, so that rules_bad_test.go can prove that it fails when it should.
-// The functions read files themselves and do not ask the go command or git,
+// The functions read files themselves and do not run the go command or git,
 // because go test caches a pass until a file that the test has read changes.
 
 const module = "github.com/cbl1/cbl1"
@@ -422,7 +422,7 @@ func checkInit(s *source) []string {
 }
 
 func checkGoroutines(s *source) []string {
-	// Nobody calls the command. Who calls serve asks for what it starts.
+	// The command has no callers. Callers of serve expect its goroutines.
 	if s.test() || s.dir() == "cmd/cbl1" || s.dir() == "internal/live/serve" {
 		return nil
 	}
@@ -535,8 +535,8 @@ func checkFolders(names []string) []string {
 	return out
 }
 
-// checkClosure looks at what a core package depends on, however indirectly, the
-// standard library left out.
+// checkClosure checks the dependencies of a core package, indirect ones included, without
+// the standard library.
 func checkClosure(pkg string, deps []string) []string {
 	var out []string
 	for _, dep := range deps {

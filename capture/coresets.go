@@ -55,7 +55,7 @@ func (s coreSets) shardGrid(raw []byte) (set l1.CoreRangeSet) {
 }
 
 // readGrid reads a list of rectangles: as JSON, in which only the numbers behind x and
-// y are looked at, or in one of the two spellings of core range sets.
+// y are read, or in one of the two spellings of core range sets.
 func readGrid(text []byte) (set l1.CoreRangeSet) {
 	if text[0] == '{' {
 		set, _ = l1.ParseCoreRangeSet(string(text))

@@ -128,7 +128,7 @@ func collect(seq func(func(Owner, l1.Range) bool)) []held {
 	return out
 }
 
-// requireEqual compares everything that can be asked of a Counter with the model.
+// requireEqual compares the answers of all queries of a Counter with the model.
 func requireEqual(t require.TestingT, m *byteModel, c *Counter) {
 	require.NoError(t, c.CheckInvariants())
 	require.Equal(t, m.bytes(), c.Bytes(), "bytes of %v", m.live)

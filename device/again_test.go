@@ -268,7 +268,7 @@ func TestOneAfterTheOther(t *testing.T) {
 	require.Len(t, slices.CompactFunc(slices.Clone(f.slots), func(a, b *chip) bool { return f.at(a.slot).cores == f.at(b.slot).cores }), 1)
 }
 
-// Cores that programs have told apart are one class again when they have left.
+// Cores that programs have divided are one class again when the programs have left.
 func TestClassesComeBackToOne(t *testing.T) {
 	f, m, _ := fleetOf(t, 1, 1)
 	mustRegister(t, f, programOn(t, 1, "{[0-0 - 7-7]}", 0, 4096), m.Set())

@@ -13,7 +13,7 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// Sets that were asked for lately cost no allocation, until a device comes or goes.
+// Recently made sets cost no allocation, until a device comes or goes.
 func TestOfRemembersSets(t *testing.T) {
 	f := device.NewFleet()
 	mesh, err := f.AddMesh(0, 10, 10, l1.P150())

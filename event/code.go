@@ -31,7 +31,7 @@ const (
 	CodeNotRegistered Code = "not-registered" // device.ErrNotRegistered
 	CodeConflict      Code = "conflict"       // device.ErrConflict: replace it instead
 	CodeDoesNotFit    Code = "does-not-fit"   // fit.Verdict, fit.ErrNoSpace
-	CodeCannotTell    Code = "cannot-tell"    // fit.Verdict that cannot tell, fit.ErrHidden
+	CodeCannotTell    Code = "cannot-tell"    // fit.Verdict with reasons for "cannot tell", fit.ErrHidden
 	CodeOverflow      Code = "overflow"       // device.ErrOverflow
 	CodeBuffer        Code = "buffer"         // device.ErrBuffer
 	CodeAllocated     Code = "allocated"      // device.ErrAllocated

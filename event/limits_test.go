@@ -51,7 +51,7 @@ func TestWriterKeepsLines(t *testing.T) {
 	}
 }
 
-// What no log can tell, by one field more than it can.
+// Events that no log can hold. Each differs from a valid one in one field.
 func TestWriterRefusesEachField(t *testing.T) {
 	reversed := program.CB{Cores: l1.MustParseCoreRangeSet("{[0-0 - 0-0]}"), Fixed: true, Address: 2, Size: math.MaxUint64}
 	cb := func(change func(cb *event.CB)) event.Event {

@@ -75,7 +75,7 @@ func verdict(line string) string {
 }
 
 // Each field of each line, missing and with values on both sides of all limits. -update writes the
-// answers anew: look at them.
+// answers anew: review the difference.
 func TestEachField(t *testing.T) {
 	if strconv.IntSize == 32 {
 		t.Skip("some numbers end at 2^31-1 here")
@@ -221,8 +221,8 @@ func TestAddTo(t *testing.T) {
 	require.Error(t, err)
 }
 
-// A Writer that has failed writes nothing that a fleet does, and keeps its first error; so does one that
-// was told of an event that it does not know.
+// A Writer that has failed writes nothing that a fleet does, and keeps its first error; so does one with
+// an event of an unknown kind.
 func TestObserveAfterAnError(t *testing.T) {
 	var log bytes.Buffer
 	w := event.NewWriter(&log)

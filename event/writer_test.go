@@ -374,7 +374,7 @@ func everyField(all map[string]bool, path string, t reflect.Type) {
 	all[path] = true
 }
 
-// What no log can tell is an error with the field in it; nothing is written, and the next
+// An event that no log can hold is an error with the field in it; nothing is written, and the next
 // event may be.
 func TestWriterRefuses(t *testing.T) {
 	const big = math.MaxInt64 + 1
@@ -601,7 +601,7 @@ func (c *counter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// A fleet tells what happens in it.
+// A fleet reports its operations to a Writer.
 func ExampleWriter_Observe() {
 	var log bytes.Buffer
 	w := event.NewWriter(&log)

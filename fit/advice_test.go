@@ -49,7 +49,7 @@ func TestAdviceNamesTheBuffersOfItsCores(t *testing.T) {
 	require.Equal(t, "take 200 bytes off CB 1, which has 1,200", v.Advice())
 	require.True(t, fit.Check(follow(t, v), at).Fits())
 
-	// The same by bytes alone, which tt-metal does not look at: an L1_SMALL buffer.
+	// The same by bytes alone, which tt-metal does not compare: an L1_SMALL buffer.
 	at.Buffers[0].Kind = fit.KindL1Small
 	small, err := program.NewBuilder(1).CB(program.CB{Cores: right, Size: 900}).CB(program.CB{Cores: left, Size: 300}).Build(spec)
 	require.NoError(t, err)

@@ -17,7 +17,7 @@ import (
 //
 // Its lists of free blocks search so for L1 buffers: they take the highest block that is large enough,
 // not the smallest one, and cut from its top (allocator/algorithms/free_list_opt.cpp with the policy
-// FIRST of bank_manager.cpp, from the top as buffers/buffer.cpp asks for all outside DRAM). Circular
+// FIRST of bank_manager.cpp, from the top as buffers/buffer.cpp sets for all outside DRAM). Circular
 // buffers are in no such list and do not block: a program checks them when it runs.
 func Highest(size, align uint64, free l1.Range, taken iter.Seq[l1.Range]) (at l1.Range, ok bool) {
 	gap := free

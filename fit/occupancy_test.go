@@ -95,7 +95,7 @@ func TestOccupancy(t *testing.T) {
 	require.Equal(t, fit.NoOwner, fit.RoomThroughout(grid, 0, fit.NewOccupancy(fit.Place{Spec: low}), before).Above, "the end of the other one")
 }
 
-// TestRoomOn asks for the room beside the buffers of places and above their programs.
+// TestRoomOn queries the room beside the buffers of places and above their programs.
 func TestRoomOn(t *testing.T) {
 	spec := l1.Spec{Cols: 4, Rows: 1, L1Size: 1000, L1Small: 100, CBBase: 100, CBAlign: 64, L1Align: 16}
 	p := placed(t, spec, 1, on(0, 0), 110)

@@ -16,7 +16,7 @@ type Place struct {
 	Devices int      // how many there are; 0 is 1
 	Spec    l1.Spec
 	Hybrid  bool     // the allocator is in HYBRID mode: tt-metal compares circular buffers with the L1 buffers of all places
-	Buffers []Buffer // that live there, in the order in which a clash names equals; those outside L1 are not looked at
+	Buffers []Buffer // that live there, in the order in which a clash names equals; those outside L1 do not count
 
 	Programs []*program.Program // that are registered there, by id
 	// Held is the union of the ranges of Programs, worked out beforehand. HeadroomOver adds them up

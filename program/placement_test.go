@@ -286,8 +286,8 @@ func withBase(spec l1.Spec, base uint64) l1.Spec {
 	return spec
 }
 
-// Example F again, as a caller sees it: 6,144 bytes are taken where 7,168 were asked
-// for, and the finding carries the facts.
+// Example F again, as a caller sees it: 6,144 bytes are taken where 7,168 were
+// requested, and the finding carries the facts.
 func TestOverlapFindingCarriesTheFacts(t *testing.T) {
 	p := build(t, l1.N150(), cb("{[0-0 - 0-0]}", 2048), cb("{[1-0 - 1-0]}", 6144), cb("{[0-0 - 1-0]}", 1024))
 

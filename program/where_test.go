@@ -10,8 +10,8 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// Which group a core is in is found without a look at each: as many answers as there are
-// cores around are the same.
+// The group of a core is found without a visit to each group. A scan of the groups gives the same
+// answers, also for cores of no group.
 func TestGroupOfACore(t *testing.T) {
 	most := 0
 	rapid.Check(t, func(t *rapid.T) {

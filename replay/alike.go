@@ -25,7 +25,7 @@ type rows struct {
 	fleet  *device.Fleet
 	fresh  map[likeness]*row // to which nothing has happened
 	order  []*row            // by id, while there are no more
-	lately struct {          // what was asked of last, while there are no more
+	lately struct {          // the last query, while there are no more
 		set  device.Set
 		rows []*row
 		all  int

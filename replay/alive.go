@@ -13,7 +13,7 @@ import (
 
 // programs are the programs of the devices of a row: their rows in Programs, and the live ones.
 type programs struct {
-	ran    bool                     // a run was told
+	ran    bool                     // a run has an event
 	detail layered[program.ID, int] // of a log the row of a program, of runs its first row
 	starts starts
 	cores  l1.CoreSet // covered by a local circular buffer at any time

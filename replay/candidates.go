@@ -11,8 +11,8 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// maxCandidates is how many workloads are judged where one of them ran. Of more the answer
-// is cannot tell.
+// maxCandidates is how many workloads are judged where one of them ran. With more of them the
+// answer is CannotTell.
 const maxCandidates = 64
 
 // maxPrograms is how many programs the candidates of a run may have in all to be judged.

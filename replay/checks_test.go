@@ -225,7 +225,7 @@ func TestTightestIsFound(t *testing.T) {
 	}
 }
 
-// A share of L1 is as many bytes on all devices, or nobody can tell whether it is kept:
+// A share of L1 is as many bytes on all devices, or the answer is "cannot tell":
 // 90 % of a Blackhole core are more than is usable of a Wormhole core.
 func TestBudgetOfSeveralSpecs(t *testing.T) {
 	const first = `{"event":"device","device":0,"spec":{"board":"p150"}}` + "\n"

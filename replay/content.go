@@ -24,7 +24,7 @@ type content struct {
 	logical  [numKinds]uint64 // of counted
 	detail   ProgramDetail    // but for First, Last and Op
 
-	buffers []ProgramBuffer // nil until Options.Buffers asks
+	buffers []ProgramBuffer // nil without Options.Buffers
 	crossed crossing
 
 	from   origin

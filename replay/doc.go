@@ -6,8 +6,8 @@
 // [StreamAnswer]; Answer and Stream write the same as lines. A refusal of the fleet is a [RefusedError],
 // counted as a [RefusalCount]. A [SharedSession] is one that several logs [Feed] at once.
 //
-// [Run] feeds a Session with all events of a source and makes a [Result] as far as its
-// [Options] ask for it. The fleet has everything that it keeps for itself. The rest is in a row for
+// [Run] feeds a Session with all events of a source and makes a [Result] with the parts that its
+// [Options] select. The fleet holds the state of the devices. The rest is in a row for
 // each device, which devices share while the same happens to them. A row has only data; stages change
 // it, each with its own file, and no stage knows another:
 //

@@ -151,7 +151,7 @@ func judged(t *testing.T, r *replay.Result, words string) string {
 // its line. Besides those of lineOf there are:
 //
 //	run ID [DEVICES [WORDS]]   inferred, continues, unsettled, persistent, aborted; or=ID+ID,ID: candidates;
-//	                           first=NODE; node=NODE: where it is told
+//	                           first=NODE; node=NODE: of its event
 //	alloc ... WORDS            earlier, backing, unsized, made: its address; unplaced=WHY
 //	freed [DEVICE]             its circular buffers
 //	executed ID DEVICE

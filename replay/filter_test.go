@@ -15,7 +15,7 @@ import (
 	"github.com/cbl1/cbl1/replay"
 )
 
-// A source replays one input as often as it is asked.
+// A source replays one input at each call.
 type source struct {
 	name string
 	run  func(replay.Options) *replay.Result

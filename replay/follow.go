@@ -172,7 +172,7 @@ func (r *replay) source(e *event.Event) error {
 	return nil
 }
 
-// hiddenApart is the code of L1 buffers under ids that no check looks at.
+// hiddenApart is the code of L1 buffers under ids that no check covers.
 const hiddenApart = "buffers-apart"
 
 // before keeps the marks that an event could hide, or that the fleet will forget with it.
@@ -272,7 +272,7 @@ func (r *replay) judge(next *event.Event) {
 	}
 }
 
-// forget drops everything that no later event can ask about.
+// forget drops everything that no later event can refer to.
 func (r *replay) forget() {
 	patience := r.catalogue.patience
 	if r.catalogue.turn.comes(patience) {

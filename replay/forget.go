@@ -8,7 +8,7 @@ import (
 )
 
 // A log of months takes the memory of the programs that it names at one time: now and then the replay forgets
-// everything that no event can ask about any more. No answer depends on when that is.
+// everything that no later event can refer to. No answer depends on when that is.
 //
 //	programs   until they are defined anew, registered nowhere and in no trace; what checks
 //	           have found of them goes with them
@@ -94,7 +94,7 @@ func forgetAnswers[V any](known map[checkKey]V, gone map[*content]bool) int {
 }
 
 // named are the programs that an event may name: as they are defined now, as they are
-// registered, and as a trace has recorded them. It returns how many names it looked at.
+// registered, and as a trace has recorded them. It returns how many names it visited.
 func (c *catalogue) named(defs definitions, fleet *device.Fleet) (out map[*program.Program]bool, looked int) {
 	out = map[*program.Program]bool{}
 	defs.named(out)
@@ -112,7 +112,7 @@ func (c *catalogue) named(defs definitions, fleet *device.Fleet) (out map[*progr
 }
 
 // forgetRuns drops the last runs of programs that no event can name and that lie nowhere. It returns the number of
-// things that it looked at.
+// things that it visited.
 func (c *catalogue) forgetRuns(d *row, named map[*program.Program]bool) (looked int) {
 	last := &d.memory.last
 	looked = 1 + last.len()

@@ -136,8 +136,8 @@ func TestMemoryOfADay(t *testing.T) {
 	}
 }
 
-// day tells so many steps, each of which ends what began 32 steps before: a program that is
-// registered, or that also runs and is in a trace, and a buffer.
+// day yields the events of some steps. Each step adds a program and a buffer, and ends those of 32
+// steps before. The program is registered; with runs it also runs and is in a trace.
 func day(steps int, runs bool, told func(step int)) iter.Seq2[*event.Event, error] {
 	const lives = 32
 	return func(yield func(*event.Event, error) bool) {

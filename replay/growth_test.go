@@ -16,8 +16,7 @@ import (
 )
 
 // TestMemoryOfRuns counts what is in use while a capture is read, once when all its
-// programs are known and once when so many runs more were told. What a run takes is its
-// row; the rest is what differs.
+// programs are known and once after more runs. Each run adds its row alone.
 func TestMemoryOfRuns(t *testing.T) {
 	const most = 32 // bytes
 	all := []large.Plan{
@@ -62,8 +61,8 @@ func growth(t *testing.T, c large.Plan, before, runs int) float64 {
 	return (float64(used[1]) - float64(used[0])) / float64(runs)
 }
 
-// until passes events on up to the run with a number, on all devices, and tells the number
-// of each run.
+// until passes events on up to the run with a number, on all devices, and calls told with the
+// number of each run.
 func until(events iter.Seq2[*event.Event, error], last int, told func(n int)) iter.Seq2[*event.Event, error] {
 	return func(yield func(*event.Event, error) bool) {
 		n := 0

@@ -10,7 +10,7 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// A Question asks what holds one byte of L1.
+// A Question is a query for the holders of one byte of L1.
 type Question struct {
 	Address uint64            `json:"address"`
 	At      event.Opt[uint64] `json:"at"` // counter of a node or number of a line: the state after it; absent = the end

@@ -11,8 +11,8 @@ import (
 // An Answer says whether everything fits.
 type Answer string
 
-// The answers. What does not fit does so whatever else cannot be told; what cannot be
-// told never fits.
+// The answers. DoesNotFit holds whatever else is unknown. With a reason for CannotTell the
+// answer is never Fits.
 const (
 	Fits       Answer = "fits"
 	DoesNotFit Answer = "does_not_fit"
@@ -31,7 +31,7 @@ const (
 	CodeNothingRan    Code = "nothing-ran"    // no program is known to have run
 )
 
-// A Reason is why it cannot be told whether everything fits.
+// A Reason is a reason for the Answer CannotTell.
 type Reason struct {
 	Code Code   `json:"code"`
 	Text string `json:"text"`

@@ -10,7 +10,7 @@ import (
 	"github.com/cbl1/cbl1/replay"
 )
 
-// TestReasons has each reason why nobody can tell, and the terms on which it counts, beside a program that takes bytes
+// TestReasons has each reason for "cannot tell", and the terms on which it counts, beside a program that takes bytes
 // and beside one that takes none: n without a budget, b with one of a core, o with one of an operation.
 func TestReasons(t *testing.T) {
 	anomaly := func(a replay.AnomalyCount) func(*replay.Result) {

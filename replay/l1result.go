@@ -68,13 +68,12 @@ type DeviceL1 struct {
 	Peak       *L1Peak  `json:"core_peak"`  // of the fullest core; nil if nothing was ever there
 
 	// Groups are all cores that held something after the node of Options.GroupsAt, by first
-	// core; nil if it does not ask, nothing was there, or the device came later. LaidGroups has
-	// them also where Options.OnePeak leaves them out.
+	// core; nil without Options.GroupsAt, if nothing was there, or if the device came later.
+	// LaidGroups has them also where Options.OnePeak leaves them out.
 	Groups []LaidGroup `json:"-"`
 	after  *past       // of LaidGroups; nil if the Groups are there
 
-	// Scarce are the moments that Options.Scarce asks for and that came, each once, in their
-	// order.
+	// Scarce are the moments of Options.Scarce that came, each once, in their order.
 	Scarce []ScarceMoment `json:"-"`
 }
 
@@ -105,8 +104,8 @@ type L1Peak struct {
 	Kinds     map[fit.Kind]uint64 `json:"kinds"`     // bytes by kind; only those with bytes
 	Shared    []device.Sharing    `json:"shared"`    // bytes that several kinds hold, named once in Kinds for each
 	Residents []L1Resident        `json:"residents"` // of Core, by address
-	// Groups are all cores that held something at this moment, by first core; nil if
-	// Options.Groups does not ask.
+	// Groups are all cores that held something at this moment, by first core; nil
+	// without Options.Groups.
 	Groups []LaidGroup `json:"-"`
 
 	Largest l1.Range `json:"largest_gap"` // largest free run between the base of CBs and L1_SMALL, the highest of equals; empty if none
@@ -184,8 +183,8 @@ type Checks struct {
 	// same way only counts there. At most MaxListed.
 	List []FailedCheck `json:"-"`
 	More int64         `json:"-"` // distinct failures that List leaves out
-	// Apart are ids with L1 buffers that no check looks at: nothing runs under them,
-	// nothing says whose they are, and programs run under other ids. Some releases name
+	// Apart are ids with L1 buffers that no check covers: nothing runs under them,
+	// nothing names their chip or mesh, and programs run under other ids. Some releases name
 	// a chip in one kind of node and its mesh in another.
 	Apart []uint64 `json:"-"`
 
@@ -315,7 +314,7 @@ type Scarcity struct {
 	Free  uint64 // bytes of each core
 	Block uint64 // the largest run of them
 	// Bank is how many bytes a buffer may take of each core; 0 = not known. It counts where the
-	// source does not tell the size of L1_SMALL.
+	// source does not give the size of L1_SMALL.
 	Bank uint64
 }
 

@@ -31,7 +31,7 @@ type launch struct {
 	run     ProgramRun
 	spec    *l1.Spec // with the grid; of checks.specs
 
-	candidates *candidates // what else its workload may be; nil if it is known, or told with another launch
+	candidates *candidates // what else its workload may be; nil if it is known, or given in another launch
 	unsettled  bool        // it may be several programs
 	persistent bool        // persistent pages lift its buffers
 }

@@ -12,7 +12,7 @@ import (
 //
 //	rise   the fullest core holds more     buffers often come one upon another
 //	top    something else happens          the mark keeps what lay there
-//	peak   no event is left               its rows are composed, if somebody looks at them
+//	peak   no event is left               its rows are composed on demand
 type mark struct {
 	when
 	bytes uint64 // on the fullest core

@@ -45,7 +45,7 @@ type buffer struct {
 	count       int64  // of events before it
 }
 
-// newBuffer describes a buffer as its event tells of it. It has no hash and no name yet.
+// newBuffer describes a buffer by its event. It has no hash and no name yet.
 func newBuffer(e *event.Event, given fit.Buffer, now when, count int64) *buffer {
 	b := &buffer{id: given.ID, unsized: given.Unsized, hides: !given.Hidden.IsEmpty(), earlier: e.Earlier, count: count}
 	b.parts = slices.Collect(given.All())

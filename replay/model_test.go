@@ -75,7 +75,7 @@ func logAgrees(t require.TestingT, moves []gen.Move, asked naiveQuestion, polite
 	c.scarce()
 }
 
-// A comparison is a log as it was told, and its Result.
+// A comparison holds the naive replay of a log, and its Result.
 type comparison struct {
 	t    require.TestingT
 	want *naive
@@ -137,7 +137,7 @@ func (c comparison) peaks() {
 	}
 }
 
-// groups compares what lay on every core after the line that is asked about.
+// groups compares the contents of every core after the line of the query.
 func (c comparison) groups() {
 	if c.want.node < c.want.asked.at {
 		c.want.groups = c.want.allGroups()
@@ -259,7 +259,7 @@ func spellVerdict(v model.Verdict) string {
 	return out
 }
 
-// answer compares whether everything fits, and why nobody can tell.
+// answer compares whether everything fits, and the reasons for "cannot tell".
 func (c comparison) answer() {
 	n := c.want
 	var odd int64
@@ -302,7 +302,7 @@ func (c comparison) timeline() {
 	}
 }
 
-// who compares who holds the byte that was asked about, on each core.
+// who compares the holders of the byte of the query, on each core.
 func (c comparison) who() {
 	got := map[string][]string{}
 	for _, h := range c.got.Held {

@@ -37,7 +37,7 @@ func (m *moment) declare() {
 	}
 }
 
-// dispatch tells what dispatches left.
+// dispatch writes what dispatches left.
 func (m *moment) dispatch(ls *leftovers) {
 	on := event.Some(ls.devices)
 	whole, parts := ls.order(m.registered)
@@ -64,7 +64,7 @@ func (m *moment) registered(p *program.Program, on []device.ID) bool {
 	return ok && now == p && !slices.ContainsFunc(on, func(id device.ID) bool { return !where.Has(id) })
 }
 
-// allocate tells of buffers.
+// allocate writes the buffers.
 func (m *moment) allocate() {
 	for d := range m.fleet.Devices() {
 		for b := range d.Buffers() {

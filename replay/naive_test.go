@@ -50,15 +50,15 @@ type naive struct {
 	asked  naiveQuestion
 	held   map[string][]string
 	scarce map[uint64]map[replay.Scarcity]uint64 // the first line after which so much was free on a device
-	groups map[uint64]naiveGroups                // of all devices, after the line that is asked about
+	groups map[uint64]naiveGroups                // of all devices, after the line of the query
 
 	seen map[string]int // what was reached
 }
 
-// A naiveQuestion asks who holds a byte after a line.
+// A naiveQuestion is a query for the holders of a byte after a line.
 type naiveQuestion struct {
 	address, at uint64
-	late        bool // what lay there is composed when it is asked for
+	late        bool // what lay there is composed on demand
 	room        replay.RoomQuestion
 }
 
@@ -366,7 +366,7 @@ func (n *naive) register(m gen.Move) error {
 	if was != nil {
 		ran = was
 	}
-	if err == nil && len(added) > 0 { // what is told is the new cut into CBs, what runs is the old one
+	if err == nil && len(added) > 0 { // the event has the new cut into CBs, the program that runs has the old one
 		n.count(p, added)
 		n.registered[id] = ran
 	}
@@ -393,7 +393,7 @@ func only(err error, classes ...error) bool {
 	return !errors.Is(err, errUndefined)
 }
 
-// count takes in that a program was registered on devices.
+// count records that a program was registered on devices.
 func (n *naive) count(p *program.Program, added []uint64) {
 	n.registered[p.ID()] = p
 	for _, cb := range p.CBs() {
@@ -460,7 +460,7 @@ func (n *naive) replay(id uint64) error {
 	return err
 }
 
-// refuse takes in whether a line was refused, and why.
+// refuse records whether a line was refused, and why.
 func (n *naive) refuse(m gen.Move, err error) {
 	for id := range n.registered {
 		if len(n.fleet.Where(id)) == 0 {
@@ -496,7 +496,7 @@ func (n *naive) refuse(m gen.Move, err error) {
 	}
 }
 
-// look takes in what is where after a line.
+// look records the state of the fleet after a line.
 func (n *naive) look(m gen.Move) {
 	for _, row := range n.rows { // of what is gone nothing is left
 		p := &row.peaks

@@ -62,7 +62,7 @@ func (r *naiveRoom) live(f *model.Fleet) {
 	}
 }
 
-// launch bars what lies below the end of a program, and looks at this moment alone.
+// launch bars what lies below the end of a program, at this moment alone.
 func (r *naiveRoom) launch(f *model.Fleet, p *program.Program, id uint64) {
 	now := naiveRoom{specs: map[uint64][]l1.Spec{}, aligns: map[uint64][]uint64{}, barred: map[uint64]map[l1.Core]*[naiveL1]bool{}}
 	now.live(f)
@@ -77,7 +77,7 @@ func (r *naiveRoom) launch(f *model.Fleet, p *program.Program, id uint64) {
 	}
 }
 
-// cores are those that are asked about.
+// cores returns the cores of the query.
 func (r *naiveRoom) cores(spec l1.Spec) l1.CoreSet {
 	if r.question.Tensor.Bytes == 0 && !r.question.Cores.IsEmpty() {
 		return r.question.Cores

@@ -47,7 +47,7 @@ func TestAnswersNamePrograms(t *testing.T) {
 	require.Contains(t, lines[7], `line 4: dispatch (matmul): device 0: program 134: program is not registered`)
 }
 
-// named asks for the name of each program that a value of JSON names.
+// named requires a name beside each program of a value of JSON.
 func named(t *testing.T, line string, v any) {
 	t.Helper()
 	switch v := v.(type) {

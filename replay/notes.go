@@ -47,8 +47,8 @@ func (n notes) add(a AnomalyCount) {
 	}
 }
 
-// anomaly adds an anomaly that the source itself tells, or something that it cannot show. It is about the whole of
-// it if it has no place there.
+// anomaly adds an anomaly that the source itself reports, or a hidden fact. Without a place in the source
+// it is about the whole source.
 func (n notes) anomaly(e *event.Event) {
 	a := AnomalyCount{Code: Code(e.Code), Count: max(e.Count, 1), First: NodeNumber(at(e)), Detail: e.Detail}
 	a.Hidden = e.Kind == event.KindHidden
@@ -71,7 +71,7 @@ func (n notes) noteAllocation(e *event.Event) {
 	}
 }
 
-// count counts operations that found their program in the program cache, if an event tells of them.
+// count counts operations that found their program in the program cache, if the event reports any.
 func (h *Hits) count(e *event.Event) {
 	switch code := Code(e.Code); {
 	case code == CodeInferred:

@@ -40,7 +40,7 @@ free 4
 {"event":"hybrid","devices":[2]}
 evict 1 2`
 
-// refusedTail asks for all that a Session knows, and does with each part of it what shows the rest.
+// refusedTail queries the whole state of a Session, and changes each part of it so that the rest shows.
 const refusedTail = `{"query":"totals","device":1}
 {"query":"totals","device":2}
 {"query":"usage","device":1}
@@ -116,7 +116,7 @@ func refusedEvents() []string {
 	}
 }
 
-// What is refused changes nothing: all that follows is answered as if it had not been told.
+// A refused line changes nothing: the answers to the lines behind it are the same as without it.
 func TestRefusedChangesNothing(t *testing.T) {
 	asked := refusedAnswers(t, `{"query":"totals","device":77}`)
 	for _, line := range refusedEvents() {

@@ -11,36 +11,36 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// Options ask for further parts of a Result. The zero value asks for nothing.
+// Options select optional parts of a Result. The zero value selects none.
 type Options struct {
 	// Only narrows all parts of the Result except Held.
 	Only Filter
-	// Ask, if not nil, asks what holds a byte; Result.Held answers.
+	// Ask, if not nil, selects Result.Held: the holders of its byte.
 	Ask *Question
-	// Runs asks for Result.Runs.
+	// Runs selects Result.Runs.
 	Runs bool
-	// Buffers asks for Device.ProgramsBuffers.
+	// Buffers selects Device.ProgramsBuffers.
 	Buffers bool
-	// Timeline asks for Result.Timeline. It costs a look at the figures of each device that an
-	// event changes.
+	// Timeline selects Result.Timeline. Cost: the figures of each device that an event changes
+	// are read.
 	Timeline bool
-	// Moments asks for Timeline.Moments. All moments of a device name at most so many residents, each on every set of
+	// Moments selects Timeline.Moments. All moments of a device name at most so many residents, each on every set of
 	// cores on which it lay. Up to 480 moments may name four times as many, and one moment any number. It needs Timeline.
 	Moments int
-	// Groups asks for L1Peak.Groups.
+	// Groups selects L1Peak.Groups.
 	Groups bool
 	// OnePeak leaves out the composition of all peaks but the highest one, the first of equals: L1Peak.Kinds,
 	// Shared, Residents, Groups, WithKernels, Top and Largest. A composition costs the residents of a core, for
 	// each device that differs from the others; L1Peak.Composed makes it later. It leaves out DeviceL1.Groups,
 	// which DeviceL1.LaidGroups has.
 	OnePeak bool
-	// GroupsAt asks for DeviceL1.Groups: what lay on every core after the node with this
-	// counter, or that line of a log.
+	// GroupsAt selects DeviceL1.Groups: the contents of every core after the node with this
+	// counter, or after that line of a log.
 	GroupsAt event.Opt[uint64]
-	// Scarce asks for DeviceL1.Scarce: when so much of L1 was free. It costs a look at the buffers
-	// of a device where that may have come; after 2^26 buffers no more is looked at.
+	// Scarce selects DeviceL1.Scarce: when so much of L1 was free. Cost: the buffers of a device
+	// are scanned where that may have come. After 2^26 buffers no more are scanned.
 	Scarce []Scarcity
-	// Room, if not nil, asks for the room of one more L1 buffer; Result.Room answers. It costs
+	// Room, if not nil, selects the room of one more L1 buffer, for Result.Room. It costs
 	// memory for each distinct place of a buffer.
 	Room *RoomQuestion
 	// Progress, if not nil, is called now and then with the place of an event: the bytes and nodes read.
@@ -96,7 +96,7 @@ func newReplay(file string, opt Options) *replay {
 	return r
 }
 
-// newSubscribers returns the subscribers that some Options ask for.
+// newSubscribers returns the subscribers that some Options need.
 func newSubscribers(opt Options) *subscribers {
 	s := &subscribers{}
 	if opt.Timeline {

@@ -44,12 +44,12 @@ type Result struct {
 	Live    LiveBuffers
 	Earlier EarlierBuffers
 	Held    []Holders // answers Options.Ask, by device
-	Rooms   *Rooms    // answers Options.Room; nil: it does not ask
+	Rooms   *Rooms    // answers Options.Room; nil without it
 
-	Runs     []EnqueuedProgram // distinct ones in their order, if Options.Runs asks for them; at most maxRuns
+	Runs     []EnqueuedProgram // distinct ones in their order, with Options.Runs; at most maxRuns
 	RunsMore int64             // runs that are not there, since there were too many different ones
 
-	Timeline []Timeline // by device, if Options.Timeline asks for it
+	Timeline []Timeline // by device, with Options.Timeline
 
 	Layouts []MeshLayout // of the meshes that a log declares, in its order
 
@@ -74,7 +74,7 @@ type Spec struct {
 	l1.Spec
 	ArchFrom event.Source
 	BaseFrom event.Source // of base and alignment
-	// SmallFrom is the source of L1Small. FromFile: the size of a bank tells it, or a log states it.
+	// SmallFrom is the source of L1Small. FromFile: the size of a bank gives it, or a log states it.
 	SmallFrom event.Source
 }
 
@@ -161,8 +161,8 @@ type Device struct {
 	Scratchpad
 
 	ProgramsDetail *Programs `json:"programs_detail"` // in order of their first node; nil if there are none
-	// ProgramsBuffers has, for each row of ProgramsDetail, what that program places; nil if
-	// Options.Buffers does not ask. Rows that place the same may share a slice.
+	// ProgramsBuffers has, for each row of ProgramsDetail, what that program places; nil
+	// without Options.Buffers. Rows that place the same may share a slice.
 	ProgramsBuffers [][]ProgramBuffer `json:"-"`
 	CoreGroups      []CoreGroup       `json:"core_groups"` // by first core
 	Fullest         *FullestCore      `json:"-"`           // nil without local CBs
@@ -249,7 +249,7 @@ const (
 	CodeCacheHit           Code = "cache-hit"           // an operation found its program in the cache: the file cannot show its CBs
 	CodeFreeWithoutCBs     Code = "free-without-cbs"    // of logs that were converted before: not-shown, of a free that no CB follows
 	CodeNotShown           Code = "not-shown"           // an operation ran a program that the capture does not show
-	CodeUnsettled          Code = "unsettled"           // programs that cannot be told apart, and do not fit as one
+	CodeUnsettled          Code = "unsettled"           // programs that cannot be distinguished, and do not fit as one
 	CodeUnattributed       Code = "unattributed"        // CBs, dataflow buffers or scratchpads that name no core
 	CodeMixedAddresses     Code = "mixed-addresses"     // a program with recorded and missing addresses
 	CodeOverlap            Code = "overlap"             // programs whose own CBs share bytes on a core
@@ -297,7 +297,7 @@ const (
 	CodeNoAddresses        Code = "no-addresses"        // a server's lines name no addresses of CBs: each counts as if it lay alone
 	CodeRounded            Code = "rounded"             // a line of a server has only six digits of a size
 	CodeOtherLines         Code = "other-lines"         // lines between those of a server
-	CodeLinesMissing       Code = "lines-missing"       // a server's lines tell of something that they do not show
+	CodeLinesMissing       Code = "lines-missing"       // a server's lines count something that they do not show
 	CodeDanglingConnection Code = "dangling-connection" // a connection to a node that does not exist
 )
 

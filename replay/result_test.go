@@ -160,8 +160,8 @@ func TestReplayOfLogTorn(t *testing.T) {
 	require.Error(t, err)
 }
 
-// Layouts are those of meshes that a log declares, and of no others. Groups are there if
-// somebody asks.
+// Layouts are those of meshes that a log declares, and of no others. Groups are there
+// with Options.Groups.
 func TestLayoutsAndGroups(t *testing.T) {
 	log := logHead + `{"event":"mesh","first":8,"rows":2,"cols":3,"spec":{"board":"n150"}}
 {"event":"mesh","first":9,"rows":1,"cols":1,"spec":{"board":"n150"}}

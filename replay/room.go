@@ -8,10 +8,10 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// A RoomQuestion asks how large one more L1 buffer could have been throughout.
+// A RoomQuestion is a query for the largest size that one more L1 buffer could have had throughout.
 type RoomQuestion struct {
 	Cores l1.CoreSet // on which it lies, at one address; empty: on all of the grid
-	Size  uint64     // bytes on each core of the one that is asked about; 0: only the largest is
+	Size  uint64     // bytes on each core of the buffer in question; 0: the query is for the largest alone
 
 	// Tensor, if it has bytes, takes the place of Size and Cores. The Question of Rooms has its
 	// bytes on each core as its Size, 0 where they are not known (CodeBanksUnknown).
@@ -60,7 +60,7 @@ type Room struct {
 	Cores l1.CoreSet `json:"cores"`
 	Count int        `json:"count"` // of Cores
 	Gap
-	Place event.Opt[uint64] `json:"fits_at"` // start of a buffer of the size that is asked about
+	Place event.Opt[uint64] `json:"fits_at"` // start of a buffer of the size in question
 	Below *RoomLimit        `json:"below"`
 	Above *RoomLimit        `json:"above"`
 }
@@ -94,7 +94,7 @@ type DeviceRoom struct {
 	Chips   []uint64          `json:"chips"` // of a mesh, ascending
 	Room    Room              `json:"room"`
 	Groups  []Room            `json:"groups"` // on each core alone: cores with the same room and place together, by first core
-	Outside l1.CoreSet        `json:"-"`      // cores that are asked about and not on its grid
+	Outside l1.CoreSet        `json:"-"`      // cores of the question that are not on its grid
 }
 
 // A TightRun is a program run beside which a buffer of the size had no place.
@@ -108,7 +108,7 @@ type TightRun struct {
 	Gap                       // the largest room at that moment
 }
 
-// Room says whether a buffer of the size that Options.Room asks about could have been there
+// Room says whether a buffer of the size of Options.Room could have been there
 // throughout; without a size it fits. Accepted codes are taken as seen, as by Judge. Options.Room has to
 // be there.
 //

@@ -15,7 +15,7 @@ import (
 	"github.com/cbl1/cbl1/replay"
 )
 
-// roomBeside asks for the room of a size beside program 1, to 104,736, and whatever else is told.
+// roomBeside queries the room of a size beside program 1, to 104,736, and beside the events of more.
 func roomBeside(t *testing.T, size uint64, end *event.Event, more ...*event.Event) *replay.Result {
 	t.Helper()
 	all := slices.Concat(programs(), []*event.Event{ran(1, 3), freed(4)}, more, []*event.Event{end})
@@ -169,8 +169,8 @@ func TestRoomBesideAClaimWithoutBytes(t *testing.T) {
 	require.Equal(t, []l1.Range{above, {Start: 104_736, End: 1_499_136}}, room(claim, ran(100, 7)))
 }
 
-// A thousand runs without a place are listed, and the rest is counted. Of each the devices and how
-// often it ran are told.
+// A thousand runs without a place are listed, and the rest is counted. Each has its devices and
+// the number of its runs.
 func TestRoomListsAThousandTightRuns(t *testing.T) {
 	for runs, more := range map[int]int64{1000: 0, 1001: 1, 1002: 2} {
 		var log strings.Builder

@@ -43,7 +43,7 @@ type likeness struct {
 	spec  l1.Spec // with the grid that the source names
 	role  event.Role
 	grid  event.Source // who names the grid
-	small event.Source // who tells the size of L1_SMALL
+	small event.Source // who gives the size of L1_SMALL
 }
 
 // facts are the statements of a source about ids.
@@ -78,7 +78,7 @@ func newRow(dev device.Device, like likeness, programs *Programs) *row {
 // declared reports whether the device is one of a log, and not an id that a source met.
 func (d *row) declared() bool { return d.says.role == "" }
 
-// smallFrom returns who tells the size of L1_SMALL. Logs of earlier versions do not say it.
+// smallFrom returns the source of the size of L1_SMALL. Logs of earlier versions do not name it.
 func smallFrom(e *event.Event) event.Source {
 	switch {
 	case e.From.Small != "":
@@ -169,7 +169,7 @@ func (d *row) drop(b *buffer, now when, corrects bool) {
 		d.marks.spiked(b, now, d.dev)
 	}
 	if b.claims() && d.memory.live.len() == 0 {
-		d.compose() // all that is looked at was freed since: so are the heaps of the peak
+		d.compose() // all that a composition reads was freed since: so are the heaps of the peak
 	}
 }
 

@@ -84,7 +84,7 @@ type deviceProgram struct {
 	program program.ID
 }
 
-// ranCounts count the runs that were told.
+// ranCounts count the runs that have events.
 type ranCounts struct {
 	latest map[device.ID]program.ID // of the last one
 	users  map[deviceProgram]int

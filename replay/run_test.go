@@ -17,7 +17,7 @@ import (
 	"github.com/cbl1/cbl1/replay"
 )
 
-// told are events of a source that saw what ran, on one chip.
+// told returns the events of a source with runs, on one chip.
 func told(role event.Role, more ...*event.Event) iter.Seq2[*event.Event, error] {
 	return func(yield func(*event.Event, error) bool) {
 		head := []*event.Event{
@@ -159,7 +159,7 @@ func TestRunsHidden(t *testing.T) {
 
 	r, err = replay.Run("x", told(event.RoleChip, append(run, &event.Event{Kind: event.KindAgain}, &event.Event{Kind: event.KindHeader, Source: "capture"}, ends())...), replay.Options{})
 	require.NoError(t, err)
-	require.Empty(t, r.Devices) // what was told before is void
+	require.Empty(t, r.Devices) // earlier events are void
 }
 
 // A run outside the grid of its device is judged, and not registered, whoever knows the
@@ -235,7 +235,7 @@ func TestChecksAgreeOnGrids(t *testing.T) {
 }
 
 // A run that may be of several programs is judged as each of them: they all fit, they all
-// fail, or nobody can tell. Figures follow the one that the source takes it for.
+// fail, or the answer is "cannot tell". Figures follow the one that the source takes it for.
 func TestRunsAmbiguous(t *testing.T) {
 	low := &event.Event{
 		Kind: event.KindAllocate, Node: 2, Devices: event.Some([]device.ID{3}), Buffer: fit.Buffer{ID: 1, Kind: fit.KindL1, Size: 64},
@@ -263,7 +263,7 @@ func TestRunsAmbiguous(t *testing.T) {
 	} {
 		e := ran(c.taken, 5)
 		e.Inferred, e.Candidates = true, alone(c.others...)
-		first := ran(c.taken, 1) // beside nothing, since it is told first
+		first := ran(c.taken, 1) // beside nothing, since it comes first
 		r, err := replay.Run("x", told(event.RoleChip, append(append(slices.Clone(many[1:]), first, freed(2)), low, e, ends())...), replay.Options{})
 		require.NoError(t, err)
 		require.EqualValues(t, 2, r.Checks.Runs, c.name)
@@ -335,7 +335,7 @@ func TestCandidatesOfDevices(t *testing.T) {
 	require.NotContains(t, r.Untold(), replay.CodeAmbiguous)
 }
 
-// Devices alike count apart where nobody can tell, and the first reason is the one that is named.
+// Equal devices count apart where the answer is "cannot tell", and the first reason is named.
 func TestCandidatesOfDevicesAlike(t *testing.T) {
 	other := &event.Event{Kind: event.KindDevice, Device: 4, Spec: l1.N150(), Role: event.RoleChip, From: event.Origins{Grid: event.FromFile}}
 	low := &event.Event{

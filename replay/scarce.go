@@ -9,14 +9,14 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// maxLooks is how many buffers are looked at in all for Options.Scarce, and how many moments
+// maxLooks is how many buffers are scanned in all for Options.Scarce, and how many moments
 // that are sought: a search ends there.
 const maxLooks = 1 << 26
 
 // A scarce seeks the moments of Options.Scarce.
 type scarce struct {
 	sought []Scarcity
-	looks  int             // buffers that were looked at
+	looks  int             // buffers that were scanned
 	far    map[*row]uint64 // bytes that have to come or go before one of the moments can have come
 	found  map[*row][]ScarceMoment
 }
@@ -86,7 +86,7 @@ func (s *scarce) has(d *row, sought Scarcity) bool {
 	return slices.ContainsFunc(s.found[d], func(m ScarceMoment) bool { return m.Scarcity == sought })
 }
 
-// usable returns the addresses that L1 buffers may take. Where the source does not tell the size of L1_SMALL, the
+// usable returns the addresses that L1 buffers may take. Where the source does not give the size of L1_SMALL, the
 // size of a bank does.
 func (s facts) usable(spec l1.Spec, bank uint64) l1.Range {
 	if small, ok := l1.SmallBytes(spec.L1Size, spec.CBBase, bank); ok && s.role != "" && s.small == event.FromAssumed {

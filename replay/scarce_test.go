@@ -14,7 +14,7 @@ import (
 )
 
 // When so much was free comes first, and once: two buffers at one address on two cores take its
-// bytes once, and where no buffer lies there is nothing scarce. A log tells the size of L1_SMALL,
+// bytes once, and where no buffer lies there is nothing scarce. A log has the size of L1_SMALL,
 // so that a bank changes nothing.
 func TestScarceMomentsLineByLine(t *testing.T) {
 	lies := func(id, core string) string {
@@ -37,7 +37,7 @@ func TestScarceMomentsLineByLine(t *testing.T) {
 	require.Equal(t, []string{"2 {3040 2016 0}", "2 {3040 2016 2048}", "7 {3008 1984 0}"}, found)
 }
 
-// A capture does not always tell the size of L1_SMALL: then that of a bank does.
+// A capture does not always have the size of L1_SMALL: then the size of a bank gives it.
 func TestScarceMomentsOfABank(t *testing.T) {
 	const usable, bank = 1_499_136 - 103_712, 1_499_136 - 103_712 - 16_384
 	sought := []replay.Scarcity{

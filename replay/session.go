@@ -124,7 +124,7 @@ func (s *Session) opOf(e *event.Event) string {
 // now returns when an event happened.
 func (s *Session) now(e *event.Event) when { return when{e.Node, json.Number(e.T), Name(s.opOf(e))} }
 
-// apply makes the call. The code is "" where the error tells it.
+// apply makes the call. The code is "" where the error has it.
 func (s *Session) apply(e *event.Event) (code event.Code, err error) {
 	switch e.Kind {
 	case event.KindQuery, event.KindCBsFreed, event.KindExecuted, event.KindHidden, event.KindAnomaly, event.KindUpstream,

@@ -80,7 +80,7 @@ func isRefused(err error) bool {
 	return ok
 }
 
-// A program that is defined, registered and asked about again and again takes memory once.
+// A program that is defined, registered and queried again and again takes memory once.
 func TestSessionPlacesOnce(t *testing.T) {
 	var s replay.Session
 	text := logHead + `{"event":"device","device":0,"spec":{"board":"n150"}}
@@ -177,8 +177,7 @@ func TestRunsOfLog(t *testing.T) {
 	require.Equal(t, int64(7), r.Checks.Runs)
 }
 
-// A dispatch on no device asks nothing of a program that nobody has defined. Stream and Run
-// agree on that.
+// A dispatch on no device may name an undefined program. Stream and Run agree on that.
 func TestDispatchOnNoDevice(t *testing.T) {
 	const log = logHead + `{"event":"dispatch","program":31}
 `

@@ -14,8 +14,8 @@ type Timeline struct {
 	Device  event.Opt[uint64]
 	Samples []Sample // in the order of the events, at most maxSamples
 
-	// Moments have the content of all cores after some of the nodes that changed the device, if Options.Moments
-	// asks for it.
+	// Moments have the content of all cores after some of the nodes that changed the device, with
+	// Options.Moments.
 	Moments []LaidMoment
 }
 

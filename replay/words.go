@@ -295,7 +295,7 @@ func (r *Result) nothingRan() string {
 	return which + " known to have run" + r.Only.Suffix()
 }
 
-// roomReason says why it cannot be told where room needs other words than check; "" elsewhere.
+// roomReason gives a reason for "cannot tell" where room needs other words than check; "" elsewhere.
 func (r *Result) roomReason(code Code) string {
 	if r.Rooms == nil {
 		return ""

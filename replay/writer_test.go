@@ -54,7 +54,7 @@ func TestWriterAndSession(t *testing.T) {
 	})
 }
 
-// state is everything that can be asked about a fleet of small devices, as text.
+// state returns the answers of all queries of a fleet of small devices, as text.
 func state(f *device.Fleet) string {
 	var b strings.Builder
 	for d := range f.Devices() {
@@ -147,7 +147,7 @@ func TestMomentOfShared(t *testing.T) {
 	})
 }
 
-// What was dispatched last is told last, as the program that it was where it still is registered; what
+// The last dispatch is written last, as the program that it was where it still is registered; what
 // has gone does not come back.
 func TestMomentOfDispatches(t *testing.T) {
 	const defined = `{"event":"log","version":1}
@@ -194,7 +194,7 @@ func TestMomentOfDispatches(t *testing.T) {
 	}
 }
 
-// Two programs that had one id are told in the order of what they left, wherever they lie in memory: here
+// Two programs that had one id are written in the order of what they left, wherever they lie in memory: here
 // the first program of an id lies below the second one in half of the tries.
 func TestMomentOfOneID(t *testing.T) {
 	logs := map[string]struct{}{}

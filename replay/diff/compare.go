@@ -166,7 +166,7 @@ func merge[T any](old, new []*T, compare func(a, b *T) int) (out []Pair[*T]) {
 	return out
 }
 
-// ranked reports whether ranks tell captures apart.
+// ranked reports whether the captures have distinct ranks.
 func ranked(runs []*Run) bool {
 	seen := map[uint64]bool{}
 	for _, r := range runs {

@@ -358,8 +358,8 @@ func mirrored(d *diff.Document) []string {
 	return flat(d)
 }
 
-// Devices share a composition of their peaks only if it is the same one: a run that composes the peaks when they are
-// asked for compares like one that has composed them all.
+// Devices share a composition of their peaks only if it is the same one: a run that composes the peaks on
+// demand compares like one that has composed them all.
 func TestPeaksAreComposedOnce(t *testing.T) {
 	log := func(size int) string {
 		var b strings.Builder

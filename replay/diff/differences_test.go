@@ -174,7 +174,7 @@ func TestWholeSide(t *testing.T) {
 	require.Equal(t, []replay.Answer{replay.CannotTell, replay.DoesNotFit}, []replay.Answer{d.Sides.Old.Answer, d.Sides.New.Answer})
 }
 
-// Captures are pairs by ranks that tell them apart, else in their order. A pair has the rank of the
+// Captures are pairs by their ranks if these are distinct, else in their order. A pair has the rank of the
 // new one, a missing one the chip of the other.
 func TestPairsOfCaptures(t *testing.T) {
 	side := func(name string, ranks []string) (out []*diff.Run) {

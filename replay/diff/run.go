@@ -56,7 +56,7 @@ type resident struct {
 	kind   fit.Kind
 	op     replay.Name    // of its program
 	cb     event.Opt[int] // position in its program; absent if it is no program's
-	inside string         // what else tells it from others, like its device
+	inside string         // what else distinguishes it, like its device
 	r      l1.Range
 	size   uint64
 	known  bool // where it lies

@@ -115,7 +115,7 @@ func TestGrowth(t *testing.T) {
 	require.True(t, diff.Compare(empty.run(t), old.run(t), diff.Terms{MaxGrowth: &budget}).Growth.Exceeded)
 }
 
-// What is hidden on one side is told, until it is accepted; what does not fit stays so.
+// A hidden fact of one side is reported until it is accepted; what does not fit stays so.
 func TestHiddenSide(t *testing.T) {
 	p := small()
 	hidden := runOf(t, p.log()+`{"event":"hidden","code":"not-shown","count":1}`+"\n")

@@ -82,7 +82,7 @@ func placed(places ...string) string {
 	return text
 }
 
-// Two sides, and the whole of what is said of them. -update writes it anew: look at it.
+// Two sides, and the whole report on them. -update writes it anew: review the difference.
 func TestWholeDiffs(t *testing.T) {
 	budget, err := replay.ParseBudget("100")
 	require.NoError(t, err)
@@ -139,7 +139,7 @@ func TestSavedBefore(t *testing.T) {
 }
 
 // Each number of a report has its limits, and what is beyond them is named with its field. -update writes
-// the answers anew: look at them.
+// the answers anew: review the difference.
 func TestEachNumber(t *testing.T) {
 	if strconv.IntSize == 32 {
 		t.Skip("some numbers end at 2^31-1 here")

@@ -33,7 +33,7 @@ const None = -1
 // A Pair is an Item of the old sequence and its partner in the new one, by position. One of them may be [None].
 type Pair struct{ Old, New int }
 
-// Of the steps of all alignments together: a step looks at one old and one new item.
+// Bounds on the steps of all alignments together. A step compares an old item with a new one.
 const (
 	maxSteps  = 1 << 28 // for what is exact
 	maxCells  = 1 << 25 // of one alignment
@@ -184,7 +184,7 @@ func (a *Aligner) cells() int {
 }
 
 // banded returns the pairs of an alignment of least cost, and false if it would take too
-// many steps to find it. The band of alignments that are looked at is made wider until
+// many steps to find it. The band of alignments that are searched is made wider until
 // those outside of it cost more for sure: who leaves it leaves elements without partners.
 // Where the sequences are much alike the cost is O(length).
 func (a *Aligner) banded(before, after []elem) ([]Pair, bool) {

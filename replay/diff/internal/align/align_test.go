@@ -134,7 +134,7 @@ func TestAlignRotated(t *testing.T) {
 	}
 }
 
-// matches are the pairs of two items, the other way round if asked.
+// matches returns the pairs of two items, with old and new exchanged if back is set.
 func matches(pairs []Pair, back bool) (out []Pair) {
 	for _, p := range pairs {
 		if back {
@@ -184,7 +184,7 @@ func noise(n int, seed uint64) (out []Item) {
 	return out
 }
 
-// A step looks at one old and one new item.
+// A step compares an old item with a new one.
 func TestAlignSteps(t *testing.T) {
 	const n = 5_000
 	base := noise(n, 1)
