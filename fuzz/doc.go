@@ -16,7 +16,7 @@
 // # Tests
 //
 // The tests of this folder hold device.Fleet, cbregion.Counter and package program
-// against the suite; walk every life of a small world; compare one history told in
+// against the suite; walk every life of a small world; compare one history written in
 // different ways; and check concurrent histories for linearizability. Each checker is
 // also given something broken, to prove that it can fail.
 //

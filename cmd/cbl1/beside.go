@@ -71,7 +71,7 @@ func (c *crew) end() error {
 	return nil
 }
 
-// batch is how many events a source tells before they are handed over.
+// batch is how many events a source yields before they are handed over.
 const batch = 64
 
 // beside returns the same events, while their source goes on to the next ones: it is read in

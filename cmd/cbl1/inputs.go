@@ -26,7 +26,7 @@ type inputs struct {
 	refused    func(error) // gets the reason; may be nil
 	open       []*database // to be shut
 	pipes      []*os.File  // the same
-	at         instant     // that a verb asks about
+	at         instant     // of the question
 }
 
 // start checks the names of inputs, and begins the question with the filter and the moment.

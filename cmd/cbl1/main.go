@@ -17,7 +17,7 @@
 //	cbl1 export pprof|perfetto FILE   write a file for other viewers
 //
 // The exit code is 0 if all went well, 1 if the answer is no, 2 if the command was used
-// wrongly or an input could not be read, and 3 if it cannot be told (check, diff).
+// wrongly or an input could not be read, and 3 if the answer is "cannot tell" (check, diff).
 package main
 
 import (

@@ -16,7 +16,7 @@ import (
 )
 
 // nearest returns the word that somebody probably meant who wrote another one: the first
-// that begins like that, or that the fewest slips tell apart. In a short word one slip is
+// that begins like that, or that is the fewest slips away. In a short word one slip is
 // likely, in longer ones two or three. It is "" where no word is near.
 func nearest(written string, words []string) string {
 	const longest = 255 // bytes, as in the name of a file
@@ -122,7 +122,7 @@ func missing(name string, err error) error {
 	if _, there := os.Lstat(name); !errors.Is(err, fs.ErrNotExist) || there == nil {
 		return err // what is missing is in the folder, or behind the link
 	}
-	const enough = 4096 // names of a folder to look at
+	const enough = 4096 // names of a folder to compare
 	var words []string
 	dir := filepath.Dir(name)
 	if folder, err := os.Open(dir); err == nil {

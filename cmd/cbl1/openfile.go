@@ -76,7 +76,7 @@ func (in *inputs) pipe(arg string) (s source, is bool) {
 	}
 	info, err := os.Stat(arg)
 	if err != nil || info.Mode().IsRegular() || info.IsDir() {
-		return s, false // which others look at
+		return s, false // other openers handle it
 	}
 	f, err := in.openFile(arg)
 	if err != nil {

@@ -18,7 +18,7 @@ const (
 	exitOK    = 0
 	exitNo    = 1 // the answer is no
 	exitUsage = 2 // wrong usage, or input that cannot be read
-	exitTell  = 3 // it cannot be told
+	exitTell  = 3 // the answer is "cannot tell"
 )
 
 // An exitError is the exit code of a command that has printed all its messages.
@@ -170,5 +170,5 @@ func withVerb(root *cobra.Command, args []string) []string {
 	return append([]string{"report"}, args...)
 }
 
-// isCompletion reports whether a shell asks for words.
+// isCompletion reports whether a shell requests completions.
 func isCompletion(verb string) bool { return strings.HasPrefix(verb, "__complete") }

@@ -25,7 +25,7 @@ const (
 	serveGrace = 50 * time.Millisecond
 	serveStall = 10 * time.Second
 	serveDelay = 3 * time.Second
-	serveLook  = 500 * time.Millisecond // the longest time between two looks at processes, and between two tries
+	serveLook  = 500 * time.Millisecond // the longest time between two sweeps of processes, and between two tries
 	serveStats = 10 * time.Second
 	serveLines = 8 << 20 // bytes that wait to be read
 )

@@ -10,8 +10,8 @@ const (
 	filesRegion = 2
 )
 
-// http returns how many connections there may be over HTTP: an eighth of the descriptors. They are not for those who
-// only ask; clients have the rest.
+// http returns how many connections there may be over HTTP: an eighth of the descriptors. Clients of the
+// sockets have the rest.
 func (f files) http() int { return min(httpClients, max(2, int(f)/8)) }
 
 // clients returns how many descriptors are left for clients of the sockets, beside so many regions. One client

@@ -28,7 +28,7 @@ const (
 	httpIdle    = time.Minute
 	httpHead    = 64 << 10 // bytes of a request's head
 	httpClients = 2048
-	httpRetry   = 100 * time.Millisecond // until a listener is asked again that found no descriptor
+	httpRetry   = 100 * time.Millisecond // until a listener that found no descriptor accepts again
 )
 
 // exposing holds the options of a server's HTTP side. The zero value exposes nothing.
@@ -89,7 +89,7 @@ func (in *exposing) handler(server *serve.Server) http.Handler {
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
 		now := server.Snapshot()
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-		_, _ = w.Write(now.AppendMetrics(nil, in.processes)) // who asked has gone
+		_, _ = w.Write(now.AppendMetrics(nil, in.processes)) // an error: the client has gone
 	})
 	mux.HandleFunc("GET /figures", func(w http.ResponseWriter, r *http.Request) {
 		now := server.Snapshot()
@@ -126,7 +126,7 @@ func (in *exposing) handler(server *serve.Server) http.Handler {
 	}))
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		_, _ = io.WriteString(w, "cbl1 serve answers GET /metrics, /figures, /report and /page\n") // who asked has gone
+		_, _ = io.WriteString(w, "cbl1 serve answers GET /metrics, /figures, /report and /page\n") // an error: the client has gone
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -151,7 +151,7 @@ func respond(w http.ResponseWriter, kind string, b []byte, err error) {
 		return
 	}
 	w.Header().Set("Content-Type", kind)
-	_, _ = w.Write(b) // who asked has gone
+	_, _ = w.Write(b) // an error: the client has gone
 }
 
 // moment returns the Result of a log that begins now: of the processes, or of a named fleet.

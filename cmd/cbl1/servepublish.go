@@ -108,7 +108,7 @@ func (in *publishing) attach(chip publishedChip, declared []wire.DeclaredDevice)
 
 // put brings a region up to date, and reports whether it is still there.
 func (p *published) put(server *serve.Server, errw io.Writer) bool {
-	row, _ := server.Row(p.fleet, uint64(p.device)) // zero until somebody tells of it
+	row, _ := server.Row(p.fleet, uint64(p.device)) // zero until a client names the device
 	now := watch.UsageOf(&row, p.version)
 	if now == p.last {
 		return true

@@ -76,7 +76,7 @@ func isLog(path string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	defer func() { _ = f.Close() }() // it was only looked at
+	defer func() { _ = f.Close() }() // it was only read
 	if err := lockLog(f); err != nil {
 		return false, err
 	}

@@ -25,7 +25,7 @@ type verb struct {
 	sums    bool     // text has no blank lines between inputs, and a last line counts the answers
 	any     bool     // the answer is yes if it is for one input; else the worst answer counts
 
-	args   cobra.PositionalArgs                              // nil: any; inputs and whole look at them
+	args   cobra.PositionalArgs                              // nil: any; inputs and whole check them
 	inputs func(c *request, args []string) ([]string, error) // the inputs among the arguments; nil: whole opens its own
 	ask    func(c *request) error                            // makes the question of options; may be nil
 	answer func(c *request, r *replay.Result) (reply, error)
@@ -59,7 +59,7 @@ func (v verb) command(s streams) *cobra.Command {
 	return cmd
 }
 
-// run opens inputs, asks, prints each answer, and returns the exit code as an error.
+// run opens inputs, makes the question, prints each answer, and returns the exit code as an error.
 func (c *request) run(args []string) error {
 	names, err := c.begin(args)
 	if err != nil {

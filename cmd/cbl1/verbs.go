@@ -245,7 +245,7 @@ func alone(reason string) func(*request, []string) ([]string, error) {
 	return func(c *request, args []string) ([]string, error) { return args, c.one(args, reason) }
 }
 
-// askReport asks for the tables that are narrowed: the others would look as if they were.
+// askReport selects the tables that are narrowed: the others would seem to be.
 func askReport(c *request) error {
 	s, one := &c.shows, c.format == "csv"
 	switch {

@@ -29,8 +29,8 @@ type observation struct {
 	err error
 }
 
-// A screenView is the view of a source on a screen. A slow source does not hold up keys: one look at
-// a time is under way beside them.
+// A screenView is the view of a source on a screen. A slow source does not hold up keys: it makes
+// one snapshot at a time, beside them.
 type screenView struct {
 	screen tcell.Screen
 	model  watch.Model
@@ -38,10 +38,10 @@ type screenView struct {
 	came   chan observation
 	busy   bool
 	again  bool      // a key wants another one
-	since  time.Time // of the look that is under way
+	since  time.Time // of the snapshot that is being made
 }
 
-// watchOn shows a source on a screen until a key ends it, with a look at each tick.
+// watchOn shows a source on a screen until a key ends it, with a snapshot at each tick.
 func watchOn(s tcell.Screen, from looker, ticks <-chan time.Time) {
 	events, quit := make(chan tcell.Event, 16), make(chan struct{})
 	go s.ChannelEvents(events, quit)
@@ -79,7 +79,7 @@ func (w *screenView) take(got observation) {
 	}
 }
 
-// ask begins a look, unless one is under way.
+// ask requests a snapshot, unless one is being made.
 func (w *screenView) ask() {
 	if w.busy {
 		return
@@ -92,7 +92,7 @@ func (w *screenView) ask() {
 	}()
 }
 
-// wants asks for what a key shows, which the look at hand may not bring.
+// wants requests a snapshot for a key, which the snapshot that is being made may lack.
 func (w *screenView) wants() {
 	w.again = w.busy
 	w.ask()

@@ -333,7 +333,7 @@ func (r *regions) look(watch.DeviceKey, bool) (watch.Snapshot, error) {
 		rows, chips, processes = append(rows, row), append(chips, one.ASIC), append(processes, of)
 	}
 	for i, row := range rows {
-		if len(ids) < len(rows) { // processes name their devices alike: the chips are told apart
+		if len(ids) < len(rows) { // processes name their devices alike: the chips distinguish them
 			row.Device = chips[i]
 		}
 		now.Devices = append(now.Devices, row)

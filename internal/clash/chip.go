@@ -63,7 +63,7 @@ func chipOf(m Message, given l1.Spec) chip {
 	return c
 }
 
-// infer tells the architecture from a message, if it can.
+// infer finds the architecture by the numbers of a message, if they show it.
 func infer(m Message) chip {
 	likely := func(arch l1.Arch, why string) chip {
 		return chip{spec: l1.ArchSpec(arch), likely: true, based: true, why: why}

@@ -50,7 +50,7 @@ type MessageRow struct {
 	GridRows    *uint64 `json:"grid_rows,omitempty"`
 	Align       *uint64 `json:"alignment,omitempty"`
 	Warning     bool    `json:"warning,omitempty"`
-	// Missing names what the text leaves out: somebody shortened it, or told it again.
+	// Missing names the fields that the text leaves out: it was shortened, or retold.
 	Missing []string `json:"missing,omitempty"`
 
 	Arch    l1.Arch `json:"arch,omitempty"`

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// forms returns the wordings of tt-metal's messages, of all releases, and of people who tell them
-// again. They are data for parse: a part after another, each with a mark if it may be missing:
+// forms returns the wordings of tt-metal's messages, of all releases, and the wordings of people who
+// quote them. They are data for parse: a part after another, each with a mark if it may be missing:
 //
 //	~  people leave it out
 //	?  not all releases have it

@@ -19,7 +19,7 @@ const (
 	TraceRegion      Kind = "trace-region"       // traces are larger than the region for them
 	UnsafeAllocation Kind = "unsafe-allocation"  // a buffer is allocated while a trace may write there
 	PersistentL1     Kind = "persistent-l1"      // there is no space for pages that outlive programs
-	PersistentSealed Kind = "persistent-l1-late" // such pages were asked for after a program was placed
+	PersistentSealed Kind = "persistent-l1-late" // such pages were requested after a program was placed
 )
 
 // What kind of buffers a message is about, in tt-metal's words.

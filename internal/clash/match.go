@@ -120,7 +120,7 @@ func sameWord(a, b []byte) bool {
 			return false
 		}
 	}
-	return digits >= 4 // not a rank ("0:"), which tells processes apart
+	return digits >= 4 // not a rank ("0:"), the number of a process
 }
 
 func digit(c byte) bool { return '0' <= c && c <= '9' }

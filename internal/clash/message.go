@@ -47,8 +47,8 @@ type Message struct {
 	//	window        the largest piece of it
 	Numbers map[string]uint64
 
-	// Missing names the fields that the text leaves out, in its order: somebody shortened it, or
-	// told it again. "program", "cores", "limit", "end", "size", ...
+	// Missing names the fields that the text leaves out, in its order: it was shortened, or
+	// retold. "program", "cores", "limit", "end", "size", ...
 	Missing []string
 
 	Text  string // the message on one line, without prefix and suffix

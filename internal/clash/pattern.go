@@ -8,7 +8,7 @@ import (
 
 // A form is one wording of a message, in parts that follow each other; see forms.
 type form struct {
-	says  Message // that its words tell
+	says  Message // by its words alone
 	bare  bool    // it has no numbers
 	parts []part
 }

@@ -15,7 +15,7 @@ const (
 	// maxMessage is how much normalised text a message may take, including the
 	// prefixes repeated inside it. Real ones take about 200 bytes.
 	maxMessage = 8 << 10
-	// window is how much normalised text is looked at at a time.
+	// window is how much normalised text is matched at a time.
 	window = 32 << 10
 	// maxPrefix is how much of a line may count as a prefix of log lines.
 	maxPrefix = 512

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// The largest values that callers ask for: any number, an address or size in L1 in bytes, an
-// id or count that fits into 31 bits, any other id.
+// The limits that callers use: of any number, of an address or size in L1 in bytes, of an id or
+// count that fits into 31 bits, of any other id.
 const (
 	MaxWhole = math.MaxInt64
 	MaxL1    = math.MaxUint32

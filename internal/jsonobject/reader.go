@@ -61,7 +61,7 @@ func (r *Reader) Fails() int { return r.fails }
 // Twice reports whether a queried key came twice, with equal values.
 func (r *Reader) Twice() bool { return r.twice }
 
-// Unread yields where the values stand that no query asked for, in the objects that are at hand.
+// Unread yields the places of the values that no query has read, in the objects at hand.
 func (r *Reader) Unread() iter.Seq[Span] {
 	return func(yield func(Span) bool) {
 		for _, m := range r.members {

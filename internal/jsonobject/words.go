@@ -105,7 +105,7 @@ func members(b []byte, rows bool) (length int, lines int64) {
 	return length, lines
 }
 
-// short returns where a string ends that begins at w[n], if it has nothing to look at and ends
+// short returns where a string ends that begins at w[n], if it needs no further check and ends
 // in so many words of 8 bytes; 0 otherwise. n is at most 31, words at most 4.
 func short(w *[64]byte, n, words int) int {
 	n &= 31

@@ -138,7 +138,7 @@ func (p *player) hidEarlier() bool {
 	})
 }
 
-// apart says whether L1 buffers stand under an id that no check looked at, though it may be where programs ran.
+// apart says whether L1 buffers stand under an id that no check covered, though it may be where programs ran.
 func (p *player) apart(c *chip) bool {
 	own := slices.ContainsFunc(p.past.lives, func(l life) bool { return inL1(l.kind) && l.owner == c.name })
 	some := slices.ContainsFunc(p.chips, func(o *chip) bool { return o.ran })

@@ -614,7 +614,7 @@ func (a *alloc) spread(n node, banks uint64) {
 	}
 }
 
-// arrive looks at the devices to which a buffer came.
+// arrive records a buffer on its devices.
 func (p *player) arrive(a *alloc) {
 	p.sawBuffer(a)
 	for _, c := range p.chips {

@@ -44,8 +44,8 @@ func workloads(nodes []node, members map[string][]int64) (split, error) {
 	return s, nil
 }
 
-// divide looks at what follows k frees of an id, on each device that they reach until the next free of it. bad says that not all
-// chips of meshes are known.
+// divide scans the nodes behind k frees of an id, on each device that the frees reach, until the next free of the device. bad
+// says that not all chips of meshes are known.
 func (s *split) divide(rest []node, k int, id string, members map[string][]int64, bad bool) error {
 	type state struct {
 		program  []*buffer

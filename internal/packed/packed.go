@@ -119,8 +119,8 @@ func (p *peekReader) Read(b []byte) (int, error) {
 	return p.r.Read(b)
 }
 
-// source counts the compressed bytes that a decoder takes, and keeps the error of
-// the input, so that it can be told from an error in the data.
+// source counts the compressed bytes that a decoder reads, and keeps the error of
+// the input, which is distinct from an error in the data.
 type source struct {
 	r   *bufio.Reader
 	n   int64

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Sections compares the answers to the questions of a file. A section has a title behind ==, lines that ask, and
-// behind > the lines that the answer has. With update the answers are written anew.
+// Sections compares the answers to the questions of a file. A section has a title behind ==, the lines of a question,
+// and behind > the lines of its answer. With update the answers are written anew.
 func Sections(t *testing.T, file string, update bool, answer func(asked []string) []string) {
 	t.Helper()
 	data, err := os.ReadFile(file)

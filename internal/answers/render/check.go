@@ -133,7 +133,7 @@ func (c check) accepted() string {
 	return " apart from what was accepted (" + codesText(replay.CodesOf(c.Accepted)) + ")"
 }
 
-// reasons are why it cannot tell, a line each.
+// reasons returns the reasons for "cannot tell", a line each.
 func (c check) reasons(label string, all []replay.Reason) []note {
 	all = slices.DeleteFunc(slices.Clone(all), func(why replay.Reason) bool { return why.Code == replay.CodeNothingRan })
 	return reasonNotes(label, coded(all)) // the first line says that nothing ran

@@ -256,7 +256,7 @@ func movedText(old, new event.Opt[uint64]) string {
 	return fmt.Sprintf(" (%v)", changed(old.V, new.V))
 }
 
-// partOwner names an operation in few columns: what the user called tells most.
+// partOwner names an operation in few columns. In a long path the user's call is kept.
 func partOwner(op replay.Name) string {
 	const most = 28
 	if name := shortName(op, 1<<20); shown.Width(shown.Visible(name)) > most {

@@ -65,7 +65,7 @@ func (d Output) JSON(w io.Writer) error {
 }
 
 // CSV writes the rows of the answer (RFC 4180, lines end with a newline), and above them the
-// names of the columns if head asks for it. Columns are members of the JSON, and have their
+// names of the columns if head is set. Columns are members of the JSON, and have their
 // names: docs/csv.md. Cells that a spreadsheet would take for a formula begin with an
 // apostrophe. Documents of [Room], [Who] and [Map] have no rows.
 func (d Output) CSV(w io.Writer, head bool) error {

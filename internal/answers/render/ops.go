@@ -24,7 +24,7 @@ func opName[T ~string](path T, n int) string {
 	return shown.Start(op, n)
 }
 
-// shortName is opName without a namespace that all have: there is room for what tells more.
+// shortName is opName without a namespace that all have: the rest of the path gets the room.
 func shortName[T ~string](path T, n int) string {
 	return opName(strings.ReplaceAll(string(path), "tt::tt_metal::", ""), n)
 }

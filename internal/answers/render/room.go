@@ -107,7 +107,7 @@ func (m room) limits() []note {
 	return notes
 }
 
-// together is the room on all cores of a device, and the number of runs that it was asked of.
+// together is the room on all cores of a device, and the number of checked runs.
 func (m room) together() []note {
 	notes := []note{{"checked", shown.Plural(m.result.Checks.Runs, "program run")}}
 	if all := m.doc.All; all != nil && all.Count > 1 && m.result.Spec.L1Size > 0 && all.Bytes > 0 {

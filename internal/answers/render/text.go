@@ -19,8 +19,8 @@ type Options struct {
 // Report returns the report on one capture. The first line of its text has the verdict and the number that decides:
 // the most bytes that a core held, or had registered where nothing ran. Names in the capture are shown in scripts that
 // run from left to right; other characters are escaped, and long names are cut. Its CSV has a
-// row for each device or, if Options ask, for each program or each group of cores. It has
-// one kind of row: programs, if Options ask for both.
+// row for each device or, as Options say, for each program or each group of cores. It has
+// one kind of row: programs, if Options have both.
 func Report(r *replay.Result, opt Options) Output {
 	d := Output{json: func(w io.Writer) error { return writeReport(w, r) }}
 	p := &d.page

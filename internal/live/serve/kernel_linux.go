@@ -64,7 +64,7 @@ func identify(conn net.Conn) (Peer, error) {
 	return Peer{
 		PID:   cred.Pid,
 		Dead:  func() bool { return readable(pidfd) },
-		Close: func() { _ = syscall.Close(pidfd) }, // it was only looked at
+		Close: func() { _ = syscall.Close(pidfd) }, // it was only polled
 	}, nil
 }
 

@@ -69,7 +69,7 @@ func (r *recording) full() bool {
 	return r.to.Most > 0 && r.failed == nil && r.bytes > r.to.Most && r.bytes > 2*r.least
 }
 
-// event tells that a client was lost.
+// event returns the event of a lost client.
 func (l loss) event(t string) event.Event {
 	e := event.Event{
 		Pos: event.Pos{Node: -1}, Kind: event.KindHidden, Code: wire.CodeLost, Count: 1, T: t, Process: strconv.Itoa(int(l.pid)), Detail: l.reason,

@@ -260,7 +260,7 @@ func (s *Server) exit(conn net.Conn) {
 	s.retry()
 }
 
-// retry has listeners ask again that found no room.
+// retry wakes the listeners that found no room.
 func (s *Server) retry() {
 	close(s.room)
 	s.room = make(chan struct{})

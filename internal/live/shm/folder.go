@@ -58,5 +58,5 @@ func Create(folder string, asic uint64) (*Region, error) {
 	return create(filepath.Join(folder, Name(asic)))
 }
 
-// Alive reports whether a process lives, as tt-metal asks: also one of another user does.
+// Alive reports whether a process lives, by the rule of tt-metal: also one of another user does.
 func Alive(pid int32) bool { return alive(pid) }

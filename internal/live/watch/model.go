@@ -52,7 +52,7 @@ type Model struct {
 	begun   int64
 	view    View
 	before  View      // where the help leads back
-	at      DeviceKey // the device that is looked at
+	at      DeviceKey // the selected device
 	chosen  bool      // by a key
 	first   int       // line of a picture that is too long
 	page    int       // lines of it on the screen
@@ -113,7 +113,7 @@ func (m *Model) sample(d *replay.LiveDevice) {
 		x.cbs = float64(*d.Core) / float64(d.Usable)
 	}
 	if last := len(all) - 1; last >= 0 && all[last].time == x.time {
-		all = all[:last] // a key asked for another look
+		all = all[:last] // a key requested another snapshot
 	}
 	if len(all) == maxSamples {
 		all = append(all[:0], all[1:]...)

@@ -273,7 +273,7 @@ func (m *Model) breakdown() []Line {
 	return out
 }
 
-// usableText tells the usable L1 of a device.
+// usableText returns the size of the usable L1 of a device, in words.
 func usableText(d *replay.LiveDevice) string {
 	switch {
 	case physical(d) > 0:

@@ -38,7 +38,7 @@ type Snapshot struct {
 	Leaks     []Leak              `json:"leaks,omitempty"`   // the last of them
 	Behind    int64               `json:"behind_bytes"`      // of a log, which are written and not read yet
 	Refused   []string            `json:"refused,omitempty"` // the last refusals, as text
-	Detail    *Detail             `json:"detail,omitempty"`  // of one device, if it was asked for
+	Detail    *Detail             `json:"detail,omitempty"`  // of one device, on request
 	Server    *ServerCounts       `json:"server,omitempty"`  // that says all this, if there is one
 }
 

@@ -24,9 +24,9 @@ type Style struct {
 	ASCII   bool // no sign beyond ASCII
 }
 
-// Terminal returns the Style of a terminal with so many columns, 0 for a file, whose environment
-// getenv tells: NO_COLOR and TERM=dumb have no colour, and a locale that is not UTF-8 has ASCII
-// alone, as a file has. colour is "always", "never", or anything else to go by these.
+// Terminal returns the Style of a terminal with so many columns, 0 for a file. getenv reads its
+// environment: NO_COLOR and TERM=dumb have no colour, and a locale that is not UTF-8 has ASCII
+// alone, as a file has. colour is "always", "never", or anything else to follow the environment.
 func Terminal(columns int, colour string, getenv func(string) string) Style {
 	s := Style{Columns: columns, ASCII: columns == 0 || !unicodeLocale(getenv)}
 	switch colour {

@@ -25,8 +25,8 @@ type Moment struct {
 }
 
 // AtPeak returns the contents of the fullest core at its peak, of the device with the highest peak.
-// It reports false if nothing was ever in L1. Only the cores that held the same are in it, if
-// Options.Groups was asked for; else the first one.
+// It reports false if nothing was ever in L1. Only the cores that held the same are in it,
+// with Options.Groups; else the first one.
 func AtPeak(r *replay.Result) (m Moment, ok bool) {
 	var best *replay.DeviceL1
 	for i := range r.L1 {
