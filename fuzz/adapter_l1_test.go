@@ -151,7 +151,7 @@ func (f *fleet) groupOn(id uint64, core l1.Core, registered bool) device.UsageGr
 	return device.UsageGroup{}
 }
 
-// Moment is also asked once at once, and later by who keeps it.
+// Moment is also queried once at once, and later by its holder.
 func (f *fleet) Moment(id uint64, without ...uint64) model.Moment {
 	var ids []fit.BufferID
 	for _, id := range without {
@@ -339,7 +339,7 @@ func (f *fleet) Room(cores l1.CoreRangeSet, on []uint64) (l1.Range, error) {
 	return room.Range, class(err)
 }
 
-// ends asks of each address at which something in L1 ends.
+// ends calls at for each address at which something in L1 ends.
 func ends(r *fit.Resident, at func(uint64) bool) bool {
 	for p := range r.Buffer.All() {
 		if at(p.Range.End) {
@@ -389,7 +389,7 @@ func (f *fleet) Enqueue(p *program.Program, to []uint64) ([]uint64, error) {
 	return ids(added), class(err)
 }
 
-// sameUsage compares the ways to ask what lives on a device with each other.
+// sameUsage compares the queries of a device's contents with each other.
 func sameUsage(d device.Device) error {
 	for _, basis := range []device.Basis{device.BasisResident, device.BasisRegistered} {
 		var seen l1.CoreSet

@@ -34,7 +34,7 @@ var (
 	sayNone  = regexp.MustCompile(`^([\d,]+) bytes are too many, and no single buffer of the program was found to be enough`)
 )
 
-// fits asks the model.
+// fits queries the model.
 func (s *scene) fits(t require.TestingT) bool {
 	f := model.NewFleet()
 	var ids []uint64

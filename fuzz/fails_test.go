@@ -61,7 +61,7 @@ func failsFrom(seed int, property func(*rapid.T), shrink time.Duration) string {
 
 // sameTries lets rapid make n tries, always the same, of 30 steps on average where
 // they have steps. With -short rapid makes a fifth of the tries and half of the steps
-// that its flags say. A test that asks what certain tries show needs the same ones.
+// that its flags say. A test about the results of certain tries needs the same ones.
 func sameTries(seed, n int) (back func()) {
 	steps := 30
 	if testing.Short() {

@@ -16,7 +16,7 @@ func FuzzFleetModel(f *testing.F) {
 }
 
 // The oracle is a tracker like any other. That it agrees with itself says that the
-// suite keeps the two apart and asks nothing twice.
+// suite keeps the two apart and makes no query twice.
 func TestModelAgainstItself(t *testing.T) {
 	rapid.Check(t, suite.TrackerModel(func() suite.Tracker { return model.NewFleet() }))
 }

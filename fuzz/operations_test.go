@@ -27,7 +27,7 @@ var (
 
 // So many operations are played as lives of fleets. After each one, everything that has a total is
 // compared with a model of a word for each core. Every other life is a short one beside the
-// oracle, with everything that can be asked.
+// oracle, with all queries.
 func TestOperations(t *testing.T) {
 	first := *firstLife
 	if first == 0 {
@@ -152,7 +152,7 @@ func (w *witness) live(number uint64) (wrong string) {
 	return wrong
 }
 
-// tell describes the difference of a life, and the moves before it.
+// tell returns the difference of a life, and the moves before it, as text.
 func (w *witness) tell(number uint64, p any) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "life %d (-operations 1 -life %d): %v", number, number, p)

@@ -118,7 +118,7 @@ func (k *walk) check() error {
 	return nil
 }
 
-// checkCores compares every core, and asks the fleet itself.
+// checkCores compares every core, and checks the invariants of the fleet.
 func (k *walk) checkCores() error {
 	for i, d := range k.devices {
 		for x := range 3 {

@@ -55,7 +55,7 @@ func TestAction(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, "code="+string(rune('0'+c.code))+"\n", string(told))
 			require.Contains(t, string(log), c.log)
-			page, _ := os.ReadFile(summary) // none if nothing was asked
+			page, _ := os.ReadFile(summary) // none without a question
 			rest := string(page)
 			for _, want := range c.summary {
 				_, after, found := strings.Cut(rest, want)

@@ -12,7 +12,7 @@ import (
 	"github.com/cbl1/cbl1/internal/attack"
 )
 
-// Ten times the devices cost at most twelve times the memory that is asked for, whatever of
+// Ten times the devices cost at most twelve times the allocated memory, whatever of
 // them is there for long. Both are counted, not timed.
 func TestCapturesOfManyDevicesGrowLinearly(t *testing.T) {
 	for _, c := range attack.Captures() {
@@ -24,7 +24,7 @@ func TestCapturesOfManyDevicesGrowLinearly(t *testing.T) {
 	}
 }
 
-// asked returns what the report of a capture asks the memory for.
+// asked returns the allocations of the report of a capture.
 func asked(t *testing.T, input []byte) runtime.MemStats {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "capture.json")

@@ -71,7 +71,7 @@ func TestCutRunIsEnqueuedAtItsLastNode(t *testing.T) {
 	require.EqualValues(t, 1, c.Nodes)
 }
 
-// TestNothingToJudge: where nothing ran, check says why nobody can tell.
+// TestNothingToJudge: where nothing ran, check gives this reason for "cannot tell".
 func TestNothingToJudge(t *testing.T) {
 	in := inspect([]byte(onN150(`{"event":"program","program":1,"cbs":[{"cores":"0-0","size":32}]}`, `{"event":"register","program":1}`)))
 	require.Empty(t, in.list)

@@ -50,7 +50,7 @@ func drawQuestions(t *rapid.T) [][]string {
 	return someQuestions(rapid.IntRange(0, len(textQuestions())-1).Draw(t, "question"))
 }
 
-// requireSame converts an input, in the current folder, and asks both. The names of the two
+// requireSame converts an input, in the current folder, and compares the answers about both. The names of the two
 // files are equally long, since text is wrapped by its length.
 func requireSame(t require.TestingT, data []byte, questions [][]string, flags ...string) {
 	const capture, log = "a.json", "b.json"

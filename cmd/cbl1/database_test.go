@@ -15,8 +15,8 @@ import (
 	"github.com/cbl1/cbl1/internal/testkit"
 )
 
-// askBoth asks the same of a capture and of the database of the same run. The names are equally
-// long, since text is wrapped by its length.
+// askBoth makes the same questions about a capture and about the database of the same run. The names are
+// equally long, since text is wrapped by its length.
 func askBoth(t require.TestingT, questions [][]string, capture, db string, flags ...string) {
 	for _, q := range questions {
 		of := func(name string) (int, string, string) {
@@ -46,7 +46,7 @@ func ranksApart(text string) string {
 	return regexp.MustCompile(`"rank":\d+`).ReplaceAllString(text, `"rank":null`)
 }
 
-// known returns the run without what no database can tell: what is freed and was not allocated
+// known returns the run without what no database can hold: what is freed and was not allocated
 // in it, or was freed before; buffers from before it; and, without addresses, which buffer of an
 // earlier operation a free is about.
 func (r jsonRun) known() jsonRun {

@@ -68,7 +68,7 @@ type foreignSource struct {
 // messages without foreign text.
 type question struct {
 	verb, rest string
-	format     string // how the answer is looked at
+	format     string // of the answer
 }
 
 func inFormats(verb, rest, formats string) (out []question) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// FuzzCommand asks anything about anything. What a verb says in JSON obeys the laws, and
+// FuzzCommand makes any question about any input. The JSON of a verb obeys the laws, and
 // stream and explain, which have answers of their own, obey those that are about every
 // command. The first byte chooses: the four verbs of inspect, with options or without,
 // stream, or explain.

@@ -106,13 +106,13 @@ type tally struct {
 	mu     sync.Mutex
 	inputs int
 	codes  [4]int        // exit codes of check
-	held   int           // inputs of which somebody holds the byte that was asked about
+	held   int           // inputs in which something holds the byte of the question
 	slow   time.Duration // the longest that all questions about one input took
 	slowIs string
 	broken int
 }
 
-// add takes in what came of one input, and complains of the laws that it breaks.
+// add records the answers about one input, and reports the laws that they break.
 func (c *tally) add(t *testing.T, what string, input []byte, in inspection) {
 	t.Helper()
 	c.mu.Lock()
@@ -134,7 +134,7 @@ func (c *tally) add(t *testing.T, what string, input []byte, in inspection) {
 	}
 }
 
-// kept writes an input to where it can be looked at.
+// kept writes an input to a file for a review.
 func kept(t *testing.T, input []byte) string {
 	f, err := os.CreateTemp("", "cbl1-hammer-*.json")
 	require.NoError(t, err)
@@ -218,7 +218,7 @@ func (in *inspection) cut(f whole, n int) {
 	}
 }
 
-// TestHammerAllCuts asks one question at each cut of the fixtures that are not small.
+// TestHammerAllCuts makes one question at each cut of the fixtures that are not small.
 func TestHammerAllCuts(t *testing.T) {
 	if !*hammer {
 		t.Skip("needs -hammer, as in make hammer")
@@ -243,7 +243,7 @@ func TestHammerAllCuts(t *testing.T) {
 	}
 }
 
-// requireRefused asks one of the verbs, in turn, about a capture that is cut.
+// requireRefused runs one of the verbs, in turn, on a capture that is cut.
 func requireRefused(t *testing.T, input []byte, turn int) {
 	verbs := [][]string{{"report", "-"}, {"check", "-"}, {"peak", "-"}, {"room", "-"}, {"who", "-", "111616"}}
 	args := verbs[turn%len(verbs)]

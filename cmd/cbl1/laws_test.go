@@ -40,7 +40,7 @@ func (b breach) String() string { return fmt.Sprintf("%s: %s: %s", b.verb, b.law
 
 // breaches collects the laws that the answers to one input break.
 type breaches struct {
-	verb string // whose answer is looked at
+	verb string // whose answer is checked
 	list []breach
 }
 
@@ -75,15 +75,15 @@ func ask(in io.Reader, args ...string) (a answer) {
 type inspection struct {
 	report, check answer
 	room          answer
-	held          bool // somebody holds the byte that was asked about
+	held          bool // something holds the byte of the question
 	took          time.Duration
 	service       bool // something in the input may lie on service cores
 	breaches
 }
 
-// inspect asks each verb twice about an input from standard input, in JSON, and once
-// in text where the answer is not a refusal. Of an input that report refuses the others are
-// asked once.
+// inspect runs each verb twice on an input from standard input, in JSON, and once in text
+// where the answer is not a refusal. On an input that report refuses, the other verbs run
+// once.
 func inspect(input []byte) (in inspection) {
 	start := time.Now()
 	in.service = bytes.Contains(input, []byte("service"))
@@ -172,7 +172,7 @@ func (in *inspection) exit(verb string, a answer) {
 }
 
 // parse reads the JSON of an answer and checks its form and its numbers. It reports
-// whether there is something to look at.
+// whether there is something to check.
 func (in *inspection) parse(verb string, a answer, into any) bool {
 	if a.code == exitUsage || a.panicked != "" {
 		return false

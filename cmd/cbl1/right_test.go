@@ -28,7 +28,7 @@ type rightAnswer struct {
 	Check  map[string]any `json:"check"`
 	Report map[string]any `json:"report"`
 
-	// Codes are those of what check cannot tell and of the anomalies of the report; Without are not among them.
+	// Codes are the codes of check's "cannot tell" and of the anomalies of the report; Without are not among them.
 	Codes   []string `json:"codes"`
 	Without []string `json:"without"`
 
@@ -44,7 +44,7 @@ type rightAnswer struct {
 
 const rightDir = "../../capture/testdata/right"
 
-// TestRightAnswers asks the command each question of testdata/right.
+// TestRightAnswers runs the command with each question of testdata/right.
 func TestRightAnswers(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(rightDir, "*.right.json"))
 	require.NoError(t, err)
@@ -138,7 +138,7 @@ func (want rightAnswer) differences(t *testing.T) (bad []string) {
 	return append(bad, want.texts(t)...)
 }
 
-// texts looks at what people read.
+// texts checks the texts that people read.
 func (want rightAnswer) texts(t *testing.T) (bad []string) {
 	t.Helper()
 	_, checked := want.ask(t, append([]string{"check", "-v"}, want.Args...)...)

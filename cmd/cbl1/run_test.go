@@ -40,8 +40,8 @@ func readers() [][]string {
 }
 
 // TestBrokenInput has one row per way in which an input is broken. Each gives one
-// line on standard error, which says where, and nothing on standard output, whatever
-// was asked.
+// line on standard error, which says where, and nothing on standard output, for any
+// question.
 func TestBrokenInput(t *testing.T) {
 	good := graph("ttnn.add", goodCB)
 	code, stdout, stderr := call(good, "-")
@@ -76,7 +76,7 @@ func TestBrokenInput(t *testing.T) {
 	}
 }
 
-// TestUnreadableInput: a field that cannot be read hides its node. check cannot tell, and names the field.
+// TestUnreadableInput: a field that cannot be read hides its node. check answers "cannot tell", and names the field.
 func TestUnreadableInput(t *testing.T) {
 	for _, c := range []struct{ name, input, want string }{
 		{"no size", graph("a", `"address":1,"core_range_set":"{}"`), "size: missing"},
@@ -178,7 +178,7 @@ func TestClosedPipe(t *testing.T) {
 		require.Zero(t, run(args, strings.NewReader(graph("a", goodCB)), w, &stderr))
 		require.Empty(t, stderr.String())
 	}
-	// Whether it fits is told by the exit code, whoever reads the text.
+	// The exit code says whether it fits, also where nobody reads the text.
 	require.Equal(t, exitNo, run([]string{"check", "--budget", "1", "-"}, strings.NewReader(graph("a", goodCB)), w, &stderr))
 	require.Equal(t, exitNo, run([]string{"room", "--size", "2MiB", "-"}, strings.NewReader(graph("a", goodCB)), w, &stderr))
 	require.Equal(t, exitTell, run([]string{"check", "-"}, strings.NewReader("[]"), w, &stderr))
@@ -279,7 +279,7 @@ func TestProgress(t *testing.T) {
 	require.Equal(t, "\r\x1b[K..."+strings.Repeat("x", 57)+": 8192 nodes read\r\x1b[K", b.String())
 }
 
-// Progress is a share of the bytes of a file. Of a compressed file or a pipe the bytes are told alone.
+// Progress is a share of the bytes of a file. For a compressed file or a pipe it names the bytes alone.
 func TestProgressHasAShare(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "run.json")
 	require.NoError(t, os.WriteFile(name, make([]byte, 4096), 0o600))

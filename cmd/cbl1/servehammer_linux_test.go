@@ -20,7 +20,7 @@ import (
 )
 
 // slowly sends a text again and again, a byte at a time, on connections that it makes anew where they
-// are closed. Nobody is asked whether the last byte was taken.
+// are closed. Whether the last byte was read does not matter.
 func slowly(network, address, text string, pause time.Duration, end time.Time) {
 	for time.Now().Before(end) {
 		conn, err := net.Dial(network, address)
@@ -35,8 +35,8 @@ func slowly(network, address, text string, pause time.Duration, end time.Time) {
 	}
 }
 
-// Clients that send a byte now and then, records to the one and requests to the other socket, keep
-// nobody waiting who asks for metrics.
+// Clients that send a byte now and then, records to the one and requests to the other socket, do not
+// delay the requests for metrics.
 func TestHammerSlowMetrics(t *testing.T) {
 	n, last := 40, time.Second
 	if *hammer {
@@ -81,7 +81,7 @@ func TestHammerSlowMetrics(t *testing.T) {
 		require.NoError(t, r.Body.Close())
 		waits = append(waits, time.Since(begun))
 		require.Contains(t, string(text), `cbl1_device_cb_sum_bytes{device="0",board="n150"} 1310720`)
-		if len(waits)%50 == 1 { // which looks at all of them
+		if len(waits)%50 == 1 { // which counts all of them
 			now := testkit.Open()
 			most.Files, most.Goroutines = max(most.Files, now.Files), max(most.Goroutines, now.Goroutines)
 		}

@@ -111,7 +111,7 @@ func (s *stage) client(t *testing.T, records ...wire.Record) {
 	s.open = append(s.open, here)
 }
 
-// fleet tells of a fleet with a name in a log that ends.
+// fleet sends a log that names a fleet, and ends.
 func (s *stage) fleet(t *testing.T, log string) {
 	logs := &stage{conns: make(chan net.Conn)}
 	ended := make(chan struct{})

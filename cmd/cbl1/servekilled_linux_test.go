@@ -32,7 +32,7 @@ func killedClient(t *testing.T, path string, b []byte) {
 }
 
 // A process that is killed inside a record is lost. The recording names its devices, and that of the half
-// record, and check cannot tell. A process that is killed between two records has told all.
+// record, and check answers "cannot tell". A process that is killed between two records lacks none.
 func TestServeReportsKilledClients(t *testing.T) {
 	whole, err := wire.Newest().Append(nil, &wire.Record{Type: wire.TypeCBAlloc, Device: 1, Size: 4096, ID: 0x20000})
 	require.NoError(t, err)

@@ -63,7 +63,7 @@ func (s *limited) end(t *testing.T) string {
 	return string(told)
 }
 
-// ask connects, brings a buffer and asks for the sum of all, and returns it. It fails after a second.
+// ask connects, allocates a buffer, queries the sum of all, and returns it. It fails after a second.
 func (s *limited) ask(t *testing.T, id uint64) uint64 {
 	t.Helper()
 	conn, err := net.Dial("unix", s.path)

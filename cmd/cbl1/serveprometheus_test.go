@@ -45,7 +45,7 @@ func queries(t *testing.T) (out []string) {
 	return out
 }
 
-// The names that rules and dashboard ask for are names of metrics.
+// The names in rules and dashboard are names of metrics.
 func TestPrometheusFiles(t *testing.T) {
 	text := fetch(t, (&exposing{processes: true}).handler(busyStage(t).server), "/metrics")
 	names := map[string]bool{"cbl1_device_dispatched_bytes": true, "cbl1_device_tracked_bytes": true, "cbl1_device_tracked_core_bytes": true}
@@ -124,7 +124,7 @@ func TestPrometheus(t *testing.T) {
 	require.NoError(t, cmd.Start())
 	defer func() {
 		require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
-		_ = cmd.Wait() // it was told to end
+		_ = cmd.Wait() // a signal ended it
 	}()
 	lines, address := bufio.NewScanner(said), ""
 	for address == "" && lines.Scan() {

@@ -279,7 +279,7 @@ func TestPublishFlag(t *testing.T) {
 	}
 }
 
-// Numbers of a server: permissions, limits, looks at processes, and descriptors.
+// Numbers of a server: permissions, limits, sweeps of processes, and descriptors.
 func TestServeNumbers(t *testing.T) {
 	mode, err := parseMode("777")
 	require.NoError(t, err)

@@ -70,7 +70,7 @@ func TestDemoLog(t *testing.T) {
 	}
 }
 
-// A simulator in another language asks while it runs, over real pipes.
+// A simulator in another language makes queries while it runs, over real pipes.
 func TestLiveSimulator(t *testing.T) {
 	python := tool(t, "python3")
 	if runtime.GOOS == "windows" {

@@ -135,7 +135,7 @@ func requireVerdicts(t *rapid.T, want *oracle.L1Results, got checked) {
 	}
 }
 
-// names says whether a failure is told of the run that a verdict is about.
+// names says whether a failure is of the run of a verdict.
 func (f failure) names(v oracle.Verdict) bool {
 	return deviceText(f.Device) == v.Device && f.Program.Op == v.Op && f.Program.Counter == v.At && f.Program.Inferred == v.Inferred
 }
@@ -155,7 +155,7 @@ func (f failure) rowsOf(v oracle.Verdict) string {
 	return deviceText(f.Device)
 }
 
-// judges says whether a failure says what a verdict says. It may be told of another chip, where the same lives.
+// judges says whether a failure says what a verdict says. It may name another chip, where the same lives.
 func (f failure) judges(v oracle.Verdict) bool {
 	var refusals []oracle.Refusal
 	on := f.rowsOf(v)

@@ -196,7 +196,7 @@ func TestWatchLog(t *testing.T) {
 	from.close()
 }
 
-// One look at a log, a server and shared memory, as text and as JSON.
+// One snapshot of a log, a server and shared memory, as text and as JSON.
 func TestWatchOnce(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "log")
 	require.NoError(t, os.WriteFile(file, []byte(eventLog), 0o600))

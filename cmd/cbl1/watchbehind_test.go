@@ -15,7 +15,7 @@ import (
 	"github.com/cbl1/cbl1/internal/live/watch"
 )
 
-// Whoever reads 1,600 bytes a second of a log that grows by 10,000 is told to be behind, by how
+// A reader of 1,600 bytes a second of a log that grows by 10,000 is reported as behind, by how
 // much, and not any more when all was read.
 func TestWatchFallsBehind(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "log")

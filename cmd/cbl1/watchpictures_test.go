@@ -14,8 +14,8 @@ import (
 	"github.com/cbl1/cbl1/internal/live/watch"
 )
 
-// pictured are 90 looks at a demo, a second each; the last one has the cores of what is looked
-// at, and all that a server may say besides.
+// pictured returns a model after 90 snapshots of a demo, a second each. The last one has the cores of
+// the selected device, and all that a server may say besides.
 func pictured(t *testing.T) (m watch.Model) {
 	t.Helper()
 	d, err := newDemo(32)
@@ -40,7 +40,7 @@ func pictured(t *testing.T) (m watch.Model) {
 	return m
 }
 
-// The screen at five sizes, as it is drawn. -update writes it anew: look at it.
+// The screen at five sizes, as it is drawn. -update writes it anew: review the difference.
 func TestWatchPictures(t *testing.T) {
 	model := pictured(t)
 	for _, size := range [][2]int{{60, 20}, {80, 24}, {160, 24}, {120, 40}, {200, 60}} {

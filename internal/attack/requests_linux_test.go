@@ -47,7 +47,7 @@ func TestRequestsCostTheirResult(t *testing.T) {
 	for _, c := range []struct {
 		name         string
 		lives, asked func(i int) wire.Record
-		by           func(i int) int // which of two processes asks: the first has all that lives
+		by           func(i int) int // which of two processes sends the request: the first has all that lives
 	}{
 		{
 			"frees of another size",

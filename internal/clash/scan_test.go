@@ -214,7 +214,7 @@ func TestScanRestarts(t *testing.T) {
 	}
 }
 
-// A line that breaks inside the last number cannot be told from one that ends
+// A line that breaks inside the last number looks like one that ends
 // there. It must not become a wrong excess.
 func TestScanLastNumberBroken(t *testing.T) {
 	m := read(t, meet[:len(meet)-1]+"\n"+meet[len(meet)-1:]).Messages[0]

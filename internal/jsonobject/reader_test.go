@@ -29,7 +29,7 @@ func ExampleReader() {
 	// cbs[1].size: -1 is negative
 }
 
-// Everything that an object can be asked.
+// All queries of an object.
 func TestObject(t *testing.T) {
 	var r jsonobject.Reader
 	o := r.Read([]byte(` { "n" : 4.096e3, "text":"a\u00e4", "id":18446744073709551615, "yes":"1", "no":false, "nil":null,
@@ -192,8 +192,8 @@ func TestReaderKeepsLittle(t *testing.T) {
 	require.Zero(t, testing.AllocsPerRun(100, read))
 }
 
-// FuzzReader asks any JSON for anything: no panic, and what an error shows stands where it
-// says.
+// FuzzReader runs any query on any JSON: no panic, and the text of an error stands at the place that
+// the error names.
 func FuzzReader(f *testing.F) {
 	f.Add([]byte(`{"a":1,"a":1,"b":[{"a":"x"},{"a":null}],"c":{"a":[1,2]}}`))
 	f.Add([]byte(`[]`))

@@ -151,7 +151,7 @@ func decode(t *testing.T, doc []byte) (v any) {
 	return v
 }
 
-// timesBeside asks that each event number of a document has its time beside it.
+// timesBeside requires that each event number of a document has its time beside it.
 func timesBeside(t *testing.T, path string, v any, times map[string]string) {
 	t.Helper()
 	switch v := v.(type) {

@@ -65,7 +65,7 @@ func TestOnePeakIsEnoughForText(t *testing.T) {
 }
 
 // TestOnePeakIsEnoughForPictures: devices are drawn and listed alike, whether their peaks are composed
-// before or when they are asked for. Some hold the same of one event, of events in operations of one
+// before or on demand. Some hold the same of one event, of events in operations of one
 // name, of other operations, and with a program that other operations ran.
 func TestOnePeakIsEnoughForPictures(t *testing.T) {
 	const log = `{"event":"log","version":1}

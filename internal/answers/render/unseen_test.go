@@ -12,8 +12,8 @@ import (
 	"github.com/cbl1/cbl1/replay"
 )
 
-// A program fits only if everything that is known to be in L1 was looked at; without
-// bytes of its own it always does.
+// A program fits only if all known bytes of L1 were compared; without bytes of its own it
+// always does.
 func TestCheckOfUnseenBuffers(t *testing.T) {
 	unseen := map[string]func(r *replay.Result){
 		"1 L1 buffer from before the capture": func(r *replay.Result) { r.Earlier = replay.EarlierBuffers{L1: 1, Bytes: 4096} },
@@ -51,7 +51,7 @@ func TestCheckOfAnAssumedChip(t *testing.T) {
 	require.Equal(t, replay.DoesNotFit, check("1387521", l1.Wormhole))
 }
 
-// Where nothing ran, that is why nobody can tell.
+// Where nothing ran, this is the reason for "cannot tell".
 func TestCheckOfNothing(t *testing.T) {
 	s := newScene(t, l1.P150())
 	check := s.result.Judge(replay.Terms{})

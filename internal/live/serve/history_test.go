@@ -15,7 +15,7 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// Histories of real systems that the protocol's server and its clients told wrong.
+// Histories of real systems that the protocol's server and its clients counted wrong.
 
 // Eight devices with 29 MiB of CBs each: a client that counted on one device alone, or all
 // together on each, would show another sum.
@@ -51,7 +51,7 @@ func TestEachDeviceCountsAlone(t *testing.T) {
 }
 
 // Every device of a mesh has its own buffers, and the mesh's id what backs them. Buffers from
-// before are freed on all devices too; where a client tells of device 0 alone, the others
+// before are freed on all devices too; where a client names device 0 alone, the others
 // stay, and are leaked in the end.
 func TestMeshAllocatesAndFrees(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -21,7 +21,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files; review the difference")
 
-// told is all that a server says of a session.
+// told holds all outputs of a server about a session.
 type told struct{ text strings.Builder }
 
 func (o *told) part(name, text string) { fmt.Fprintf(&o.text, "-- %s\n%s", name, text) }
@@ -113,7 +113,7 @@ func session(t *testing.T, f serve.Format) string {
 }
 
 // A session, and all that a server says of it: lines, lists, answers, snapshots, the summary and the recording.
-// -update writes them anew: look at them.
+// -update writes them anew: review the difference.
 func TestSessions(t *testing.T) {
 	for _, f := range []serve.Format{serve.FormatText, serve.FormatSeeds, serve.FormatJSON} {
 		testkit.Golden(t, *update, "testdata/session."+string(f)+".golden", session(t, f))

@@ -371,7 +371,7 @@ func TestLastSlot(t *testing.T) {
 	require.EqualValues(t, 64, w.image(t).References)
 }
 
-// meanwhile lets another process take a slot right after this one has looked at all of them.
+// meanwhile lets another process take a slot right after this one has read all of them.
 func meanwhile(t *testing.T, im shm.Image, slot int) (*world, error) {
 	t.Helper()
 	im.Processes[9].PID = 1000 // dead: it is tested when slots are visited, and when it is cleared

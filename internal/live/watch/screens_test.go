@@ -29,7 +29,7 @@ func drawn(lines []watch.Line) string {
 	return b.String()
 }
 
-// told is a moment with two devices and all figures, each another number.
+// told returns a moment with two devices and all figures, each another number.
 func told() watch.Snapshot {
 	programs := 3
 	all := replay.LiveDevice{
@@ -64,7 +64,7 @@ func pictured() watch.Snapshot {
 	return s
 }
 
-// charted are looks at a device that held so many of 1000 bytes in CBs, and so many in all.
+// charted gives a model the snapshots of a device that held so many of 1000 bytes in CBs, and so many in all.
 func charted(m *watch.Model, cbs, all []uint64) {
 	for i := range cbs {
 		s := at(int64(60*i+1), cbs[i])
@@ -73,7 +73,7 @@ func charted(m *watch.Model, cbs, all []uint64) {
 	}
 }
 
-// The whole screen, for inputs of a few devices. -update writes it anew: look at it.
+// The whole screen, for inputs of a few devices. -update writes it anew: review the difference.
 func TestScreens(t *testing.T) {
 	alone := func(s watch.Snapshot) func(*watch.Model) { return func(m *watch.Model) { m.Take(s) } }
 	var got strings.Builder

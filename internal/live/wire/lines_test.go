@@ -159,7 +159,7 @@ func TestLinesMissing(t *testing.T) {
 	})
 }
 
-// What lines say, told as a log.
+// The log of some lines.
 func TestLines(t *testing.T) {
 	const head = `{"event":"log","version":1}
 {"event":"anomaly","code":"every-core","count":1}

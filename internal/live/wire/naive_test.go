@@ -232,7 +232,7 @@ func (n *naive) shared(device int32) (count int, bytes uint64) {
 	return count, bytes
 }
 
-// isTold reports whether events tell of a CB: it has bytes, and lies in what may be an L1.
+// isTold reports whether events have a CB: it has bytes, and lies in what may be an L1.
 func isTold(id, size uint64) bool { return size > 0 && size < 1<<32 && id+size < 1<<32 }
 
 // told returns the figures of a process on a device by the events.

@@ -46,7 +46,7 @@ func dead(pid int64, removed ...string) string {
 	return text
 }
 
-// What lines of at most ten say, with the place of each event. -update writes it anew: look at it.
+// The events of lines of at most ten, with the place of each. -update writes them anew: review the difference.
 func TestSaid(t *testing.T) {
 	var got strings.Builder
 	for _, c := range []struct{ name, lines string }{

@@ -145,7 +145,7 @@ func (s *story) end() {
 }
 
 // Hand-made records, and all that a ledger, a server and a recording say of them. -update writes
-// them anew: look at them.
+// them anew: review the difference.
 func TestStories(t *testing.T) {
 	const all63 = 1<<63 - 1
 	var many []step

@@ -148,8 +148,8 @@ func TestTracesAreRead(t *testing.T) {
 	require.Greater(t, samples, 100)
 }
 
-// A log that was made of a capture tells no starts of operations, but its events name those they
-// happened in: slices are open accordingly, in order and nested.
+// A log that was made of a capture has no starts of operations, but its events name the operations
+// around them: slices are open accordingly, in order and nested.
 func TestTracesOfConvertedLogs(t *testing.T) {
 	slices := 0
 	for _, in := range inputs(t) {

@@ -17,8 +17,8 @@ import (
 )
 
 // A browser is a headless Chromium that is spoken to through two pipes: messages of the
-// DevTools protocol, each ended by a zero byte. One browser has one tab, and is told of what
-// the page complains about or asks the network for.
+// DevTools protocol, each ended by a zero byte. One browser has one tab. It reports the
+// errors of the page and its requests to the network.
 type browser struct {
 	t       *testing.T
 	to      io.Writer
@@ -90,7 +90,7 @@ func pipe(t *testing.T) ends {
 	return ends{r, w}
 }
 
-// listen takes in what the browser says until it goes.
+// listen reads the messages of the browser until it ends.
 func listen(from io.Reader, to chan<- reply) {
 	defer close(to)
 	r := bufio.NewReaderSize(from, 1<<20)
@@ -128,7 +128,7 @@ func (b *browser) call(method string, params object, into any) {
 	}
 }
 
-// until takes in messages up to one.
+// until reads messages up to one.
 func (b *browser) until(is func(reply) bool) reply {
 	b.t.Helper()
 	patience := time.After(2 * time.Minute)
@@ -209,7 +209,7 @@ func (b *browser) shot(path string) {
 	require.NoError(b.t, os.WriteFile(path, data, 0o600))
 }
 
-// quiet wants that nothing was complained about and nothing asked for.
+// quiet requires that the page reported no error and made no request.
 func (b *browser) quiet(what string) {
 	b.t.Helper()
 	require.Empty(b.t, b.noise, "%s: %s", what, fmt.Sprint(b.noise))

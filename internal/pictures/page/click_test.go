@@ -40,7 +40,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// A program that does not fit is drawn by the L1 of its own device, whichever is looked at.
+// A program that does not fit is drawn by the L1 of its own device, whichever is selected.
 func TestFailureOnAnotherChip(t *testing.T) {
 	b := newBrowser(t)
 	b.open(saved(t, written(t, nil, log(t,

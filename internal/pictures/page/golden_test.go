@@ -15,8 +15,8 @@ import (
 	"github.com/cbl1/cbl1/replay"
 )
 
-// What the data block of a log has of its own, as it was looked at. The documents of report and
-// check that it has too are held elsewhere.
+// The members of the data block of a log that no other document has, as reviewed. The documents of
+// report and check in it are compared elsewhere.
 func TestGolden(t *testing.T) {
 	text, err := os.ReadFile("../../../examples/events.jsonl")
 	require.NoError(t, err)

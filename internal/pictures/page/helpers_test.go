@@ -17,7 +17,7 @@ import (
 	"github.com/cbl1/cbl1/replay/diff"
 )
 
-// -shots DIR writes pictures of the pages that the browser opens, to be looked at.
+// -shots DIR writes pictures of the pages that the browser opens, for a review.
 func shots() string { return flag.Lookup("shots").Value.String() }
 
 func TestMain(m *testing.M) {
@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// picture writes what a browser shows, if somebody wants to look at it.
+// picture writes what a browser shows, with -shots.
 func picture(t *testing.T, b *browser, name string) {
 	t.Helper()
 	if dir := shots(); dir != "" {

@@ -70,7 +70,7 @@ func dataOf(t *testing.T, logs []string, compared bool) string {
 	return string(data)
 }
 
-// inNode returns a function that asks page.js about a page. Without node the test is skipped.
+// inNode returns a function that runs questions about a page in page.js. Without node the test is skipped.
 func inNode(t *testing.T) func(data string, asks []string) []string {
 	t.Helper()
 	path, err := exec.LookPath("node")

@@ -72,7 +72,7 @@ func replayed(t *testing.T, name, text string) *replay.Result {
 }
 
 // The head of a page says the worst answer: of the first capture that does not fit, else of the last
-// one of which it cannot be told.
+// one with "cannot tell".
 func TestHeadOfPage(t *testing.T) {
 	a, b, c, d := replayed(t, "<a>", fits), replayed(t, "b", fits+unseen), replayed(t, "c", fits+large), replayed(t, "d", fits+large+unseen)
 	long := strings.Repeat("far/", 15) + "x.json" // 66 bytes
@@ -176,7 +176,7 @@ func TestWriteFails(t *testing.T) {
 }
 
 // The whole page about two logs with long names and what changed between them, without its style, script and
-// data, and what the command prints in full. -update writes it anew: look at it.
+// data, and what the command prints in full. -update writes it anew: review the difference.
 func TestFrame(t *testing.T) {
 	long := strings.Repeat("a long name of a file & ", 5)
 	old, changed := replayed(t, long+"1", fits), replayed(t, long+"2", fits+large)
