@@ -94,9 +94,9 @@ func (f *Fleet) Free(id fit.BufferID, s Set) (_ fit.Buffer, err error) {
 }
 
 // freeEach takes the buffer with an id off devices that have different ones.
-func (f *Fleet) freeEach(id fit.BufferID, slots bitset.Set) {
+func (f *Fleet) freeEach(id fit.BufferID, slots bitset.Bits) {
 	var all []*heap.Allocation
-	has := map[*heap.Allocation]bitset.Set{}
+	has := map[*heap.Allocation]bitset.Bits{}
 	for c := range f.shares(slots) {
 		a := c.heap().Find(id)
 		if _, ok := has[a]; !ok {
@@ -121,7 +121,7 @@ func (f *Fleet) Holding(id fit.BufferID) Set {
 	if n == f.live.Count() && f.all.s != nil {
 		return f.all
 	}
-	var slots bitset.Set
+	var slots bitset.Bits
 	var last *heap.Heap
 	has := false
 	left := n
@@ -268,7 +268,7 @@ func beyondGrid(b *fit.Buffer, on ID, spec *l1.Spec) error {
 
 // roomFor refuses a buffer with which a total of a device or mesh could exceed
 // 2^63-1.
-func (f *Fleet) roomFor(a *heap.Allocation, slots bitset.Set) error {
+func (f *Fleet) roomFor(a *heap.Allocation, slots bitset.Bits) error {
 	at, err := f.sums(slots, func(m *mesh) uint64 { return m.load }, func(c share) (sum, off, on uint64) {
 		return c.load(), 0, a.Charge
 	})

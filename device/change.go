@@ -8,7 +8,7 @@ import (
 
 // change takes one program off the devices in slots and puts another one on; either
 // may be nil. It cannot fail. Devices with the same programs share the work.
-func (f *Fleet) change(slots bitset.Set, by step) {
+func (f *Fleet) change(slots bitset.Bits, by step) {
 	f.operation++
 	if by.New != nil {
 		f.enter(by.New, slots)
@@ -54,9 +54,9 @@ func (f *Fleet) change(slots bitset.Set, by step) {
 
 // leaving raises the high-water marks of devices, on the cores of a program that is
 // taken off.
-func (f *Fleet) leaving(slots bitset.Set, off *registration) {
+func (f *Fleet) leaving(slots bitset.Bits, off *registration) {
 	var s *state // of the device before
-	var from, to *corepeaks.Peaks
+	var from, to *corepeaks.Marks
 	for part := range f.shares(slots) {
 		c := f.cut(part)
 		if c.state != s || c.cores != from {

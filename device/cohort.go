@@ -26,7 +26,7 @@ type cohort struct {
 type record struct {
 	slot, n int    // the slots of its devices: n from slot on
 	state   *state // nil if the devices were removed
-	cores   *corepeaks.Peaks
+	cores   *corepeaks.Marks
 	mesh    *mesh // nil for a lone device
 	fleet   *Fleet
 	peak    registeredPeaks
@@ -50,7 +50,7 @@ func (s share) id() ID { return s.fleet.ids[s.slot] }
 
 // shares returns the devices in slots by their cohorts. A cohort may be divided between two steps.
 // Cost: O(slots / 64), and O(1) for each share.
-func (f *Fleet) shares(slots bitset.Set) iter.Seq[share] {
+func (f *Fleet) shares(slots bitset.Bits) iter.Seq[share] {
 	return func(yield func(share) bool) {
 		for slot, ok := slots.Next(0); ok; {
 			c := f.at(slot)

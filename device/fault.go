@@ -21,7 +21,7 @@ func (f faults) step() error {
 }
 
 // visit is a step for each of some devices that are visited together.
-func (f faults) visit(slots bitset.Set) error {
+func (f faults) visit(slots bitset.Bits) error {
 	for range slots.All() {
 		if err := f.step(); err != nil {
 			return err

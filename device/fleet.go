@@ -28,7 +28,7 @@ type Fleet struct {
 	// names a removed device stays recognisable.
 	slots []*chip                     // nil where a device was removed
 	ids   []ID                        // slot -> id; append only, so that Sets may keep it
-	live  bitset.Set                  // slots with a device
+	live  bitset.Bits                 // slots with a device
 	all   Set                         // of live; the zero Set until the next call of Set
 	found map[ID]int                  // id of a device -> slot
 	sets  [64]atomic.Pointer[request] // recent results of Of, by a hash of the ids
@@ -51,11 +51,11 @@ type Fleet struct {
 	heaps    heap.Book
 	observer func(Notice)
 
-	lately     bitset.Set // the devices of the last registered program
-	operation  uint64     // number of the change under way
-	left       []*state   // scratch
-	one, other bitset.Set // scratch
-	touched    []*mesh    // scratch
+	lately     bitset.Bits // the devices of the last registered program
+	operation  uint64      // number of the change under way
+	left       []*state    // scratch
+	one, other bitset.Bits // scratch
+	touched    []*mesh     // scratch
 }
 
 // newSerial returns a number that was never given out before.
@@ -184,7 +184,7 @@ func (f *Fleet) row(first, n int, spec *l1.Spec, ids []ID) Set {
 
 // setOf returns the set of n slots; it keeps the bits. An empty set is the zero Set,
 // so that a non-zero Set always has a *set.
-func (f *Fleet) setOf(slots bitset.Set, n int) Set {
+func (f *Fleet) setOf(slots bitset.Bits, n int) Set {
 	if n == 0 {
 		return Set{}
 	}
@@ -222,7 +222,7 @@ func (f *Fleet) Of(ids ...ID) (_ Set, err error) {
 	if was := place.Load(); was != nil && slices.Equal(was.ids, ids) {
 		return was.set, nil
 	}
-	var slots bitset.Set
+	var slots bitset.Bits
 	var unknown []ID
 	for _, id := range ids {
 		if slot, ok := f.found[id]; ok {
@@ -352,7 +352,7 @@ func (f *Fleet) rest() {
 	if len(f.programs) > 0 {
 		return
 	}
-	f.programs, f.lately = nil, bitset.Set{}
+	f.programs, f.lately = nil, bitset.Bits{}
 	f.residues = residue.Book{}
 	if f.states.Len() > 0 {
 		f.empty().Content = f.newContent()

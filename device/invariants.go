@@ -22,7 +22,7 @@ import (
 // and their devices are copied.
 func (f *Fleet) CheckInvariants() (err error) {
 	defer named("CheckInvariants", &err)
-	c := counting{on: map[*state]bitset.Set{}, known: map[any]Totals{}}
+	c := counting{on: map[*state]bitset.Bits{}, known: map[any]Totals{}}
 	f.see(&c)
 	for i := range c.devices {
 		c.device(i)
@@ -39,9 +39,9 @@ type counting struct {
 	seen     []seenDevice // of devices
 	programs []seenProgram
 	meshes   []*seenMesh
-	on       map[*state]bitset.Set // the slots of devices
-	known    map[any]Totals        // counted ones, by state, and by contents
-	wrong    error                 // about the first figure that differs
+	on       map[*state]bitset.Bits // the slots of devices
+	known    map[any]Totals         // counted ones, by state, and by contents
+	wrong    error                  // about the first figure that differs
 }
 
 // published are Registered and Resident, which are read without the lock.
@@ -64,7 +64,7 @@ type contents struct {
 type seenProgram struct {
 	id program.ID
 	p  *program.Program
-	on bitset.Set
+	on bitset.Bits
 }
 
 // A seenMesh has the figures of a mesh, and the sums over its devices.
@@ -159,7 +159,7 @@ func (m *seenMesh) add(t *Totals) {
 
 // registered counts the programs of the devices in slots. It compares the programs
 // and cores of one of them with the snapshot.
-func (c *counting) registered(d *DeviceSnapshot, slots bitset.Set) (t Totals) {
+func (c *counting) registered(d *DeviceSnapshot, slots bitset.Bits) (t Totals) {
 	var programs []*program.Program
 	var occupied, reserved pile
 	for _, p := range c.programs {

@@ -65,7 +65,7 @@ func TestCheckInvariantsFindsEachFigure(t *testing.T) {
 		{"device 0: group of cores: {Cores:{[0-0 - 0-0]} Registered:8192 Logical:8192 Programs:2 regions:[{Start:0 End:4096}", func(f *Fleet) { f.programs[1].Program = programOn(t, 1, "{[0-0 - 7-7]}", 0, 64) }},
 		{"which is {Cores:{[0-0 - 0-0]} Registered:8192 Logical:8192 Programs:2 regions:[{Start:64 End:4160}", func(f *Fleet) { f.programs[1].Program = programOn(t, 1, "{[0-0 - 7-7]}", 64, 4096) }},
 		{"which is {Cores:{[0-1 - 8-7], [3-0 - 8-0]}", func(f *Fleet) { f.programs[1].Program = programOn(t, 1, "{[0-0 - 8-7]}", 0, 4096) }},
-		{"number of devices like it with program 2", func(f *Fleet) { f.programs[2].on.leave(bitset.Set{}.With(0)) }},
+		{"number of devices like it with program 2", func(f *Fleet) { f.programs[2].on.leave(bitset.Bits{}.With(0)) }},
 		{"device 0: programs: [program 1", func(f *Fleet) { delete(f.programs, 1) }},
 		{"which is [program 1", func(f *Fleet) { delete(f.programs, 2) }},
 	} {

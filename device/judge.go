@@ -45,7 +45,7 @@ func (f *Fleet) SetHybrid(s Set, on bool) (changed Set, err error) {
 	if err := f.faults.step(); err != nil {
 		return Set{}, err
 	}
-	var slots bitset.Set
+	var slots bitset.Bits
 	for c := range f.shares(s.s.slots) {
 		if c.hybrid != on {
 			f.cut(c).hybrid = on

@@ -32,7 +32,7 @@ func (r *registration) latest() *registration {
 }
 
 // leave records that the program leaves some devices.
-func (l *lineage) leave(slots bitset.Set, operation uint64) {
+func (l *lineage) leave(slots bitset.Bits, operation uint64) {
 	if l.left == nil {
 		l.left = map[int]uint64{}
 	}

@@ -8,5 +8,5 @@ import "github.com/cbl1/cbl1/device/internal/bitset"
 // the calls away.
 type faults struct{}
 
-func (faults) step() error            { return nil }
-func (faults) visit(bitset.Set) error { return nil }
+func (faults) step() error             { return nil }
+func (faults) visit(bitset.Bits) error { return nil }

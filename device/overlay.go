@@ -9,7 +9,7 @@ import (
 )
 
 // write puts a residue over the residues of the devices in slots.
-func (f *Fleet) write(id program.ID, slots bitset.Set, over *residue.Residue) error {
+func (f *Fleet) write(id program.ID, slots bitset.Bits, over *residue.Residue) error {
 	o, err := f.writable(id, slots, over)
 	if err == nil {
 		f.overwrite(slots, over, &o)
@@ -18,7 +18,7 @@ func (f *Fleet) write(id program.ID, slots bitset.Set, over *residue.Residue) er
 }
 
 // overwrite is write after writable.
-func (f *Fleet) overwrite(slots bitset.Set, over *residue.Residue, o *overlays) {
+func (f *Fleet) overwrite(slots bitset.Bits, over *residue.Residue, o *overlays) {
 	if !o.moves {
 		return
 	}
@@ -30,7 +30,7 @@ func (f *Fleet) overwrite(slots bitset.Set, over *residue.Residue, o *overlays) 
 
 // writable refuses to put a residue over the residues of the devices in slots if a
 // sum would overflow in the end. It returns the overlays to apply.
-func (f *Fleet) writable(id program.ID, slots bitset.Set, over *residue.Residue) (o overlays, err error) {
+func (f *Fleet) writable(id program.ID, slots bitset.Bits, over *residue.Residue) (o overlays, err error) {
 	at, err := f.sums(slots, func(m *mesh) uint64 { return m.load }, func(c share) (sum, off, on uint64) {
 		to := o.of(f, c.left, over)
 		o.moves = o.moves || to != c.left

@@ -6,7 +6,7 @@ import (
 )
 
 // reached returns the larger of the peaks and the present bytes, for each core.
-func reached(p *corepeaks.Peaks, now *classes.Partition) *corepeaks.Peaks {
+func reached(p *corepeaks.Marks, now *classes.Partition) *corepeaks.Marks {
 	for _, c := range now.Classes {
 		p = p.RaiseOn(c.Cores, c.Covered.Bytes())
 	}
@@ -14,7 +14,7 @@ func reached(p *corepeaks.Peaks, now *classes.Partition) *corepeaks.Peaks {
 }
 
 // peakGroups returns peaks by bytes.
-func peakGroups(p *corepeaks.Peaks) (out []PeakGroup) {
+func peakGroups(p *corepeaks.Marks) (out []PeakGroup) {
 	for bytes, cores := range p.ByBytes() {
 		out = append(out, PeakGroup{cores, bytes})
 	}
@@ -25,13 +25,13 @@ func peakGroups(p *corepeaks.Peaks) (out []PeakGroup) {
 // leave it one by one end up with the same peaks.
 type fold struct {
 	off      uint64 // serial number of the program taken off; 0 = nothing is remembered
-	from, to *corepeaks.Peaks
+	from, to *corepeaks.Marks
 }
 
 // raised returns the peaks of a device that is about to leave state s because a
 // program is taken off. It raises the given peaks to the bytes of s on the cores of
 // the program.
-func (f *Fleet) raised(s *state, from *corepeaks.Peaks, off *registration) *corepeaks.Peaks {
+func (f *Fleet) raised(s *state, from *corepeaks.Marks, off *registration) *corepeaks.Marks {
 	if s.folded.off == off.Serial && s.folded.from.Equal(from) {
 		return s.folded.to
 	}

@@ -57,7 +57,7 @@ func (f *Fleet) Place(b fit.Buffer, size uint64, s Set) (_ fit.Buffer, err error
 // A placement is a buffer at its addresses, and the devices on which it lies there.
 type placement struct {
 	fit.Buffer
-	slots bitset.Set
+	slots bitset.Bits
 }
 
 // placements returns the places of a buffer on the devices of s, by their lowest

@@ -57,27 +57,27 @@ func (f *Fleet) register(p *program.Program, s Set) (added Set, err error) {
 }
 
 // admit returns the devices of s that do not have p, if p may be registered there.
-func (f *Fleet) admit(p *program.Program, s Set) (fresh bitset.Set, n int, err error) {
+func (f *Fleet) admit(p *program.Program, s Set) (fresh bitset.Bits, n int, err error) {
 	r := f.programs[p.ID()]
 	if r != nil && !r.Program.Equal(p) {
-		return bitset.Set{}, 0, conflict(r.Program, p)
+		return bitset.Bits{}, 0, conflict(r.Program, p)
 	}
 	fresh, n = s.s.slots, s.s.n
 	if r != nil {
-		fresh, n = fresh.Minus(r.on.Set)
+		fresh, n = fresh.Minus(r.on.Bits)
 	}
 	// An equal program is registered there, so p fits as well. Without this test a
 	// follower takes 1.05 times as long.
 	if r == nil || !f.fitsLike(r, s) {
 		if err := f.fits(p, fresh, s.s.spec); err != nil {
-			return bitset.Set{}, 0, err
+			return bitset.Bits{}, 0, err
 		}
 	}
 	if n == 0 {
 		return fresh, n, nil
 	}
 	if err := f.overflow(p.ID(), fresh, n, chargeOf(p), 0); err != nil {
-		return bitset.Set{}, 0, err
+		return bitset.Bits{}, 0, err
 	}
 	return fresh, n, f.faults.step()
 }
@@ -89,7 +89,7 @@ func (f *Fleet) fitsLike(r *registration, s Set) bool {
 }
 
 // install counts r on n devices of s that do not have it, and returns them.
-func (f *Fleet) install(r *registration, s Set, fresh bitset.Set, n int) (added Set) {
+func (f *Fleet) install(r *registration, s Set, fresh bitset.Bits, n int) (added Set) {
 	if r.on.Empty() {
 		if f.programs == nil {
 			f.programs = map[program.ID]*registration{}
@@ -137,9 +137,9 @@ func (f *Fleet) registered(id program.ID, s Set) (*registration, error) {
 		return nil, err
 	}
 	r := f.programs[id]
-	var on bitset.Set
+	var on bitset.Bits
 	if r != nil {
-		on = r.on.Set
+		on = r.on.Bits
 	}
 	if err := f.lacking(id, s, on); err != nil {
 		return nil, err
@@ -148,7 +148,7 @@ func (f *Fleet) registered(id program.ID, s Set) (*registration, error) {
 }
 
 // lacking refuses a set with devices outside the given slots.
-func (f *Fleet) lacking(id program.ID, s Set, on bitset.Set) *Error {
+func (f *Fleet) lacking(id program.ID, s Set, on bitset.Bits) *Error {
 	lack, n := s.s.slots.Minus(on)
 	for slot := range lack.All() {
 		e := of(id, f.ids[slot], ErrNotRegistered)
@@ -175,7 +175,7 @@ func (f *Fleet) UnregisterAll(id program.ID) (removed Set) {
 	return removed
 }
 
-func (f *Fleet) unregister(r *registration, slots bitset.Set, n int) {
+func (f *Fleet) unregister(r *registration, slots bitset.Bits, n int) {
 	f.charge.sub(r.Charge, n)
 	f.change(slots, step{Old: r})
 	if r.on.Empty() {
@@ -280,7 +280,7 @@ func (c *cohort) programs() []*program.Program {
 
 // fits refuses p on devices whose Spec places it otherwise, and then p with cores
 // outside the grid. spec is the Spec of all the devices, or nil if they differ.
-func (f *Fleet) fits(p *program.Program, slots bitset.Set, spec *l1.Spec) error {
+func (f *Fleet) fits(p *program.Program, slots bitset.Bits, spec *l1.Spec) error {
 	core, outside := outsideGrid(p)
 	var grid error
 	for c := range f.shares(slots) {
@@ -305,7 +305,7 @@ func (f *Fleet) fits(p *program.Program, slots bitset.Set, spec *l1.Spec) error 
 
 // overflow refuses sums that would exceed 2^63-1 if n devices gain one charge and
 // lose another.
-func (f *Fleet) overflow(id program.ID, slots bitset.Set, n int, charge, less uint64) error {
+func (f *Fleet) overflow(id program.ID, slots bitset.Bits, n int, charge, less uint64) error {
 	// Where the sum over the whole fleet is small enough no part of it can be too
 	// large. This is the usual case.
 	if sum := f.charge; sum.add(charge, n) <= l1.MaxAddr {
@@ -323,7 +323,7 @@ func (f *Fleet) overflow(id program.ID, slots bitset.Set, n int, charge, less ui
 // sums works out the sums of devices and their meshes after each device of a share
 // has lost off and gained on. It returns ErrOverflow, with a device, if a sum would
 // exceed 2^63-1.
-func (f *Fleet) sums(slots bitset.Set, of func(*mesh) uint64, change func(share) (sum, off, on uint64)) (ID, error) {
+func (f *Fleet) sums(slots bitset.Bits, of func(*mesh) uint64, change func(share) (sum, off, on uint64)) (ID, error) {
 	var m *mesh
 	var all wide // of m, after the change
 	for c := range f.shares(slots) {

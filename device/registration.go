@@ -38,7 +38,7 @@ func (f *Fleet) retire(r *registration) {
 
 // enter records that r is on these devices as well. The bits must not change from now
 // on.
-func (f *Fleet) enter(r *registration, slots bitset.Set) {
+func (f *Fleet) enter(r *registration, slots bitset.Bits) {
 	if r.on.Empty() {
 		f.share(r, slots)
 	} else {
@@ -48,7 +48,7 @@ func (f *Fleet) enter(r *registration, slots bitset.Set) {
 
 // exit records that r has left these devices. If no others are left, nothing is
 // copied.
-func (r *registration) exit(slots bitset.Set) {
+func (r *registration) exit(slots bitset.Bits) {
 	if r.on.Subset(slots) {
 		r.on = slotSet{}
 	} else {
@@ -59,7 +59,7 @@ func (r *registration) exit(slots bitset.Set) {
 // share lets r use these bits, which must not change from now on, or the equal bits
 // of the program before it. Without sharing, each of many programs on many devices
 // would take as much memory as a Set.
-func (f *Fleet) share(r *registration, on bitset.Set) {
+func (f *Fleet) share(r *registration, on bitset.Bits) {
 	if !f.lately.Equal(on) {
 		f.lately = on
 	}

@@ -93,7 +93,7 @@ func (f *Fleet) Evict(id program.ID, s Set) (evicted Set, err error) {
 	if err := f.check(s); err != nil || s.s == nil {
 		return Set{}, err
 	}
-	var slots bitset.Set
+	var slots bitset.Bits
 	var p *program.Program // one of its layouts
 	for c := range f.shares(s.s.slots) {
 		rest, gone := f.residues.Without(c.left, id, &f.numbers)

@@ -23,7 +23,7 @@ type Set struct {
 // A set holds the data of a Set. It never changes after it is made.
 type set struct {
 	fleet *Fleet
-	slots bitset.Set
+	slots bitset.Bits
 	n     int
 	ids   []ID     // slot -> id, of all devices of the fleet when the set was made
 	spec  *l1.Spec // of all its devices; nil if they differ

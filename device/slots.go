@@ -4,18 +4,18 @@ import "github.com/cbl1/cbl1/device/internal/bitset"
 
 // A slotSet holds the slots of a program. Shared bits are copied before they change.
 type slotSet struct {
-	bitset.Set
+	bitset.Bits
 	shared bool
 }
 
 // enter adds slots.
-func (s *slotSet) enter(slots bitset.Set) {
+func (s *slotSet) enter(slots bitset.Bits) {
 	s.own()
-	s.Set = s.Add(slots)
+	s.Bits = s.Add(slots)
 }
 
 // leave removes slots.
-func (s *slotSet) leave(slots bitset.Set) {
+func (s *slotSet) leave(slots bitset.Bits) {
 	s.own()
 	s.Drop(slots)
 }
@@ -23,6 +23,6 @@ func (s *slotSet) leave(slots bitset.Set) {
 // own copies the bits if they are shared.
 func (s *slotSet) own() {
 	if s.shared {
-		*s = slotSet{Set: s.Clone()}
+		*s = slotSet{Bits: s.Clone()}
 	}
 }

@@ -79,7 +79,7 @@ type picture struct {
 // ended.
 type pose struct {
 	state *state
-	cores *corepeaks.Peaks
+	cores *corepeaks.Marks
 	peak  registeredPeaks
 }
 

@@ -155,7 +155,7 @@ func (f *Fleet) Replay(id TraceID) (err error) {
 // strayed refuses a recorded program that has not stayed on all devices of a trace.
 func (f *Fleet) strayed(r *recording, on Set) *Error {
 	p := r.Program.ID()
-	if err := f.lacking(p, on, r.latest().on.Set); err != nil {
+	if err := f.lacking(p, on, r.latest().on.Bits); err != nil {
 		return err
 	}
 	if slot, ok := r.departed(on); ok {

@@ -44,7 +44,7 @@ func (c *cohort) heap() *heap.Heap { return c.buffers().Heap() }
 
 // reheap puts a buffer on the devices in slots or takes one off; one of the two is
 // nil. It cannot fail.
-func (f *Fleet) reheap(slots bitset.Set, add, drop *heap.Allocation) {
+func (f *Fleet) reheap(slots bitset.Bits, add, drop *heap.Allocation) {
 	var moves heap.Moves
 	if add != nil {
 		f.heaps.Give(add, slots.Count(), &f.roster)

@@ -20,7 +20,7 @@ type programs struct {
 
 	held         layered[program.ID, *content] // of a log, alive until it is unregistered
 	open         []*openRun                    // alive until its circular buffers are freed
-	crest        *corepeaks.Peaks              // of the runs that were alive alone
+	crest        *corepeaks.Marks              // of the runs that were alive alone
 	final        uint64                        // bytes of the one that is alive alone in the end
 	sizes, loose uint64                        // of live programs: sums of sizes without cores, and of CBs that name none
 }
@@ -73,7 +73,7 @@ func (p *programs) continued(e *event.Event) int {
 //	cb cb cb' cb' free     alive: one and another one   both in the fleet of live programs
 
 // over returns peaks raised to the bytes of a program.
-func over(peaks *corepeaks.Peaks, f program.Footprint) *corepeaks.Peaks {
+func over(peaks *corepeaks.Marks, f program.Footprint) *corepeaks.Marks {
 	for g := range f.Groups() {
 		peaks = peaks.RaiseOn(g.Cores(), g.Bytes())
 	}

@@ -157,7 +157,7 @@ func (c *content) places() bool { return c.counted[program.CircularBuffer] != ni
 // nothing again costs nothing.
 type crossing struct {
 	known    bool
-	from, to *corepeaks.Peaks
+	from, to *corepeaks.Marks
 }
 
 // A ProgramBuffer is a circular buffer, dataflow buffer or scratchpad of a program.

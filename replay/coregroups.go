@@ -15,7 +15,7 @@ import (
 type lastState struct {
 	registered, alive *device.Snapshot
 	known             map[lastKey][]CoreGroup
-	crests            map[string]*corepeaks.Peaks // each once
+	crests            map[string]*corepeaks.Marks // each once
 	spelt             spelling
 }
 
@@ -23,11 +23,11 @@ type lastState struct {
 // runs that were alive alone.
 type lastKey struct {
 	registered, alive glance.ContentID
-	crest             *corepeaks.Peaks
+	crest             *corepeaks.Marks
 }
 
 func (l *ledger) lastState() *lastState {
-	s := &lastState{known: map[lastKey][]CoreGroup{}, crests: map[string]*corepeaks.Peaks{}}
+	s := &lastState{known: map[lastKey][]CoreGroup{}, crests: map[string]*corepeaks.Marks{}}
 	s.registered = l.fleet.Snapshot()
 	if s.alive = s.registered; l.alive[program.CircularBuffer] != l.fleet {
 		s.alive = l.alive[program.CircularBuffer].Snapshot()
@@ -37,7 +37,7 @@ func (l *ledger) lastState() *lastState {
 
 // coreGroups divides the cores of a device by their registered bytes and by the peak of live programs: alone, or
 // in the fleet that has it, if it has the device.
-func (s *lastState) coreGroups(registered, alive *device.DeviceSnapshot, alone *corepeaks.Peaks) []CoreGroup {
+func (s *lastState) coreGroups(registered, alive *device.DeviceSnapshot, alone *corepeaks.Marks) []CoreGroup {
 	key := lastKey{registered.Glance(), -1, alone}
 	if alive != nil {
 		key.alive = alive.Glance()
@@ -59,7 +59,7 @@ func (s *lastState) coreGroups(registered, alive *device.DeviceSnapshot, alone *
 	return out
 }
 
-func (s *lastState) divide(registered, alive *device.DeviceSnapshot, alone *corepeaks.Peaks) (out []CoreGroup) {
+func (s *lastState) divide(registered, alive *device.DeviceSnapshot, alone *corepeaks.Marks) (out []CoreGroup) {
 	if alive != nil {
 		for p := range alive.Peaks() {
 			alone = alone.RaiseOn(p.Cores, p.Bytes)
@@ -92,7 +92,7 @@ func (s *lastState) divide(registered, alive *device.DeviceSnapshot, alone *core
 }
 
 // textOf spells peaks: equal ones have one text.
-func textOf(peaks *corepeaks.Peaks, s *spelling) string {
+func textOf(peaks *corepeaks.Marks, s *spelling) string {
 	var out []byte
 	for bytes, cores := range peaks.ByBytes() {
 		out = append(binary.LittleEndian.AppendUint64(out, bytes), s.of(cores)...)

@@ -17,7 +17,7 @@ import (
 func TestCrests(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		type known struct {
-			crest *corepeaks.Peaks
+			crest *corepeaks.Marks
 			most  map[l1.Core]uint64
 		}
 		all := []known{{nil, map[l1.Core]uint64{}}}

@@ -8,15 +8,15 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// Peaks are the high-water marks of the cores of devices. The mark of a core is the larger of its
+// Marks are the high-water marks of the cores of devices. The mark of a core is the larger of its
 // peak here and its present bytes: before anything is taken off some cores, their peaks are raised,
 // and elsewhere bytes only grow. They never change; nil is zero everywhere.
 //
 //	columns 0..3   rows 0..4: 2 KiB, rows 5..7: 1 KiB
 //	column  4      rows 0..7: 2 KiB
 //
-// Peaks that follow each other share the rows of columns in which they are equal.
-type Peaks struct {
+// Marks that follow each other share the rows of columns in which they are equal.
+type Marks struct {
 	Name    uint64 // given to no others
 	columns runs[rows]
 }
@@ -25,7 +25,7 @@ type Peaks struct {
 type rows = runs[uint64]
 
 // ID returns the name, 0 for nil.
-func (p *Peaks) ID() uint64 {
+func (p *Marks) ID() uint64 {
 	if p == nil {
 		return 0
 	}
@@ -33,10 +33,10 @@ func (p *Peaks) ID() uint64 {
 }
 
 // At returns the peak of a core. Cost: O(columns + rows that differ).
-func (p *Peaks) At(c l1.Core) uint64 { return p.all().at(int(c.X)).at(int(c.Y)) }
+func (p *Marks) At(c l1.Core) uint64 { return p.all().at(int(c.X)).at(int(c.Y)) }
 
 // all returns the peaks of all columns.
-func (p *Peaks) all() runs[rows] {
+func (p *Marks) all() runs[rows] {
 	if p == nil {
 		return nil
 	}
@@ -45,14 +45,14 @@ func (p *Peaks) all() runs[rows] {
 
 // Equal reports whether two marks are the same: devices that came to them each for
 // itself share one.
-func (p *Peaks) Equal(o *Peaks) bool {
+func (p *Marks) Equal(o *Marks) bool {
 	return p == o || slices.EqualFunc(p.all(), o.all(), func(a, b run[rows]) bool {
 		return a.end == b.end && equalRows(a.value, b.value)
 	})
 }
 
 // raise returns peaks of at least so many bytes in a rectangle.
-func (p *Peaks) raise(r l1.CoreRange, bytes uint64) *Peaks {
+func (p *Marks) raise(r l1.CoreRange, bytes uint64) *Marks {
 	top, end := int(r.Start.Y), int(r.End.Y)+1
 	low := func(b uint64) bool { return b < bytes }
 	rises := func(column rows) bool { return column.any(top, end, low) }
@@ -61,7 +61,7 @@ func (p *Peaks) raise(r l1.CoreRange, bytes uint64) *Peaks {
 		return p
 	}
 	raised := func(b uint64) uint64 { return max(b, bytes) }
-	return &Peaks{columns: p.all().with(left, right, equalRows, func(column rows) rows {
+	return &Marks{columns: p.all().with(left, right, equalRows, func(column rows) rows {
 		if !rises(column) {
 			return column
 		}
@@ -70,7 +70,7 @@ func (p *Peaks) raise(r l1.CoreRange, bytes uint64) *Peaks {
 }
 
 // RaiseOn returns peaks of at least so many bytes on some cores. One core needs no list of rectangles.
-func (p *Peaks) RaiseOn(cores l1.CoreSet, bytes uint64) *Peaks {
+func (p *Marks) RaiseOn(cores l1.CoreSet, bytes uint64) *Marks {
 	if c, ok := cores.First(); ok && cores.Len() == 1 {
 		return p.raise(l1.CoreRange{Start: c, End: c}, bytes)
 	}
@@ -81,7 +81,7 @@ func (p *Peaks) RaiseOn(cores l1.CoreSet, bytes uint64) *Peaks {
 }
 
 // ByBytes returns the cores that have a peak, by how large it is. It writes nothing.
-func (p *Peaks) ByBytes() iter.Seq2[uint64, l1.CoreSet] {
+func (p *Marks) ByBytes() iter.Seq2[uint64, l1.CoreSet] {
 	by := map[uint64][]l1.CoreRange{}
 	left := 0
 	for _, columns := range p.all() {

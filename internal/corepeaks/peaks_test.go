@@ -11,12 +11,12 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// Peaks equal a map of cores, have one form whichever way they were raised, and do not change when
+// Marks equal a map of cores, have one form whichever way they were raised, and do not change when
 // others are made of them.
-func TestPeaksMatchAMap(t *testing.T) {
+func TestMarksMatchAMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		type step struct {
-			peaks *Peaks
+			peaks *Marks
 			model map[l1.Core]uint64
 		}
 		steps := []step{{nil, map[l1.Core]uint64{}}}
@@ -47,7 +47,7 @@ func TestPeaksMatchAMap(t *testing.T) {
 				}
 			}
 			require.Len(t, s.peaks.all(), ends, "neighbours that are alike share rows")
-			again := (*Peaks)(nil)
+			again := (*Marks)(nil)
 			cores := slices.SortedFunc(maps.Keys(s.model), l1.Core.Compare)
 			for _, core := range slices.Backward(cores) {
 				again = again.RaiseOn(l1.CoreSetOf(core), s.model[core])

@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// A Set is a set of small numbers: slots of devices, or marks. It spans the words
-// from its lowest to its highest number, so that the set of one of 10,000 devices is
+// Bits are a set of small numbers: slots of devices, or marks. They span the words
+// from the lowest to the highest number, so that the set of one of 10,000 devices is
 // one word.
-type Set struct {
+type Bits struct {
 	low   int // words[0] has the numbers from 64*low
 	words []uint64
 }
@@ -19,7 +19,7 @@ type Set struct {
 const lowest = 8
 
 // word returns the 64 numbers from 64*i.
-func (b Set) word(i int) uint64 {
+func (b Bits) word(i int) uint64 {
 	if i -= b.low; uint(i) < uint(len(b.words)) {
 		return b.words[i]
 	}
@@ -27,11 +27,11 @@ func (b Set) word(i int) uint64 {
 }
 
 // high returns the end of the stored words.
-func (b Set) high() int { return b.low + len(b.words) }
+func (b Bits) high() int { return b.low + len(b.words) }
 
 // room returns b with room for the words from low to high, in place if the memory
 // suffices.
-func (b Set) room(low, high int) Set {
+func (b Bits) room(low, high int) Bits {
 	if len(b.words) == 0 {
 		b.low = low
 	}
@@ -47,26 +47,26 @@ func (b Set) room(low, high int) Set {
 }
 
 // With returns b with i, in place where there is room.
-func (b Set) With(i int) Set {
+func (b Bits) With(i int) Bits {
 	b = b.room(i>>6, i>>6+1)
 	b.words[i>>6-b.low] |= 1 << (i & 63)
 	return b
 }
 
 // Flip returns b with the membership of i inverted, in place where there is room.
-func (b Set) Flip(i int) Set {
+func (b Bits) Flip(i int) Bits {
 	b = b.room(i>>6, i>>6+1)
 	b.words[i>>6-b.low] ^= 1 << (i & 63)
 	return b
 }
 
 // Span returns the set of n numbers from first on.
-func Span(first, n int) Set {
+func Span(first, n int) Bits {
 	if n == 0 {
-		return Set{}
+		return Bits{}
 	}
 	end := first + n
-	b := Set{}.room(first>>6, (end-1)>>6+1)
+	b := Bits{}.room(first>>6, (end-1)>>6+1)
 	for i := range b.words {
 		b.words[i] = ^uint64(0)
 	}
@@ -76,7 +76,7 @@ func Span(first, n int) Set {
 }
 
 // Next returns the lowest number of b that is at least i.
-func (b Set) Next(i int) (next int, ok bool) {
+func (b Bits) Next(i int) (next int, ok bool) {
 	first := i>>6 - b.low
 	for k := max(first, 0); k < len(b.words); k++ {
 		w := b.words[k]
@@ -91,7 +91,7 @@ func (b Set) Next(i int) (next int, ok bool) {
 }
 
 // End returns the lowest number above i that is not in b, or end if all numbers below it are.
-func (b Set) End(i, end int) int {
+func (b Bits) End(i, end int) int {
 	for i++; i < end; i = (i>>6 + 1) << 6 {
 		if n := bits.TrailingZeros64(^b.word(i>>6) >> (i & 63)); n < 64 {
 			return min(i+n, end)
@@ -101,16 +101,16 @@ func (b Set) End(i, end int) int {
 }
 
 // Clone returns a copy that may be changed.
-func (b Set) Clone() Set { return Set{b.low, slices.Clone(b.words)} }
+func (b Bits) Clone() Bits { return Bits{b.low, slices.Clone(b.words)} }
 
 // CopyOf returns o, in the memory of b.
-func (b Set) CopyOf(o Set) Set { return Set{o.low, append(b.words[:0], o.words...)} }
+func (b Bits) CopyOf(o Bits) Bits { return Bits{o.low, append(b.words[:0], o.words...)} }
 
 // Equal reports whether two sets have the same numbers, whatever words they store.
-func (b Set) Equal(o Set) bool { return b.Subset(o) && o.Subset(b) }
+func (b Bits) Equal(o Bits) bool { return b.Subset(o) && o.Subset(b) }
 
 // Count returns the size of b.
-func (b Set) Count() int {
+func (b Bits) Count() int {
 	n := 0
 	for _, w := range b.words {
 		n += bits.OnesCount64(w)
@@ -120,7 +120,7 @@ func (b Set) Count() int {
 
 // Minus returns the numbers of b that are not in o, and how many there are. It
 // returns b itself if o has none of them.
-func (b Set) Minus(o Set) (Set, int) {
+func (b Bits) Minus(o Bits) (Bits, int) {
 	n, shared := 0, false
 	for i, w := range b.words {
 		other := o.word(b.low + i)
@@ -131,7 +131,7 @@ func (b Set) Minus(o Set) (Set, int) {
 		return b, n
 	}
 	if n == 0 {
-		return Set{}, 0
+		return Bits{}, 0
 	}
 	out := b.Clone()
 	out.Drop(o)
@@ -139,7 +139,7 @@ func (b Set) Minus(o Set) (Set, int) {
 }
 
 // Add adds all of o to b, in place where there is room.
-func (b Set) Add(o Set) Set {
+func (b Bits) Add(o Bits) Bits {
 	b = b.room(o.low, o.high())
 	for i, w := range o.words {
 		b.words[o.low+i-b.low] |= w
@@ -148,14 +148,14 @@ func (b Set) Add(o Set) Set {
 }
 
 // Drop removes all of o from b, in place.
-func (b Set) Drop(o Set) {
+func (b Bits) Drop(o Bits) {
 	for i := max(b.low, o.low); i < min(b.high(), o.high()); i++ {
 		b.words[i-b.low] &^= o.words[i-o.low]
 	}
 }
 
 // Subset reports whether all of b is in o.
-func (b Set) Subset(o Set) bool {
+func (b Bits) Subset(o Bits) bool {
 	for i, w := range b.words {
 		if w&^o.word(b.low+i) != 0 {
 			return false
@@ -165,10 +165,10 @@ func (b Set) Subset(o Set) bool {
 }
 
 // Empty reports whether b has no numbers.
-func (b Set) Empty() bool { return b.Subset(Set{}) }
+func (b Bits) Empty() bool { return b.Subset(Bits{}) }
 
 // All returns the numbers in ascending order.
-func (b Set) All() iter.Seq[int] {
+func (b Bits) All() iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for i, w := range b.words {
 			for ; w != 0; w &= w - 1 {

@@ -9,12 +9,12 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A Set answers as a map does, wherever its numbers begin and end, and changes no other
-// one.
+// Bits answer as a map does, wherever their numbers begin and end. An operation changes no
+// others.
 func TestBitset(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		number := rapid.SampledFrom([]int{0, 1, 63, 64, 65, 200, 320, 1000})
-		draw := func(name string) (b Set, model map[int]bool) {
+		draw := func(name string) (b Bits, model map[int]bool) {
 			model = map[int]bool{}
 			for _, n := range rapid.SliceOfN(number, 0, 6).Draw(t, name) {
 				b, model[n] = b.With(n), true
@@ -26,7 +26,7 @@ func TestBitset(t *testing.T) {
 			return b, model
 		}
 		sorted := func(model map[int]bool) []int { return slices.Sorted(maps.Keys(model)) }
-		list := func(b Set) []int { return slices.Collect(b.All()) }
+		list := func(b Bits) []int { return slices.Collect(b.All()) }
 		b, inB := draw("b")
 		o, inO := draw("o")
 		both, only, either := map[int]bool{}, map[int]bool{}, maps.Clone(inO)
@@ -63,7 +63,7 @@ func TestBitset(t *testing.T) {
 
 // One device of many takes one word.
 func TestBitsetOfOneIsShort(t *testing.T) {
-	require.Len(t, Set{}.With(1_000_000).words, 1)
+	require.Len(t, Bits{}.With(1_000_000).words, 1)
 }
 
 // Spans of numbers, with and without holes, end where a walk from number to number ends.
@@ -101,7 +101,7 @@ func TestSpans(t *testing.T) {
 }
 
 // has reports whether i is in b.
-func has(b Set, i int) bool {
+func has(b Bits, i int) bool {
 	_, without := Span(i, 1).Minus(b)
 	return without == 0
 }

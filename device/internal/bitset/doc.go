@@ -1,4 +1,4 @@
 // Package bitset has sets of small numbers: devices of a fleet, programs of a
-// content, groups that a class of cores lies in. A [Set] is a value; [Span] makes one
+// content, groups that a class of cores lies in. [Bits] are a value; [Span] makes them
 // of consecutive numbers.
 package bitset

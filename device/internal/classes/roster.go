@@ -15,7 +15,7 @@ type mark struct {
 // marks are a set of numbers and its hash: the programs of a content, or the groups that
 // a class lies in.
 type marks struct {
-	Bits bitset.Set
+	Bits bitset.Bits
 	Hash lookup.Hash
 }
 
