@@ -23,7 +23,7 @@ func TestMemoryOfRuns(t *testing.T) {
 		{Programs: 81},
 		{Programs: 81, Chips: 4},
 		{Programs: 81, Buffers: large.SameBuffers},
-		{Programs: 81, Dialect: large.Strings},
+		{Programs: 81, Form: large.Strings},
 	}
 	before, runs := 8_000, 20_000
 	if testkit.Nightly() {

@@ -23,10 +23,10 @@ type Contender interface {
 	Total(device int) uint64 // the Measure, summed over the cores
 }
 
-// A Tracker is a Contender that follows dispatches and buffers. Only registered programs are
+// A Follower is a Contender that follows dispatches and buffers. Only registered programs are
 // dispatched, no buffer is allocated twice or freed without an allocation, and no program is
 // unregistered.
-type Tracker interface {
+type Follower interface {
 	Contender
 	Dispatch(p *program.Program, devices []int)
 	// Enqueue registers p where it is new and dispatches it. Where it does not fit
@@ -43,7 +43,7 @@ type Measure uint8
 const (
 	Registered Measure = iota // bytes that registered programs occupy
 	Reserved                  // the same, and the bytes that they reserve: the sum of both
-	Tracked                   // bytes of the last dispatch of each core and of buffers, for a Tracker
+	Tracked                   // bytes of the last dispatch of each core and of buffers, for a Follower
 )
 
 // NewPerCore returns a Contender for numbered devices of one Spec.

@@ -39,7 +39,7 @@ type spot struct {
 	bytes  uint64
 }
 
-var _ Tracker = (*tracked[BoundaryCount, *BoundaryCount])(nil)
+var _ Follower = (*tracked[BoundaryCount, *BoundaryCount])(nil)
 
 func newTracked[C any, P counter[C]](spec l1.Spec, devices int) *tracked[C, P] {
 	t := &tracked[C, P]{rows: spec.Rows, images: map[*program.Program]*image{}, devices: make([]memory[C, P], devices)}

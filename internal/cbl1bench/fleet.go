@@ -22,7 +22,7 @@ type fleet struct {
 	buffers bool // the history has buffers, whose bytes are tracked too
 }
 
-var _ baseline.Tracker = (*fleet)(nil)
+var _ baseline.Follower = (*fleet)(nil)
 
 // newFleet returns an empty fleet for h, with the sets of devices that h names. A user holds such
 // sets, so making them is not measured.

@@ -42,7 +42,7 @@ type step struct {
 // An action is the method that a step calls.
 type action uint8
 
-// The actions. All but the first two need a baseline.Tracker.
+// The actions. All but the first two need a baseline.Follower.
 const (
 	register action = iota
 	unregister
@@ -60,13 +60,13 @@ func (s *step) make(c baseline.Contender) {
 	case unregister:
 		c.Unregister(s.program, s.devices)
 	case dispatch:
-		c.(baseline.Tracker).Dispatch(s.program, s.devices)
+		c.(baseline.Follower).Dispatch(s.program, s.devices)
 	case enqueue:
-		c.(baseline.Tracker).Enqueue(s.program, s.devices)
+		c.(baseline.Follower).Enqueue(s.program, s.devices)
 	case allocate:
-		c.(baseline.Tracker).Allocate(s.buffer, s.devices)
+		c.(baseline.Follower).Allocate(s.buffer, s.devices)
 	case free:
-		c.(baseline.Tracker).Free(s.buffer, s.devices)
+		c.(baseline.Follower).Free(s.buffer, s.devices)
 	}
 }
 

@@ -7,17 +7,17 @@ import (
 	"slices"
 )
 
-// A Dialect is how a capture is written.
-type Dialect string
+// A Form is the way in which a capture is written.
+type Form string
 
-// The dialects.
+// The forms.
 const (
-	Report  Dialect = "report"  // an object around the graph, one node a line, as since 2026
-	Strings Dialect = "strings" // the graph alone with numbers as texts and no ids, as in 2024
+	Report  Form = "report"  // an object around the graph, one node a line, as since 2026
+	Strings Form = "strings" // the graph alone with numbers as texts and no ids, as in 2024
 )
 
-// Dialects are all of them.
-func Dialects() []Dialect { return []Dialect{Report, Strings} }
+// Forms returns all of them.
+func Forms() []Form { return []Form{Report, Strings} }
 
 // A Buffering is the use of L1 buffers by an operation.
 type Buffering string
@@ -39,7 +39,7 @@ const Live = 12
 type Plan struct {
 	Size     int64     // bytes, about: the last operation is not cut. The default is 1 MiB
 	Chips    int       // of the mesh; the default is 1
-	Dialect  Dialect   // the default is Report
+	Form     Form      // the default is Report
 	Share    float64   // of the graph in a Report, above 0 to 1; the default is 1
 	Programs int       // distinct ones; 0: each operation has one of its own
 	Buffers  Buffering // the default is NoBuffers
@@ -52,11 +52,11 @@ func (c Plan) Valid() error {
 		return fmt.Errorf("size %d, %d chips, %d programs: none may be negative, and a mesh has at most 1,024 chips", c.Size, c.Chips, c.Programs)
 	case c.Share < 0 || c.Share > 1:
 		return fmt.Errorf("share %v: want above 0 to 1", c.Share)
-	case c.Share != 0 && c.Share != 1 && c.Dialect != Report && c.Dialect != "":
+	case c.Share != 0 && c.Share != 1 && c.Form != Report && c.Form != "":
 		return fmt.Errorf("share %v: only a report holds something besides its graph", c.Share)
 	}
-	if c.Dialect != "" && !slices.Contains(Dialects(), c.Dialect) {
-		return fmt.Errorf("dialect %q: want one of %v", c.Dialect, Dialects())
+	if c.Form != "" && !slices.Contains(Forms(), c.Form) {
+		return fmt.Errorf("form %q: want one of %v", c.Form, Forms())
 	}
 	if c.Buffers != "" && !slices.Contains(Bufferings(), c.Buffers) {
 		return fmt.Errorf("buffers %q: want one of %v", c.Buffers, Bufferings())
@@ -70,8 +70,8 @@ func (c Plan) withDefaults() Plan {
 		c.Size = 1 << 20
 	}
 	c.Chips = max(c.Chips, 1)
-	if c.Dialect == "" {
-		c.Dialect = Report
+	if c.Form == "" {
+		c.Form = Report
 	}
 	if c.Share == 0 {
 		c.Share = 1

@@ -44,7 +44,7 @@ func (w *writer) drain() {
 
 // capture writes all of it.
 func (w *writer) capture() {
-	if w.Dialect == Strings {
+	if w.Form == Strings {
 		w.graph(w.Size)
 		w.WriteString("\n")
 		return
@@ -85,7 +85,7 @@ func (w *writer) pages() {
 func (w *writer) graph(end int64) {
 	w.WriteString("[\n")
 	w.Node("capture_start", "")
-	if w.Dialect != Strings { // a tensor without a buffer, which lists the chips of the mesh
+	if w.Form != Strings { // a tensor without a buffer, which lists the chips of the mesh
 		var chips []string
 		for chip := range w.Chips {
 			chips = append(chips, fmt.Sprintf(`{\"device_id\":%d,\"mesh_device_id\":%d}`, chip, mesh))
@@ -113,7 +113,7 @@ func (w *writer) operation() {
 	}
 	kinds := names()
 	name, hit, device := kinds[which%int64(len(kinds))], `,"program_cache_hit":false`, fmt.Sprintf(`"device_id":%d`, mesh)
-	if w.Dialect == Strings {
+	if w.Form == Strings {
 		hit, device = "", ""
 	}
 	w.Node("function_start", `"inputs":"2","name":"%s"%s`, name, hit)
@@ -122,7 +122,7 @@ func (w *writer) operation() {
 	}
 	w.Node("circular_buffer_deallocate_all", "%s", device)
 	w.program(int(which))
-	if w.Dialect != Strings {
+	if w.Form != Strings {
 		for chip := range w.Chips {
 			w.Node("program_execution", `"device_id":%d,"global_call_count":%d,"physical_device_id":%d,"runtime_id":%d`, mesh, w.ops, chip, w.ops)
 		}
@@ -135,7 +135,7 @@ func (w *writer) operation() {
 // the last one's multiple grows by one after 2^15 programs.
 func (w *writer) program(which int) {
 	sets := [3]string{"{[0-0 - 7-7]}", "{[0-0 - 7-3]}", "{[0-0 - 3-7], [4-0 - 4-3]}"}
-	if w.Dialect == Strings {
+	if w.Form == Strings {
 		sets = [3]string{"{[(x=0,y=0) - (x=7,y=7)]}", "{[(x=0,y=0) - (x=7,y=3)]}", "{[(x=0,y=0) - (x=3,y=7)], [(x=4,y=0) - (x=4,y=3)]}"}
 	}
 	address := base
@@ -143,7 +143,7 @@ func (w *writer) program(which int) {
 		bytes := 32 * (32 + more)
 		// The narrow buffers lie above the wide one, where tt-metal would place them.
 		for chip := range w.Chips {
-			if w.Dialect == Strings {
+			if w.Form == Strings {
 				w.Node("circular_buffer_allocate", `"address":"%d","core_range_set":"%s","size":"%d"`, address, sets[i], bytes)
 				continue
 			}
@@ -177,7 +177,7 @@ func (w *writer) buffer() {
 
 // params describe a buffer: its place, and what belongs to its identity.
 func (w *writer) params(b allocation) (place, rest string) {
-	if w.Dialect == Strings {
+	if w.Form == Strings {
 		return fmt.Sprintf(`"address":"%d",`, b.address), fmt.Sprintf(`"layout":"INTERLEAVED","size":"%d","type":"L1"`, 64*b.size)
 	}
 	return fmt.Sprintf(`"address":%d,"max_size_per_bank":%d,`, b.address, b.size),
