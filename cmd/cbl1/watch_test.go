@@ -40,7 +40,7 @@ func (s *stand) look(at watch.DeviceKey, detail bool) (watch.Snapshot, error) {
 	defer s.mu.Unlock()
 	s.looks++
 	s.detail = detail
-	now := snapshot(watch.SourceLog)
+	now := snapshot(watch.FeedLog)
 	for i := range uint64(32) {
 		held := 20 * (i + 1)
 		now.Devices = append(now.Devices, replay.LiveDevice{Device: i, Board: "n150", Cores: 64, Usable: 1000, Core: &held})
@@ -210,7 +210,7 @@ func TestWatchOnce(t *testing.T) {
 	require.Zero(t, code, stderr)
 	var now watch.Snapshot
 	require.NoError(t, json.Unmarshal([]byte(stdout), &now))
-	require.Equal(t, watch.SourceLog, now.Source)
+	require.Equal(t, watch.FeedLog, now.Source)
 
 	s := busyStage(t)
 	web := httptest.NewServer((&exposing{}).handler(s.server))
@@ -349,7 +349,7 @@ func TestWatchWhole(t *testing.T) {
 
 func TestWatchChanges(t *testing.T) {
 	five := uint64(5)
-	now := snapshot(watch.SourceLog)
+	now := snapshot(watch.FeedLog)
 	now.Time, now.Devices = 0, []replay.LiveDevice{{Device: 1, Usable: 10, Core: &five, Registered: &five, Bound: true}}
 	last := map[watch.DeviceKey]string{}
 	var out bytes.Buffer

@@ -22,7 +22,7 @@ func (o *outages) look(watch.DeviceKey, bool) (watch.Snapshot, error) {
 	if next != "" {
 		return watch.Snapshot{}, errors.New(next)
 	}
-	return snapshot(watch.SourceLog), nil
+	return snapshot(watch.FeedLog), nil
 }
 
 func (*outages) close() {}

@@ -51,7 +51,7 @@ func (in *watching) source(args []string) (looker, error) {
 }
 
 // snapshot begins one of now.
-func snapshot(from watch.Source) watch.Snapshot {
+func snapshot(from watch.Feed) watch.Snapshot {
 	return watch.Snapshot{
 		Schema: watch.Schema, Source: from, Time: time.Now().UnixNano(), Devices: []replay.LiveDevice{}, Processes: []watch.Process{}, Odd: []watch.OddityCount{},
 	}
@@ -170,7 +170,7 @@ func (f *following) look(at watch.DeviceKey, detail bool) (watch.Snapshot, error
 		return watch.Snapshot{}, f.failure
 	}
 	fleet := f.session.Fleet()
-	now := snapshot(watch.SourceLog)
+	now := snapshot(watch.FeedLog)
 	if f.tail != nil {
 		now.Behind = f.tail.behind() // before the figures: they have at least what was read by then
 	}
@@ -313,7 +313,7 @@ type regions struct {
 }
 
 func (r *regions) look(watch.DeviceKey, bool) (watch.Snapshot, error) {
-	now := snapshot(watch.SourceRegions)
+	now := snapshot(watch.FeedRegions)
 	found, err := shm.List(r.folder)
 	if err != nil {
 		return now, err

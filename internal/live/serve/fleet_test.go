@@ -203,7 +203,7 @@ func TestRowsOfFleets(t *testing.T) {
 			require.Equal(t, d, row)
 		}
 		require.Equal(t, []string{"/3 1024 true false", "ours/3 98304 false false", "ours/4 98304 false false", "theirs/3 0 false true"}, got)
-		require.Equal(t, watch.SourceRecords, now.Source)
+		require.Equal(t, watch.FeedRecords, now.Source)
 		four := now.Devices[2]
 		require.EqualValues(t, 64*1024, *four.Dispatched)
 		require.EqualValues(t, 64*1024+2048, *four.Tracked)

@@ -33,7 +33,7 @@ func (s *Server) told() (watch.Snapshot, []*fleet) {
 	defer s.mu.Unlock()
 	counts := s.count()
 	out := watch.Snapshot{
-		Schema: watch.Schema, Source: watch.SourceRecords, Time: s.c.Now().UnixNano(), Devices: []replay.LiveDevice{}, Processes: s.rows(), Odd: []watch.OddityCount{}, Leaked: s.counts.Leaked,
+		Schema: watch.Schema, Source: watch.FeedRecords, Time: s.c.Now().UnixNano(), Devices: []replay.LiveDevice{}, Processes: s.rows(), Odd: []watch.OddityCount{}, Leaked: s.counts.Leaked,
 		Leaks: slices.Clone(s.latest.leaks), Refused: slices.Clone(s.latest.refused), Server: &counts.ServerCounts,
 	}
 	for _, id := range s.devices() {

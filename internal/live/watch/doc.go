@@ -3,14 +3,14 @@
 //
 // # Model
 //
-// A [Snapshot], made of a [Source], has a row for each [Device], with its [Peak], and for each
-// [Process], an [OddityCount] for each oddity, and each [Leak] of a dead process:
+// A [Snapshot] of a [Feed] has a [replay.LiveDevice] for each device and a [Process] for each
+// process, an [OddityCount] for each oddity, and each [Leak] of a dead process:
 //
 //	device.Fleet ─ Fleet, Of ┐
 //	an event log ─ Notes ────┤
 //	serve.Server ────────────┼─> Snapshot ─┬─> its JSON
 //	shm.Image ──── Region ───┘             ├─> AppendMetrics: text for Prometheus
-//	                                       ├─> Device.Usage: a region of shared memory
+//	                                       ├─> UsageOf: a region of shared memory
 //	                                       └─> Model: lines of a screen
 //
 // [Notes] hold the statements of a fleet's logs about themselves: hidden facts, refusals, the size

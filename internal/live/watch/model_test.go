@@ -28,7 +28,7 @@ func text(lines []watch.Line) string {
 
 // at is a moment at which devices 0, 1, ... hold so many of 1000 bytes on their fullest core.
 func at(second int64, held ...uint64) watch.Snapshot {
-	s := watch.Snapshot{Schema: watch.Schema, Source: watch.SourceLog, Time: second * int64(time.Second)}
+	s := watch.Snapshot{Schema: watch.Schema, Source: watch.FeedLog, Time: second * int64(time.Second)}
 	for i := range held {
 		s.Devices = append(s.Devices, replay.LiveDevice{Device: uint64(i), Board: "n150", Cores: 10, Usable: 1000, Core: &held[i], Peak: &replay.LivePeak{Core: held[i]}})
 	}
@@ -254,9 +254,9 @@ func TestNothing(t *testing.T) {
 		s    watch.Snapshot
 		want string
 	}{
-		{watch.Snapshot{Source: watch.SourceLog}, "   nothing is known of any device yet\n"},
-		{watch.Snapshot{Source: watch.SourceRegions}, "   there are no regions: no process publishes its sums in this folder\n"},
-		{watch.Snapshot{Source: watch.SourceRegions, Refused: []string{"chip 3: version 9"}}, "   there are no regions that can be read\n\nrefused: chip 3: version 9\n"},
+		{watch.Snapshot{Source: watch.FeedLog}, "   nothing is known of any device yet\n"},
+		{watch.Snapshot{Source: watch.FeedRegions}, "   there are no regions: no process publishes its sums in this folder\n"},
+		{watch.Snapshot{Source: watch.FeedRegions, Refused: []string{"chip 3: version 9"}}, "   there are no regions that can be read\n\nrefused: chip 3: version 9\n"},
 	} {
 		var m watch.Model
 		m.Take(c.s)
@@ -406,7 +406,7 @@ func TestLinesFit(t *testing.T) {
 		word := rapid.SampledFrom([]string{"", "n150", "\x1b[2J\n", "長い名前長い名前", "\u202e", "\xff", strings.Repeat("x", 300)})
 		m := watch.Model{ASCII: rapid.Bool().Draw(t, "ascii")}
 		for second := range rapid.Int64Range(1, 4).Draw(t, "looks") {
-			s := watch.Snapshot{Source: watch.Source(word.Draw(t, "source")), Time: second, Behind: int64(number.Draw(t, "behind") >> 1), Leaked: second}
+			s := watch.Snapshot{Source: watch.Feed(word.Draw(t, "source")), Time: second, Behind: int64(number.Draw(t, "behind") >> 1), Leaked: second}
 			for range rapid.IntRange(0, 12).Draw(t, "devices") {
 				s.Devices = append(s.Devices, replay.LiveDevice{
 					Device: number.Draw(t, "id"), Board: word.Draw(t, "board"), Cores: rapid.IntRange(0, 200).Draw(t, "cores"), Usable: number.Draw(t, "usable"),

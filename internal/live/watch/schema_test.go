@@ -35,7 +35,7 @@ func TestSnapshotSchema(t *testing.T) {
 	fields := fill(reflect.ValueOf(&full).Elem(), "x")
 	full.Schema, full.Detail.Basis = watch.Schema, "resident"
 	require.Equal(t, fields, names, "names of fields")
-	for _, source := range []watch.Source{watch.SourceRecords, watch.SourceLog, watch.SourceRegions} {
+	for _, source := range []watch.Feed{watch.FeedRecords, watch.FeedLog, watch.FeedRegions} {
 		full.Source = source
 		none := watch.Snapshot{Schema: watch.Schema, Source: source, Devices: []replay.LiveDevice{{}}, Processes: []watch.Process{{}}, Odd: []watch.OddityCount{{}}}
 		for _, s := range []watch.Snapshot{full, none} {

@@ -156,7 +156,7 @@ func (m *Model) details(columns int) []Line {
 // none returns the reason why there is no device.
 func (m *Model) none() string {
 	switch {
-	case m.now.Source != SourceRegions:
+	case m.now.Source != FeedRegions:
 		return "nothing is known of any device yet"
 	case len(m.now.Refused) > 0:
 		return "there are no regions that can be read"
@@ -407,7 +407,7 @@ func (m *Model) cores(size area) []Line {
 	d := m.now.Detail
 	if d == nil || (DeviceKey{d.Fleet, d.Device}) != m.at {
 		why := "it comes with the next look"
-		if m.now.Source == SourceRegions {
+		if m.now.Source == FeedRegions {
 			why = "shared memory has sums alone"
 		}
 		return []Line{{Text: fmt.Sprintf("device %d: nothing is known of its cores: %s", m.at.Device, why)}}

@@ -42,7 +42,7 @@ func told() watch.Snapshot {
 	other.Fleet, other.Device, other.Incomplete, other.Dispatched, other.Peak, other.Kernels = "", 18, false, nil, nil, nil
 	other.Logical, other.Sum = new(uint64(100_000)), new(uint64(99_999))
 	return watch.Snapshot{
-		Schema: watch.Schema, Source: watch.SourceRecords, Time: 3_723 * int64(time.Second), Devices: []replay.LiveDevice{all, other}, Left: 1,
+		Schema: watch.Schema, Source: watch.FeedRecords, Time: 3_723 * int64(time.Second), Devices: []replay.LiveDevice{all, other}, Left: 1,
 		Processes: []watch.Process{
 			{PID: 41, Name: "python3", Device: new(uint64(17)), CB: 1_001, L1: 1_002, L1Small: 1_003, DRAM: 1_004, Trace: 1_005, Kernels: 1_006},
 			{PID: 42, Dead: true, CB: 2_001, L1: 2_002, L1Small: 2_003, DRAM: 2_004, Trace: 2_005, Kernels: 2_006},
@@ -90,8 +90,8 @@ func TestScreens(t *testing.T) {
 			s.Time, s.Processes, s.Odd, s.Leaked, s.Leaks, s.Left, s.Refused, s.Behind = s.Time+90*int64(time.Second), nil, nil, 0, nil, 0, nil, 2
 			m.Take(s)
 		}},
-		{"nothing is known", 100, 24, alone(watch.Snapshot{Source: watch.SourceRegions, Devices: []replay.LiveDevice{{Device: 5}}})},
-		{"sums of processes", 80, 24, alone(watch.Snapshot{Source: watch.SourceRegions, Devices: []replay.LiveDevice{
+		{"nothing is known", 100, 24, alone(watch.Snapshot{Source: watch.FeedRegions, Devices: []replay.LiveDevice{{Device: 5}}})},
+		{"sums of processes", 80, 24, alone(watch.Snapshot{Source: watch.FeedRegions, Devices: []replay.LiveDevice{
 			{Device: 5, Cores: 2, Usable: 10, Dispatched: new(uint64(21))}, {Device: 6, Cores: 2, Usable: 10, Registered: new(uint64(21))}, {Device: 7, Cores: 2, Usable: 10, Registered: new(uint64(20))},
 		}})},
 		{"looks and bars, beside the limits of each", 80, 24, alone(at(1, 1_001, 1_000, 900, 899, 750, 749, 32, 31, 0))},
@@ -154,7 +154,7 @@ func TestScreens(t *testing.T) {
 			m.Show(watch.ViewMap)
 		}},
 		{"cores that are not there yet", 80, 24, func(m *watch.Model) { m.Show(watch.ViewMap); m.Take(at(1, 5)) }},
-		{"cores of regions", 80, 24, func(m *watch.Model) { m.Show(watch.ViewMap); m.Take(watch.Snapshot{Source: watch.SourceRegions}) }},
+		{"cores of regions", 80, 24, func(m *watch.Model) { m.Show(watch.ViewMap); m.Take(watch.Snapshot{Source: watch.FeedRegions}) }},
 		{"help", 80, 24, func(m *watch.Model) { m.Show(watch.ViewHelp); m.Take(at(1, 5)) }},
 	} {
 		m := watch.Model{ASCII: true}

@@ -15,20 +15,20 @@ import (
 // Schema names the format of a Snapshot in JSON.
 const Schema = "cbl1.watch/1"
 
-// A Source is the origin of figures.
-type Source string
+// A Feed is the origin of figures.
+type Feed string
 
 // The sources.
 const (
-	SourceRecords Source = "records"       // what processes say to an allocation server: no cores, no dispatches
-	SourceLog     Source = "log"           // an event log
-	SourceRegions Source = "shared memory" // sums that processes publish
+	FeedRecords Feed = "records"       // what processes say to an allocation server: no cores, no dispatches
+	FeedLog     Feed = "log"           // an event log
+	FeedRegions Feed = "shared memory" // sums that processes publish
 )
 
 // A Snapshot holds the figures of a moment.
 type Snapshot struct {
 	Schema    string              `json:"schema"`
-	Source    Source              `json:"source"`
+	Source    Feed                `json:"source"`
 	Time      int64               `json:"t"` // nanoseconds since 1970
 	Devices   []replay.LiveDevice `json:"devices"`
 	Left      int                 `json:"devices_left"` // of fleets with names, which have no row: there are too many
