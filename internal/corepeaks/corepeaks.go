@@ -21,7 +21,7 @@ type Marks struct {
 	columns runs[rows]
 }
 
-// rows are the peaks of the rows of some columns.
+// rows are the marks of the rows of some columns.
 type rows = runs[uint64]
 
 // ID returns the name, 0 for nil.
@@ -32,10 +32,10 @@ func (p *Marks) ID() uint64 {
 	return p.Name
 }
 
-// At returns the peak of a core. Cost: O(columns + rows that differ).
+// At returns the mark of a core. Cost: O(columns + rows that differ).
 func (p *Marks) At(c l1.Core) uint64 { return p.all().at(int(c.X)).at(int(c.Y)) }
 
-// all returns the peaks of all columns.
+// all returns the marks of all columns.
 func (p *Marks) all() runs[rows] {
 	if p == nil {
 		return nil
@@ -51,7 +51,7 @@ func (p *Marks) Equal(o *Marks) bool {
 	})
 }
 
-// raise returns peaks of at least so many bytes in a rectangle.
+// raise returns Marks of at least so many bytes in a rectangle.
 func (p *Marks) raise(r l1.CoreRange, bytes uint64) *Marks {
 	top, end := int(r.Start.Y), int(r.End.Y)+1
 	low := func(b uint64) bool { return b < bytes }
@@ -69,7 +69,7 @@ func (p *Marks) raise(r l1.CoreRange, bytes uint64) *Marks {
 	})}
 }
 
-// RaiseOn returns peaks of at least so many bytes on some cores. One core needs no list of rectangles.
+// RaiseOn returns Marks of at least so many bytes on some cores. One core needs no list of rectangles.
 func (p *Marks) RaiseOn(cores l1.CoreSet, bytes uint64) *Marks {
 	if c, ok := cores.First(); ok && cores.Len() == 1 {
 		return p.raise(l1.CoreRange{Start: c, End: c}, bytes)
@@ -80,7 +80,7 @@ func (p *Marks) RaiseOn(cores l1.CoreSet, bytes uint64) *Marks {
 	return p
 }
 
-// ByBytes returns the cores that have a peak, by how large it is. It writes nothing.
+// ByBytes returns the cores that have a mark, by its size. It writes nothing.
 func (p *Marks) ByBytes() iter.Seq2[uint64, l1.CoreSet] {
 	by := map[uint64][]l1.CoreRange{}
 	left := 0
