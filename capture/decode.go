@@ -45,7 +45,7 @@ type decoder struct {
 
 func newDecoder(file string) *decoder {
 	d := &decoder{file: file, texts: make(map[string]string), cores: make(coreSets), hash: fnv.New64a(), again: newShapes()}
-	d.byType = d.decodes()
+	d.byType = decodes()
 	return d
 }
 
@@ -141,7 +141,7 @@ func (d *decoder) rest(n *node) {
 		}
 		return
 	}
-	decode(n, params)
+	decode(d, n, params)
 }
 
 // fieldError returns the error of the first field of the node that cannot be read.
@@ -210,30 +210,30 @@ func (d *decoder) kind() nodeType {
 }
 
 // A decode reads what matters of a node out of its params.
-type decode func(n *node, params jsonobject.Object)
+type decode func(d *decoder, n *node, params jsonobject.Object)
 
 // decodes returns how each known type of node is decoded, nil where nothing of it matters.
-func (d *decoder) decodes() map[nodeType]decode {
+func decodes() map[nodeType]decode {
 	return map[nodeType]decode{
 		typeCaptureStart:                nil,
 		typeCaptureEnd:                  nil,
-		typeFunctionStart:               d.functionStart,
-		typeFunctionEnd:                 d.functionEnd,
-		typeTensor:                      d.tensor,
-		typeBuffer:                      d.buffer,
-		typeBufferAllocate:              d.bufferEvent,
-		typeBufferDeallocate:            d.bufferEvent,
-		typeCircularBufferAllocate:      d.placed("globally_allocated"),
-		typeDataflowBufferAllocate:      d.placed("borrows_memory"),
-		typeScratchpadAllocate:          d.placed(""),
-		typeCircularBufferDeallocateAll: d.freeAll,
+		typeFunctionStart:               (*decoder).functionStart,
+		typeFunctionEnd:                 (*decoder).functionEnd,
+		typeTensor:                      (*decoder).tensor,
+		typeBuffer:                      (*decoder).buffer,
+		typeBufferAllocate:              (*decoder).bufferEvent,
+		typeBufferDeallocate:            (*decoder).bufferEvent,
+		typeCircularBufferAllocate:      placing("globally_allocated"),
+		typeDataflowBufferAllocate:      placing("borrows_memory"),
+		typeScratchpadAllocate:          placing(""),
+		typeCircularBufferDeallocateAll: freeAll,
 		typeSubDeviceManager:            nil,
-		typeProgramExecution:            d.execution,
-		typeError:                       d.failure,
+		typeProgramExecution:            (*decoder).execution,
+		typeError:                       (*decoder).failure,
 	}
 }
 
-func (d *decoder) freeAll(n *node, p jsonobject.Object) {
+func freeAll(d *decoder, n *node, p jsonobject.Object) {
 	d.number(&n.DeviceID, p, "device_id", jsonobject.MaxInt)
 }
 
@@ -310,10 +310,10 @@ func (d *decoder) buffer(n *node, p jsonobject.Object) {
 	n.Buffer.TypeName = d.word(p, "type")
 }
 
-// placed returns how things placed in L1 are decoded. The flag says that they are backed
+// placing returns how things placed in L1 are decoded. The flag says that they are backed
 // by something else; what all have, and must have, comes first.
-func (d *decoder) placed(flag string) decode {
-	return func(n *node, p jsonobject.Object) {
+func placing(flag string) decode {
+	return func(d *decoder, n *node, p jsonobject.Object) {
 		d.number(&n.Address, p, addressIn(p), jsonobject.MaxL1)
 		d.number(&n.Size, p, "size", jsonobject.MaxL1)
 		if !n.Address.OK {

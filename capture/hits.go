@@ -39,17 +39,17 @@ type remembered struct {
 // remember records a run: another program behind the same free, one of them that went on,
 // or what the operation ran anew.
 func (h hits) remember(r *run, what remembered) {
-	if len(h) >= maxOperations && h[r.key] == nil {
+	if len(h) >= maxOperations && h[r.call.operation] == nil {
 		clear(h)
 	}
 	l := &r.on.since.workload
 	anew := workloadRan{l.at, l.most > 0, []remembered{what}}
-	if h[r.key] == nil {
-		h[r.key] = map[device.ID]*unitWorkloads{}
+	if h[r.call.operation] == nil {
+		h[r.call.operation] = map[device.ID]*unitWorkloads{}
 	}
-	old := h[r.key][r.on.id]
+	old := h[r.call.operation][r.on.id]
 	if old == nil {
-		h[r.key][r.on.id] = &unitWorkloads{[]workloadRan{anew}}
+		h[r.call.operation][r.on.id] = &unitWorkloads{[]workloadRan{anew}}
 		return
 	}
 	last := &old.workloads[len(old.workloads)-1]

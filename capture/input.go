@@ -243,20 +243,6 @@ func (in Input) open() (*Reader, error) {
 	return r, nil
 }
 
-// sameAs refuses, and closes, a file that is not the one that was read before. Windows are compared
-// as they are opened.
-func (r *Reader) sameAs(before *Reader) error {
-	if r.windows != nil {
-		r.windows.stats = before.windows.stats
-		return nil
-	}
-	if r.part != nil || r.opened.regular != nil && unchanged(before.opened.regular, r.opened.regular) {
-		return nil
-	}
-	_ = r.shut() // nothing was read from it
-	return errChanged(r.file)
-}
-
 func errChanged(file string) error {
 	return &event.InputError{File: file, Node: -1, Reason: "file " + event.ErrChanged.Error(), Err: event.ErrChanged}
 }

@@ -17,7 +17,7 @@ type openRuns struct {
 }
 
 func byDepth(a, b *run) int {
-	return cmp.Or(cmp.Compare(a.depth, b.depth), cmp.Compare(a.opened, b.opened))
+	return cmp.Or(cmp.Compare(a.call.depth, b.call.depth), cmp.Compare(a.opened, b.opened))
 }
 
 func (o *openRuns) add(r *run) {
@@ -54,7 +54,7 @@ func (o *openRuns) all() []*run { return o.from(0) }
 
 // from returns the runs that began in so many functions or more.
 func (o *openRuns) from(depth int) []*run {
-	at, _ := slices.BinarySearchFunc(o.byDepth, depth, func(r *run, depth int) int { return cmp.Compare(r.depth, depth) })
+	at, _ := slices.BinarySearchFunc(o.byDepth, depth, func(r *run, depth int) int { return cmp.Compare(r.call.depth, depth) })
 	return inOrder(slices.Clone(o.byDepth[at:]))
 }
 

@@ -156,10 +156,10 @@ func (p *programs) completeParts(all [][]*run, i int, at uint64) {
 			continue
 		}
 		r := parts[i]
-		what := startKey{op: r.key.path, continues: r.told > 0, unsettled: p.unsettles(r)}
+		what := startKey{op: r.call.path, continues: r.told > 0, unsettled: p.unsettles(r)}
 		if r.inOp {
-			what.aborted = p.known.aborted[r.start]
-			p.running.decide(r.start)
+			what.aborted = p.known.aborted[r.call.start]
+			p.running.decide(r.call.start)
 		}
 		if what.program = p.define(r); p.err != nil {
 			return
@@ -168,7 +168,7 @@ func (p *programs) completeParts(all [][]*run, i int, at uint64) {
 		r.told, r.program = len(r.cbs), what.program
 		on := r.where()
 		starts = append(starts, start{what, r.on, on, r.first, nil})
-		if !what.aborted && !p.hidden.covers(r.key, r.on.id) {
+		if !what.aborted && !p.hidden.covers(r.call.operation, r.on.id) {
 			p.hits.remember(r, remembered{what.program, r.first, on.CBFirst, on.CBLast, what.unsettled})
 		}
 		if i+1 < len(parts) {
@@ -372,7 +372,7 @@ func (p *programs) hideProgram(at uint64, u *unit) {
 	since := p.heralds.wake(u)
 	since.shown = true
 	if r := u.run; isOpen(u) {
-		p.hidden.hide(hiddenRun{operation: r.key, on: u.id})
+		p.hidden.hide(hiddenRun{operation: r.call.operation, on: u.id})
 		p.open.remove(r)
 		r.cbs = r.cbs[:r.told]
 		p.completeBefore(u, at)

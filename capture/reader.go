@@ -76,6 +76,20 @@ func (r *Reader) changed() error {
 	return nil
 }
 
+// sameAs refuses, and closes, a file that is not the one that was read before. Windows are compared
+// as they are opened.
+func (r *Reader) sameAs(before *Reader) error {
+	if r.windows != nil {
+		r.windows.stats = before.windows.stats
+		return nil
+	}
+	if r.part != nil || r.opened.regular != nil && unchanged(before.opened.regular, r.opened.regular) {
+		return nil
+	}
+	_ = r.shut() // nothing was read from it
+	return errChanged(r.file)
+}
+
 // rereads reports whether the input can be read again.
 func (r *Reader) rereads() bool { return r.opened.regular != nil || r.part != nil || r.windows != nil }
 

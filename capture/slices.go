@@ -229,7 +229,7 @@ func (p *part) loses(operation uint64, rank event.Opt[uint64]) bool {
 // nodes before it.
 func (in Input) Counter(operation, node uint64) (uint64, error) {
 	if in.windows != nil {
-		return in.inWindow(operation, node)
+		return inWindow(in, operation, node)
 	}
 	p := in.part
 	if p == nil {

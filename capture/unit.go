@@ -225,17 +225,19 @@ type run struct {
 	told    int        // cbs that an event has
 	program program.ID // these
 
-	key         operation // that ran at its first node
-	depth       int       // how many functions that was
-	start       uint64    // of the innermost one
-	inOp        bool      // there is one
-	first, last uint64    // counters of its nodes
-
-	circular        int    // circular buffers among cbs
-	cbFirst, cbLast uint64 // counters of these
-	cbPath          string // functions that ran at the first of them
+	call        call   // at its first node
+	inOp        bool   // a function ran there
+	first, last uint64 // counters of its nodes
+	circular    circularNodes
 
 	opened uint64 // its number in openRuns; 0 = it is not there
+}
+
+// circularNodes are the circular buffers of a run.
+type circularNodes struct {
+	n           int
+	first, last uint64 // counters
+	path        string // functions that ran at the first one
 }
 
 // open reports whether the run has CBs that no event has.
@@ -255,29 +257,29 @@ func placedBy(n *node) program.CB {
 // add records a node that places something.
 func (r *run) add(n *node, cb program.CB, c call) {
 	if !r.alive() {
-		r.first, r.depth, r.key, r.start, r.inOp = n.Counter, c.depth, c.operation, c.start, c.depth > 0
+		r.first, r.call, r.inOp = n.Counter, c, c.depth > 0
 	}
 	r.last = n.Counter
 	r.cbs = append(r.cbs, cb)
 	if cb.Kind != program.CircularBuffer {
 		return
 	}
-	if r.circular++; r.circular == 1 {
-		r.cbFirst, r.cbPath = n.Counter, c.path
+	if r.circular.n++; r.circular.n == 1 {
+		r.circular.first, r.circular.path = n.Counter, c.path
 	}
-	r.cbLast = n.Counter
+	r.circular.last = n.Counter
 }
 
 // end forgets the run: a free has reached it.
-func (r *run) end() { r.cbs, r.told, r.circular, r.divided, r.inOp = r.cbs[:0], 0, 0, false, false }
+func (r *run) end() { r.cbs, r.told, r.circular.n, r.divided, r.inOp = r.cbs[:0], 0, 0, false, false }
 
 // where returns where the capture shows the run.
 func (r *run) where() event.RunDevice {
 	on := event.RunDevice{Device: r.on.id, First: r.first, Last: r.last}
-	if r.circular > 0 {
-		on.CBFirst, on.CBLast = r.cbFirst, r.cbLast
-		if r.cbPath != r.key.path {
-			on.CBOp = event.Some(r.cbPath)
+	if of := r.circular; of.n > 0 {
+		on.CBFirst, on.CBLast = of.first, of.last
+		if of.path != r.call.path {
+			on.CBOp = event.Some(of.path)
 		}
 	}
 	return on

@@ -44,7 +44,7 @@ func Join(paths ...string) (Input, []Lookalike, error) {
 	}
 	before := map[string]bool{}
 	for _, in := range all {
-		reason, path := in.differs(all[0]), filepath.Clean(in.Path)
+		reason, path := differs(in, all[0]), filepath.Clean(in.Path)
 		if before[path] {
 			reason = "comes twice among the windows of one run"
 		}
@@ -63,7 +63,7 @@ func Join(paths ...string) (Input, []Lookalike, error) {
 }
 
 // differs says why a window is not of the run of another one, or "".
-func (in Input) differs(first Input) string {
+func differs(in, first Input) string {
 	mine, _, ok := execution(in.Path)
 	its, _, also := execution(first.Path)
 	switch {
@@ -210,7 +210,7 @@ func (r *joined) takes(i int, one reportInfo) error {
 }
 
 // inWindow returns the counter among all nodes of one in a window. It reads the windows before it.
-func (in Input) inWindow(number, node uint64) (uint64, error) {
+func inWindow(in Input, number, node uint64) (uint64, error) {
 	if number == 0 || number > uint64(len(in.windows)) {
 		return 0, &event.InputError{File: in.Path, Node: -1, Reason: fmt.Sprintf("there is no window %d: it has %d of them, counted from 1", number, len(in.windows))}
 	}

@@ -35,7 +35,7 @@ func (s *Session) Anomaly(e *event.Event, err error) AnomalyAnswer {
 		a.Code, a.Error, a.Name = refused.Code, shown.Escape(refused.Err.Error()), clip(refused.Name)
 	}
 	if verdict, ok := errors.AsType[fit.Verdict](err); ok {
-		v := fit.NewAnswerRow(verdict, s.idRow)
+		v := fit.NewAnswerRow(verdict, rowsWith(s.programs))
 		a.Verdict = &v
 	}
 	return a
@@ -48,20 +48,20 @@ func (s *Session) answer(e *event.Event) (a StreamAnswer, code event.Code, err e
 	}
 	switch q.Name {
 	case "totals":
-		d, err := s.device(e)
+		d, err := deviceOf(&s.fleet, e)
 		return newTotalsAnswer(d), "", err
 	case "core":
-		d, err := s.coreOf(e)
+		d, err := coreOf(&s.fleet, e)
 		return newCoreAnswer(d, q.Core.V, s.programs), "", err
 	case "usage":
-		d, err := s.device(e)
+		d, err := deviceOf(&s.fleet, e)
 		return newUsageAnswer(d), "", err
 	case "who":
-		d, err := s.coreOf(e)
+		d, err := coreOf(&s.fleet, e)
 		if err == nil && !q.Address.OK {
 			err = errors.New("address: missing")
 		}
-		return s.newWhoAnswer(d, q.Core.V, q.Address.V), "", err
+		return newWhoAnswer(rowsWith(s.programs), d, q.Core.V, q.Address.V), "", err
 	case "check":
 		return s.check(e)
 	case "headroom":
@@ -72,16 +72,16 @@ func (s *Session) answer(e *event.Event) (a StreamAnswer, code event.Code, err e
 	return nil, event.CodeUnknownQuery, fmt.Errorf("%s is none of totals, core, usage, who, check, headroom, anomalies", shown.Name(q.Name, 60))
 }
 
-// device returns the device that a query names.
-func (s *Session) device(e *event.Event) (device.Device, error) {
+// deviceOf returns the device that a query names.
+func deviceOf(f *device.Fleet, e *event.Event) (device.Device, error) {
 	if !e.Query.Device.OK {
 		return device.Device{}, errors.New("device: missing")
 	}
-	return s.fleet.Device(e.Query.Device.V)
+	return f.Device(e.Query.Device.V)
 }
 
-func (s *Session) coreOf(e *event.Event) (device.Device, error) {
-	d, err := s.device(e)
+func coreOf(f *device.Fleet, e *event.Event) (device.Device, error) {
+	d, err := deviceOf(f, e)
 	switch {
 	case err != nil:
 		return d, err
@@ -114,7 +114,7 @@ func (s *Session) check(e *event.Event) (StreamAnswer, event.Code, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	return CheckAnswer{"check", p.ID(), clip(p.Name()), fit.NewAnswerRow(v, s.idRow)}, "", nil
+	return CheckAnswer{"check", p.ID(), clip(p.Name()), fit.NewAnswerRow(v, rowsWith(s.programs))}, "", nil
 }
 
 func (s *Session) headroom(e *event.Event) (StreamAnswer, event.Code, error) {

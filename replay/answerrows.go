@@ -201,26 +201,28 @@ type WhoAnswer struct {
 // clip returns a name as answers have it.
 func clip(name string) string { return shown.Clip(name, shown.MaxOutput) }
 
-// idRow returns the row of something in L1, with the names that the session knows.
-func (s *Session) idRow(r fit.Resident) fit.IDRow {
-	row := fit.NewIDRow(r)
-	if r.Program != nil {
-		id, def := idShown(r.Program.ID(), s.programs)
-		row.Program = &id
-		if def != nil {
-			row.Name, row.Op = cmp.Or(row.Name, def.name), clip(def.op)
+// rowsWith returns how things in L1 become rows, with the names that are known.
+func rowsWith(defs definitions) func(fit.Resident) fit.IDRow {
+	return func(r fit.Resident) fit.IDRow {
+		row := fit.NewIDRow(r)
+		if r.Program != nil {
+			id, def := idShown(r.Program.ID(), defs)
+			row.Program = &id
+			if def != nil {
+				row.Name, row.Op = cmp.Or(row.Name, def.name), clip(def.op)
+			}
 		}
+		row.Name = clip(row.Name)
+		return row
 	}
-	row.Name = clip(row.Name)
-	return row
 }
 
-func (s *Session) newWhoAnswer(d device.Device, core l1.Core, address uint64) WhoAnswer {
+func newWhoAnswer(rowOf func(fit.Resident) fit.IDRow, d device.Device, core l1.Core, address uint64) WhoAnswer {
 	holding := func(basis device.Basis) []fit.IDRow {
 		out := []fit.IDRow{}
 		for r := range groupOn(d, core, basis).Residents() {
 			if r.Range.Has(address) {
-				out = append(out, s.idRow(r))
+				out = append(out, rowOf(r))
 			}
 		}
 		return out
