@@ -126,9 +126,18 @@ live = Live([sys.executable, "-c", "input()"])
 for _ in range(2):
     try:
         live.ask("anomalies")
-    except (EOFError, BrokenPipeError):
+    except EOFError:
         print("ended")
 `, "ended\nended\n"},
+		{"it has ended before an event", `
+live = Live([sys.executable, "-c", "import sys; input(); sys.exit(3)"])
+live.process.wait()
+try:
+    live("device", device=0, spec={})
+except EOFError as error:
+    print(error)
+print(live.close())
+`, "cbl1 stream has ended: see what it wrote to standard error\n3\n"},
 		{"it is something else", `
 live = Live([sys.executable, "-c", "import sys\nfor line in sys.stdin: print('x' * 1000, flush=True)"])
 for _ in range(2):

@@ -30,8 +30,11 @@ class Events:
 class Live(Events):
     """An event log that a running "cbl1 stream" follows, and answers.
 
-    A thread reads what comes, so that neither side ever waits for answers that nobody reads.
+    A thread reads the answers, so that neither side ever waits for the other. Where the command has ended, each
+    call raises EOFError.
     """
+
+    ENDED = "cbl1 stream has ended: see what it wrote to standard error"
 
     def __init__(self, command=("cbl1", "stream"), **header):
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8")
@@ -41,8 +44,14 @@ class Live(Events):
         self._reader.start()
         super().__init__(self.process.stdin, **header)
 
+    def _line(self, **fields):
+        try:
+            super()._line(**fields)
+        except BrokenPipeError:
+            raise EOFError(self.ENDED) from None
+
     def _read(self):
-        end = EOFError("cbl1 stream has ended: see what it wrote to standard error")
+        end = EOFError(self.ENDED)
         try:
             for line in self.process.stdout:
                 answer = json.loads(line)
@@ -67,6 +76,9 @@ class Live(Events):
 
     def close(self):
         """Ends the log. Returns the exit code."""
-        self.process.stdin.close()
+        try:
+            self.process.stdin.close()
+        except BrokenPipeError:
+            pass  # the exit code says why
         self._reader.join()
         return self.process.wait()
