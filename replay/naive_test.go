@@ -127,7 +127,6 @@ const undefined = program.ID(31)
 // play writes a call as lines of the log, and follows them. What no log can say is left
 // out.
 func (n *naive) play(m gen.Move) {
-	m.Buffer.Unsized = false // fuzz/model and the oracle know buffers of unknown size
 	e := &event.Event{Kind: kindsOfMoves()[m.Op], Program: idOf(m.Program), Trace: m.Trace}
 	if m.Devices != nil {
 		e.Devices = event.Some(deviceIDs(m.Devices))

@@ -51,6 +51,13 @@ func (r *naiveRoom) live(f *model.Fleet) {
 					r.bar(id, core, 0, naiveL1) // it may lie anywhere
 				}
 			}
+			for _, part := range b.Parts {
+				for core := range part.Cores.Cores().All() {
+					if b.Unsized && !b.Backing {
+						r.bar(id, core, part.Range.Start, naiveL1) // it may end anywhere
+					}
+				}
+			}
 		}
 		for _, core := range naiveCores(r.specs[id]...) {
 			for _, held := range f.Residents(id, core, false) {
