@@ -12,15 +12,22 @@ import (
 // executed, so what executions left is not what the fleet holds.
 type executions struct {
 	strays map[device.ID]Residue // executions on devices that no event had named
-
-	// The last overlay. Devices that part execute the same one after the other.
-	last struct {
-		content  *content
-		from, to *overlay
-	}
+	known  map[writing]*overlay  // some of the overlays: a model executes the same again and again (1.2x)
+	layers int                   // of known
 }
 
-func newExecutions() executions { return executions{strays: map[device.ID]Residue{}} }
+// maxLayers is how many layers the known overlays have. Beyond it all are forgotten, and made anew.
+const maxLayers = 1 << 14
+
+// A writing is a content that is executed where something is left.
+type writing struct {
+	under *overlay
+	over  *content
+}
+
+func newExecutions() executions {
+	return executions{strays: map[device.ID]Residue{}, known: map[writing]*overlay{}}
+}
 
 // An execution counts executions on the devices of a row.
 type execution struct {
@@ -30,6 +37,7 @@ type execution struct {
 
 // An overlay is what the last executions left, in parts without common cores. It does not change.
 type overlay struct {
+	top   *content // the last one
 	parts []layer
 	bytes uint64 // summed over cores
 }
@@ -96,7 +104,7 @@ func (x *executions) executeOn(on *execution, c *content) error {
 	case !c.places():
 		return nil
 	}
-	left, err := x.over(on.left, c)
+	left, err := x.write(c, on.left)
 	if err != nil {
 		return err
 	}
@@ -106,42 +114,69 @@ func (x *executions) executeOn(on *execution, c *content) error {
 	return nil
 }
 
-// over returns what is left after a content is executed where executions left something before.
-func (x *executions) over(from *overlay, c *content) (*overlay, error) {
-	if x.last.content == c && (x.last.from == from || x.last.to == from) {
-		return x.last.to, nil
+// write returns what is left after a content is executed where executions left something before.
+func (x *executions) write(c *content, under *overlay) (*overlay, error) {
+	if under != nil && under.top == c {
+		return under, nil
 	}
-	to := &overlay{}
-	p := c.counted[program.CircularBuffer]
-	for g := range p.Occupied(program.CircularBuffer).Groups() {
-		to.parts = append(to.parts, layer{g.Cores(), g.Bytes()})
+	w := writing{under, c}
+	to, err := x.known[w], error(nil)
+	if to != nil {
+		return to, nil
 	}
-	if from != nil {
-		var cores l1.CoreSet // those of global circular buffers and of empty ones too
-		for _, cb := range p.CBs() {
-			if cb.Kind == program.CircularBuffer {
-				cores = cores.Union(cb.Cores.Cores())
-			}
+	if rest := under.without(c); len(rest) > 0 || under == nil {
+		to, err = newOverlay(c, rest)
+	} else {
+		to, err = x.write(c, nil) // nothing of it is left
+	}
+	if err != nil {
+		return nil, err
+	}
+	if x.layers += len(to.parts); x.layers > maxLayers {
+		clear(x.known)
+		x.layers = len(to.parts)
+	}
+	x.known[w] = to
+	return to, nil
+}
+
+// without returns the layers on cores that a content does not write. It empties the cores of global circular buffers.
+func (o *overlay) without(c *content) (rest []layer) {
+	if o == nil {
+		return nil
+	}
+	var cores l1.CoreSet
+	for _, cb := range c.counted[program.CircularBuffer].CBs() {
+		if cb.Kind == program.CircularBuffer {
+			cores = cores.Union(cb.Cores.Cores())
 		}
-		to.parts = slices.Grow(to.parts, len(from.parts))
-		for _, part := range from.parts {
-			if part.cores.Overlaps(cores) {
-				part.cores = part.cores.Minus(cores)
-			}
-			if !part.cores.IsEmpty() {
-				to.parts = append(to.parts, part)
-			}
+	}
+	rest = make([]layer, 0, len(o.parts)+1) // one more: most programs have one group of cores
+	for _, part := range o.parts {
+		if part.cores.Overlaps(cores) {
+			part.cores = part.cores.Minus(cores)
+		}
+		if !part.cores.IsEmpty() {
+			rest = append(rest, part)
 		}
 	}
-	for _, part := range to.parts {
+	return rest
+}
+
+// newOverlay returns the circular buffers of a content, and what is left beside them.
+func newOverlay(c *content, rest []layer) (*overlay, error) {
+	o := &overlay{top: c, parts: rest}
+	for g := range c.counted[program.CircularBuffer].Occupied(program.CircularBuffer).Groups() {
+		o.parts = append(o.parts, layer{g.Cores(), g.Bytes()})
+	}
+	for _, part := range o.parts {
 		all := part.bytes * uint64(part.cores.Len()) // less than 2^63, as a program of more cannot be built
-		if all > l1.MaxAddr-to.bytes {
+		if all > l1.MaxAddr-o.bytes {
 			return nil, device.ErrOverflow
 		}
-		to.bytes += all
+		o.bytes += all
 	}
-	x.last.content, x.last.from, x.last.to = c, from, to
-	return to, nil
+	return o, nil
 }
 
 // on returns the executions of a device, nil if it has none. A source without ids has only dispatches.
