@@ -168,7 +168,7 @@ func TestNodeFields(t *testing.T) {
 			`{"counter":0,"node_type":"error","params":{"error_type":"RuntimeError","error_message":"a\nb","error_operation":"op"}}`,
 			node{Type: typeError, Error: errorNode{Message: "a\nb", Operation: "op"}},
 		},
-		{ // of an unknown kind nothing else is looked at
+		{ // nothing else is read of an unknown kind
 			`{"counter":0,"node_type":"quantum_buffer","params":[1],"connections":"x","stacking_level":-1}`,
 			node{Type: "quantum_buffer"},
 		},

@@ -11,7 +11,7 @@ import (
 )
 
 // In HYBRID mode a program is held against the tensors of all devices, and not only of its own.
-// What fitted in one mode is looked at again in the other.
+// A program that fitted in one mode is checked again in the other.
 func TestHybridMode(t *testing.T) {
 	f := device.NewFleet()
 	m := addMesh(t, f, 0, 1, 2, l1.Spec{Cols: 2, Rows: 1, L1Size: 1000})

@@ -79,7 +79,7 @@ func TestScatteredIsCounted(t *testing.T) {
 	require.Greater(t, fallen, 20)
 }
 
-// A sum that may overflow is looked at before anything changes.
+// A sum that may overflow is checked before anything changes.
 func TestDispatchesOverflow(t *testing.T) {
 	spec := l1.Spec{Name: "huge", Cols: 2, Rows: 1}
 	f := NewFleet()

@@ -185,7 +185,7 @@ func TestSizeOfL1IsThatOfTheDevice(t *testing.T) {
 
 // TestTightestIsFound gives runs beside buffers that come and go, and holds the tightest
 // against what each run alone has: a run with more room than the tightest so far is not
-// looked at closely.
+// compared further.
 func TestTightestIsFound(t *testing.T) {
 	const head = `{"event":"log","version":1}
 {"event":"mesh","first":0,"rows":1,"cols":1,"spec":{"name":"x","cols":4,"rows":4,"l1_size":100000,"cb_base":1000,"cb_align":32,"l1_align":16,"l1_small":0,"cb_indices":32}}

@@ -61,8 +61,8 @@ func growth(t *testing.T, c large.Plan, before, runs int) float64 {
 	return (float64(used[1]) - float64(used[0])) / float64(runs)
 }
 
-// until passes events on up to the run with a number, on all devices, and calls told with the
-// number of each run.
+// until passes events on up to the run with a number, on all devices. It reports the number of
+// each run to its last argument.
 func until(events iter.Seq2[*event.Event, error], last int, told func(n int)) iter.Seq2[*event.Event, error] {
 	return func(yield func(*event.Event, error) bool) {
 		n := 0

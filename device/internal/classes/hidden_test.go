@@ -104,7 +104,7 @@ func bytesOf(ranges []l1.Range) (sum uint64) {
 	return sum
 }
 
-// A history of changes on some classes, of so many programs each, looks at no more than
+// A history of changes on some classes, of so many programs each, visits no more programs than
 // this: each search has a budget, the order is made now and then, and a class counts all once.
 func mostLooked(changes, classes, programs int) int {
 	return classes * (mostSearched*changes + 3*programs)
@@ -213,7 +213,7 @@ func TestNoSearchIsInVain(t *testing.T) {
 }
 
 // A search that spends its budget is the last one of its class: a large program leaves a gap that
-// no other closes, and programs that reach far on other cores are looked at in vain, since a
+// no other closes, and programs that reach far on other cores are visited in vain, since a
 // hidden one lies beyond the gap.
 func TestPlainStaysPlain(t *testing.T) {
 	const n, here = 2 * mostSearched, "{[0-0 - 6-7]}"
@@ -245,7 +245,7 @@ func TestPlainClassIsJoined(t *testing.T) {
 	for i := range 2 {
 		b.place(program.ID(n+i), "{[0-0 - 6-7]}", 1_000_000, 64)
 	}
-	b.place(100_000, "{[0-0 - 0-7]}", 0, 1_000_000) // tells column 0 apart
+	b.place(100_000, "{[0-0 - 0-7]}", 0, 1_000_000) // divides column 0 from the others
 	b.unregister(100_000)
 	require.True(t, b.first().plain)
 	for i := 0; len(b.held.Occupied.Classes) > 2; i++ { // until classes are joined
@@ -270,8 +270,8 @@ func TestManySideBySideAreCounted(t *testing.T) {
 	b.check()
 }
 
-// A class of few programs looks at few, however many there are on other cores that reach
-// farther.
+// A search in a class of few programs visits few, however many there are on other cores that
+// reach farther.
 func TestSearchingStaysOnTheClass(t *testing.T) {
 	const others, here, rounds = 600, 40, 100
 	b := newBoard(t)

@@ -82,7 +82,7 @@ type seeing struct {
 	tracked residue.TrackedBytes
 }
 
-// seen asks a heap.
+// seen returns the answers of all queries of a heap.
 func seen(h *Heap) seeing {
 	out := seeing{stand: map[fit.BufferID]bool{}, sums: h.Sums(), charged: h.Charged(), gap: h.Gap(), tracked: h.TrackedWith(nil)}
 	for _, a := range h.Sorted() {

@@ -10,7 +10,7 @@ import (
 	"github.com/cbl1/cbl1/replay/internal/same"
 )
 
-// A history is what happened to some keys, and the keys as the split told of them.
+// A history holds the events of some keys, and the keys as the split passed them.
 type history struct {
 	events []int
 	keys   *same.Keys[int]
@@ -79,7 +79,7 @@ func TestMapAgreesWithMapPerKey(t *testing.T) {
 	})
 }
 
-// The smaller part of the keys moves, whichever of them are asked for.
+// The smaller part of the keys moves, whichever part is requested.
 func TestPartMovesTheSmallerPart(t *testing.T) {
 	for _, asked := range [][]int{{7}, {0, 1, 2, 3, 4, 5, 6}} {
 		m := same.New(func(_ *history, leaving *same.Keys[int]) *history { return &history{keys: leaving} })
