@@ -1,8 +1,6 @@
 package replay
 
 import (
-	"slices"
-
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
@@ -51,47 +49,26 @@ type layer struct {
 // execute records an execution on some devices. placed returns the content that was executed on a row, nil if it
 // is not known.
 func (x *executions) execute(on []device.ID, rows *rows, placed func(*row) (*content, error)) error {
-	for rest := on; len(rest) > 0; {
-		var ids []device.ID
-		if ids, rest = distinct(rest); len(ids) == 0 {
-			break
+	for _, id := range on {
+		if rows.Get(id) == nil {
+			stray := x.strays[id]
+			stray.Executions, stray.Unknown = stray.Executions+1, stray.Unknown+1
+			x.strays[id] = stray
+			continue
 		}
-		for _, id := range ids {
-			if rows.Get(id) == nil {
-				stray := x.strays[id]
-				stray.Executions, stray.Unknown = stray.Executions+1, stray.Unknown+1
-				x.strays[id] = stray
-			}
+		d := rows.alone(id)
+		if d.execution == nil {
+			d.execution = &execution{}
 		}
-		for _, d := range rows.pick(slices.Values(ids)) {
-			if d.execution == nil {
-				d.execution = &execution{}
-			}
-			c, err := placed(d)
-			if err == nil {
-				err = x.executeOn(d.execution, c)
-			}
-			if err != nil {
-				return err
-			}
+		c, err := placed(d)
+		if err == nil {
+			err = x.executeOn(d.execution, c)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
-}
-
-// distinct cuts a list before the first id that comes a second time.
-func distinct(ids []device.ID) (first, rest []device.ID) {
-	if len(ids) == 1 {
-		return ids, nil
-	}
-	seen := map[device.ID]bool{}
-	for i, id := range ids {
-		if seen[id] {
-			return ids[:i], ids[i:]
-		}
-		seen[id] = true
-	}
-	return ids, nil
 }
 
 // executeOn records an execution on the devices of a row.
