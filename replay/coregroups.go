@@ -15,7 +15,6 @@ import (
 type lastState struct {
 	registered, alive *device.Snapshot
 	known             map[lastKey][]CoreGroup
-	crests            map[string]*corepeaks.Marks // each once
 	spelt             spelling
 }
 
@@ -23,11 +22,11 @@ type lastState struct {
 // runs that were alive alone.
 type lastKey struct {
 	registered, alive glance.ContentID
-	crest             *corepeaks.Marks
+	crest             string // of the marks, spelt
 }
 
 func (l *ledger) lastState() *lastState {
-	s := &lastState{known: map[lastKey][]CoreGroup{}, crests: map[string]*corepeaks.Marks{}}
+	s := &lastState{known: map[lastKey][]CoreGroup{}}
 	s.registered = l.fleet.Snapshot()
 	if s.alive = s.registered; l.alive[program.CircularBuffer] != l.fleet {
 		s.alive = l.alive[program.CircularBuffer].Snapshot()
@@ -38,24 +37,15 @@ func (l *ledger) lastState() *lastState {
 // coreGroups divides the cores of a device by their registered bytes and by the peak of live programs: alone, or
 // in the fleet that has it, if it has the device.
 func (s *lastState) coreGroups(registered, alive *device.DeviceSnapshot, alone *corepeaks.Marks) []CoreGroup {
-	key := lastKey{registered.Glance(), -1, alone}
+	key := lastKey{registered.Glance(), -1, textOf(alone, &s.spelt)}
 	if alive != nil {
 		key.alive = alive.Glance()
 	}
 	out, ok := s.known[key]
-	if ok {
-		return out
-	}
-	first := key
-	text := textOf(alone, &s.spelt)
-	if first.crest, ok = s.crests[text]; !ok {
-		first.crest, s.crests[text] = alone, alone
-	}
-	if out, ok = s.known[first]; !ok {
+	if !ok {
 		out = s.divide(registered, alive, alone)
-		s.known[first] = out
+		s.known[key] = out
 	}
-	s.known[key] = out
 	return out
 }
 
