@@ -14,6 +14,7 @@ import (
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/replay"
 )
 
 // A place that is listed at some operations is a few spans, whatever the order of the
@@ -123,4 +124,20 @@ func TestListsOfManyRows(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.Equal(t, 10_001, count)
+}
+
+// A buffer whose size on a core is not known is one buffer, on however many chips of its mesh a program runs later.
+func TestBufferOfAMeshIsNotedOnce(t *testing.T) {
+	s := &script{}
+	for chip := range 4 {
+		s.member(9, chip)
+	}
+	s.buffer(params{"device_id": 9, "type": "L1", "size": 4096, "address": 1_400_000})
+	s.buffer(params{"device_id": 9, "type": "L1", "size": 4096, "address": 1_500_000})
+	for chip := range 4 {
+		s.cb(chip, "{[0-0 - 0-0]}", 111616, 64)
+	}
+	file, pipe := bothWays(t, s)
+	require.Equal(t, int64(2), file.Count(replay.CodeBufferUnsized))
+	require.Equal(t, int64(2), pipe.Count(replay.CodeBufferUnsized))
 }

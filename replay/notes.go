@@ -58,19 +58,6 @@ func (n notes) anomaly(e *event.Event) {
 	n.add(a)
 }
 
-// noteAllocation notes what an allocation does not say.
-func (n notes) noteAllocation(e *event.Event) {
-	if !e.Buffer.Hidden.IsEmpty() {
-		n.note(CodePerCoreHidden, at(e), "")
-	}
-	if e.Buffer.Unsized {
-		n.note(CodeBufferUnsized, at(e), "")
-	}
-	if e.Unplaced != "" && e.Unplaced != event.UnplacedSmall { // no source says where L1_SMALL is
-		n.note(CodeBufferUnplaced, at(e), "")
-	}
-}
-
 // count counts operations that found their program in the program cache, if the event reports any.
 func (h *Hits) count(e *event.Event) {
 	switch code := Code(e.Code); {

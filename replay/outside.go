@@ -56,24 +56,51 @@ func leaksOf(rows []*row, byID bool) (out LiveBuffers, big *buffer) {
 // An outside counts buffers with unknown places, and notes buffers beyond L1.
 type outside struct {
 	earlier EarlierBuffers
-	last    struct { // the last buffer that ended beyond L1
-		id fit.BufferID
-		at uint64
-	}
+	noted   map[odd]uint64 // what was noted of buffers that live: at which node or line
 }
 
-// compareEnd notes a buffer that ends beyond L1, once for all its events.
+// An odd is a note about a buffer.
+type odd struct {
+	id   fit.BufferID
+	code Code
+}
+
+// note notes something about a buffer, once for all events of its node.
+func (o *outside) note(code Code, e *event.Event, notes notes) {
+	one := odd{e.Buffer.ID, code}
+	if node, ok := o.noted[one]; ok && node == e.Node {
+		return
+	}
+	if o.noted == nil {
+		o.noted = map[odd]uint64{}
+	}
+	o.noted[one] = e.Node
+	notes.note(code, at(e), "")
+}
+
+// compareEnd notes a buffer that ends beyond L1.
 func (o *outside) compareEnd(e *event.Event, b *buffer, on []*row, notes notes) {
-	again := b.id == o.last.id && e.Node == o.last.at
-	if !b.info.Kind.InL1() || again && notes[CodeBufferBeyondL1] != nil {
+	if !b.info.Kind.InL1() {
 		return
 	}
 	for _, d := range on {
 		if size := d.dev.Spec().L1Size; size > 0 && b.span.End > size {
-			o.last.id, o.last.at = b.id, e.Node
-			notes.note(CodeBufferBeyondL1, at(e), "")
+			o.note(CodeBufferBeyondL1, e, notes)
 			return
 		}
+	}
+}
+
+// describe notes what an allocation does not say.
+func (o *outside) describe(e *event.Event, notes notes) {
+	if !e.Buffer.Hidden.IsEmpty() {
+		o.note(CodePerCoreHidden, e, notes)
+	}
+	if e.Buffer.Unsized {
+		o.note(CodeBufferUnsized, e, notes)
+	}
+	if e.Unplaced != "" && e.Unplaced != event.UnplacedSmall { // no source says where L1_SMALL is
+		o.note(CodeBufferUnplaced, e, notes)
 	}
 }
 
@@ -83,7 +110,7 @@ func (o *outside) allocated(e *event.Event, rows *rows, notes notes) error {
 		for _, d := range rows.named(e) {
 			d.allocated(e)
 		}
-		notes.noteAllocation(e)
+		o.describe(e, notes)
 		return nil
 	}
 	if kind := e.Buffer.Kind; kind != fit.KindL1 && kind != fit.KindL1Small {
@@ -100,6 +127,9 @@ func (o *outside) allocated(e *event.Event, rows *rows, notes notes) error {
 
 // freed notes a free whose allocation the source does not know. ran: a program ran before.
 func (o *outside) freed(e *event.Event, ran bool, notes notes) {
+	for _, code := range []Code{CodeBufferBeyondL1, CodePerCoreHidden, CodeBufferUnsized, CodeBufferUnplaced} {
+		delete(o.noted, odd{e.Buffer.ID, code})
+	}
 	switch {
 	case e.Again:
 		notes.note(CodeFreeAgain, at(e), "")
