@@ -126,6 +126,60 @@ func TestListsOfManyRows(t *testing.T) {
 	require.Equal(t, 10_001, count)
 }
 
+// A tensor alone shows a buffer from before the capture. A file compares programs with it. A pipe knows the tensor
+// too late, and cannot tell that everything fits.
+func TestTensorFromBeforeInAPipe(t *testing.T) {
+	tensor := func(s *script, id, address int) {
+		s.add("tensor", params{"device_id": id, "address": address, "buffer_type": 1, "memory_config": "MemoryConfig(shard_spec=std::nullopt)"})
+	}
+	for name, one := range map[string]struct {
+		of   func(s *script)
+		late bool
+	}{
+		"before the program": {func(s *script) { tensor(s, 0, 200_000); s.cb(0, "{[0-0 - 0-0]}", 111616, 100_000) }, true},
+		"behind the program": {func(s *script) { s.cb(0, "{[0-0 - 0-0]}", 111616, 100_000); tensor(s, 0, 200_000) }, true},
+		"where nothing runs": {func(s *script) { tensor(s, 1, 200_000); s.cb(0, "{[0-0 - 0-0]}", 111616, 100_000) }, false},
+		"in no L1":           {func(s *script) { tensor(s, 0, 1<<40); s.cb(0, "{[0-0 - 0-0]}", 111616, 100_000) }, false},
+		"of a buffer of a node": {func(s *script) {
+			s.interleaved(0, 1_400_000, 64)
+			s.cb(0, "{[0-0 - 0-0]}", 111616, 100_000)
+			tensor(s, 0, 1_400_000)
+		}, false},
+	} {
+		s := &script{}
+		one.of(s)
+		file, pipe := bothWays(t, s)
+		require.Equal(t, one.late, file.Judge(replay.Terms{}).Answer == replay.DoesNotFit, name)
+		require.Equal(t, one.late, pipe.Judge(replay.Terms{}).Answer == replay.CannotTell, name)
+		require.Equal(t, one.late, slices.Contains(pipe.Untold(), replay.CodeResidentsLate), name)
+	}
+}
+
+// A free shows a buffer that was gone before any program ran: no program is judged beside it. A file knows where it lay.
+// A pipe does not, and cannot tell whether a budget was kept, or whether there was room.
+func TestFreeBeforeProgramsInAPipe(t *testing.T) {
+	s := &script{}
+	s.add("capture_start", params{})
+	s.add("buffer_deallocate", params{"device_id": 0, "address": 300_000, "type": "L1", "size": 1_000_000, "max_size_per_bank": 1_000_000})
+	s.cb(0, "{[0-0 - 0-0]}", 111616, 64)
+	budget, err := replay.ParseBudget("50%")
+	require.NoError(t, err)
+	for once, want := range map[bool][3]replay.Answer{
+		false: {replay.Fits, replay.DoesNotFit, replay.DoesNotFit},
+		true:  {replay.Fits, replay.CannotTell, replay.CannotTell},
+	} {
+		path := filepath.Join(t.TempDir(), "few.json")
+		require.NoError(t, os.WriteFile(path, []byte(s.text(t)), 0o600))
+		in := Input{Path: path}.Events(Options{})
+		if once {
+			in = NewReader(strings.NewReader(s.text(t)), "pipe").Events(Options{})
+		}
+		r, err := replay.Run("few", in, replay.Options{Room: &replay.RoomQuestion{Size: 1_300_000}})
+		require.NoError(t, err)
+		require.Equal(t, want, [3]replay.Answer{r.Judge(replay.Terms{}).Answer, r.Judge(replay.Terms{Budget: &budget}).Answer, r.Room(nil).Answer}, "once %t", once)
+	}
+}
+
 // A buffer whose size on a core is not known is one buffer, on however many chips of its mesh a program runs later.
 func TestBufferOfAMeshIsNotedOnce(t *testing.T) {
 	s := &script{}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/jsonobject"
 	"github.com/cbl1/cbl1/l1"
 )
 
@@ -62,7 +63,7 @@ func (r *reading) finish() {
 func (r *reading) compareEnd() {
 	r.lookBack()
 	p, info := r.places, r.reader.info
-	if r.past != nil || r.known.once {
+	if r.past != nil {
 		r.known.badRows = info.Listed // another reading does not read these again
 	}
 	p.programs.heralds.countAimless(p.out.notes)
@@ -112,6 +113,10 @@ func (r *reading) lookBack() {
 	if r.past == nil {
 		return
 	}
+	if r.known.once {
+		r.hideLoose()
+		return
+	}
 	r.lookBetween()
 	found, seen := r.past.residents(r.known)
 	for node := range r.past.clues.later {
@@ -124,6 +129,16 @@ func (r *reading) lookBack() {
 	if len(found)+len(seen) > 0 {
 		r.known.before.residents, r.known.before.harmless = found, seen
 		r.known.tooLate(noteNone)
+	}
+}
+
+// hideLoose hides the buffers from before the capture that tensors alone show, in an input that can be read once.
+// Programs have run beside them. A buffer node hides its own buffer.
+func (r *reading) hideLoose() {
+	for _, one := range r.past.loose() {
+		if r.places.units.ranOn(one.named) && one.address <= jsonobject.MaxL1 {
+			r.out.hidden.add(hiddenListed, int64(one.tensor), "")
+		}
 	}
 }
 

@@ -17,7 +17,7 @@ type memory struct {
 	*ground
 	live        *buffers
 	heights     heights
-	past        *past  // nil unless another reading could use it
+	past        *past  // nil in a reading that knows it already
 	attending   guests // residents that are there now, by their end
 	attended    int    // of the residents that are known
 	absent      *absentees
@@ -163,11 +163,15 @@ func (m *memory) free(n *node, id device.ID) bool {
 // nothing: an event has its place, or nothing ran beside it.
 func (m *memory) lost(n *node, id device.ID) bool {
 	m.past.lost(n)
-	if _, ok := bufferKind(n); !ok { // it ends what lay there, or something of another memory
+	kind, ok := bufferKind(n)
+	if !ok { // it ends what lay there, or something of another memory
 		m.out.notes.add(noteBufferUnplaced, int64(n.Counter), "unknown type "+n.Buffer.TypeName)
 	}
 	for _, c := range n.Connections {
 		m.absent.drop(c)
+	}
+	if m.known.once && ok && kind.InL1() && n.Address.V != 0 && !m.units.ranOn(id) {
+		m.out.notes.add(hiddenListed, int64(n.Counter), "") // no program is in its way, but a budget may be
 	}
 	told := n.Address.V != 0 && !m.known.once           // a reading knows all residents, or another one will
 	named := n.Address.V == 0 && len(n.Connections) > 0 // what stands for it has a node of its own

@@ -83,6 +83,19 @@ func (p *past) follow(c clue) (r resident, explained bool) {
 	return r, true
 }
 
+// loose returns the tensors that no buffer node names and that are of no buffer of the capture, by counter.
+func (p *past) loose() (out []clue) {
+	for _, l := range p.lives {
+		l.settle()
+	}
+	for _, at := range slices.Sorted(maps.Keys(p.clues.loose)) {
+		if r, _ := p.follow(p.clues.loose[at]); r.until > 0 {
+			out = append(out, p.clues.loose[at])
+		}
+	}
+	return out
+}
+
 // firstLife returns from when on a buffer of the capture lay at an address first, in the window that
 // begins at a node.
 func (p *past) firstLife(id device.ID, address, origin uint64) uint64 {

@@ -29,11 +29,11 @@ func (in Input) events(opt Options, yield func(*event.Event, error) bool) error 
 		return err
 	}
 	first := newReading(r, opt, newKnowledge(), in.Rank)
+	first.remember()
 	if first.known.once = !r.rereads(); first.known.once {
 		return first.run(yield)
 	}
-	first.past, first.out.mute = newPast(first.known.members), first.known.stale
-	first.places.memory.past = first.past
+	first.out.mute = first.known.stale
 	if opt.Ahead {
 		first.out.mute = always
 	}
@@ -98,7 +98,9 @@ func (r *Reader) Events(opt Options) iter.Seq2[*event.Event, error] {
 	return func(yield func(*event.Event, error) bool) {
 		known := newKnowledge()
 		known.once = true
-		err := newReading(r, opt, known, event.Opt[uint64]{}).run(yield)
+		only := newReading(r, opt, known, event.Opt[uint64]{})
+		only.remember()
+		err := only.run(yield)
 		if err != nil && !errors.Is(err, errStop) {
 			yield(nil, err)
 		}
@@ -114,7 +116,7 @@ type reading struct {
 	known      *knowledge
 	operations *operations
 	places     *places
-	past       *past // nil unless another reading could use it
+	past       *past // nil in a reading that knows it already
 	out        *events
 	nodes      int64
 	isLog      bool // it is an event log, which speaks for itself
@@ -124,6 +126,12 @@ func newReading(r *Reader, opt Options, known *knowledge, rank event.Opt[uint64]
 	p := newPlaces(known, opt, &r.info)
 	o := newOperations(known)
 	return &reading{opt: opt, reader: r, rank: rank, known: known, operations: o, places: p, out: p.out}
+}
+
+// remember has the reading gather the traces of buffers from before the capture.
+func (r *reading) remember() {
+	r.past = newPast(r.known.members)
+	r.places.memory.past = r.past
 }
 
 // run reads all nodes and yields their events.
@@ -186,7 +194,7 @@ func (r *reading) begin() {
 		source = "database"
 	}
 	if r.past != nil {
-		r.past.time.listable = r.reader.object
+		r.past.time.listable = r.reader.object && !r.known.once // else lists are not read
 	}
 	r.out.tell(&event.Event{Kind: event.KindHeader, Source: source})
 	for _, id := range slices.SortedFunc(maps.Keys(r.known.members.met), byID) {
@@ -227,19 +235,19 @@ func (r *reading) lost() bool { return r.places.programs.hidden.calls }
 // an input that can be read once a listed buffer may have been in the way: it is hidden.
 func (r *reading) lists() func(listedBuffer) {
 	switch {
-	case r.past != nil:
-		return func(row listedBuffer) {
-			if row.begins {
-				r.known.before.listed[row.window] = true
-			}
-			r.past.census.add(row)
-		}
-	case !r.known.once:
+	case r.past == nil:
 		return nil
+	case r.known.once:
+		return func(row listedBuffer) {
+			if row.kind == fit.KindL1 || row.kind == fit.KindL1Small {
+				r.out.hidden[hiddenListed] = &note{count: 1, first: wholeFile}
+			}
+		}
 	}
 	return func(row listedBuffer) {
-		if row.kind == fit.KindL1 || row.kind == fit.KindL1Small {
-			r.out.hidden[hiddenListed] = &note{count: 1, first: wholeFile}
+		if row.begins {
+			r.known.before.listed[row.window] = true
 		}
+		r.past.census.add(row)
 	}
 }

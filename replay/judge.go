@@ -122,8 +122,8 @@ func (r *Result) reasons(budget bool) (out []Reason) {
 		out = append(out, r.Unseen()...)
 	}
 	for _, a := range r.Anomalies {
-		if budget && (a.Code == CodeBufferUnsized || a.Code == CodePerCoreHidden && !a.Hidden) { // else Untold has it
-			out = append(out, r.Reason(a.Code))
+		if budget && (a.Code == CodeBufferUnsized || !a.Hidden && (a.Code == CodePerCoreHidden || a.Code == CodeResidentsLate)) {
+			out = append(out, r.Reason(a.Code)) // if it is hidden, Untold has it
 		}
 	}
 	if r.Checks.Endless > 0 {

@@ -262,7 +262,7 @@ const (
 	CodeLayoutLate         Code = "layout-late"         // base or architecture became known after CBs were placed, and the input cannot be read again
 	CodeAbortedLate        Code = "aborted-late"        // an exception ended an operation after what it ran was judged as if it went well, and the input cannot be read again
 	CodeWorkloadLate       Code = "workload-late"       // a program was judged as perhaps several, before the next one showed that it is one, and the input cannot be read again
-	CodeResidentsLate      Code = "residents-late"      // the buffers that lived at each operation are listed, and the input cannot be read again
+	CodeResidentsLate      Code = "residents-late"      // a list, tensor or free shows L1 buffers that may be from before the capture, and the input cannot be read again
 	CodeBetween            Code = "between-operations"  // a database does not say which L1 buffers died between its operations
 	CodeOperationLost      Code = "operation-lost"      // an operation that a database names and has no graph of
 	CodeUnreadable         Code = "unreadable"          // nodes or rows with a field that cannot be read: they are hidden, and what depends on them
