@@ -129,7 +129,7 @@ func TestListsOfManyRows(t *testing.T) {
 // A tensor alone shows a buffer from before the capture. A file compares programs with it. A pipe knows the tensor
 // too late, and cannot tell that everything fits.
 func TestTensorFromBeforeInAPipe(t *testing.T) {
-	tensor := func(s *script, id, address int) {
+	tensor := func(s *script, id int, address uint64) {
 		s.add("tensor", params{"device_id": id, "address": address, "buffer_type": 1, "memory_config": "MemoryConfig(shard_spec=std::nullopt)"})
 	}
 	for name, one := range map[string]struct {
