@@ -66,9 +66,9 @@ var (
 // (internal/service/service_core_manager.cpp): service buffers count on b.Cores only. Circular buffers
 // do not count. Addresses are multiples of Place.Alignment.
 //
-// Errors: ErrNoSpace, also if size or the size of L1 is 0; ErrHidden if b would go elsewhere if buffers had
-// no bytes on their Hidden cores, and Unsized ones a single byte. Cost: O(n log n) in the buffers, for each set of cores on
-// which the same is taken.
+// Errors: ErrNoSpace, also if size or the size of L1 is 0; ErrHidden if b would go
+// elsewhere if buffers had no bytes on their Hidden cores, and Unsized ones a single byte. Cost: O(n log n)
+// in the buffers, for each set of cores on which the same is taken.
 func PlaceBuffer(b Buffer, size uint64, places ...Place) (Buffer, error) {
 	best, ok := b.placed(size, places, true)
 	if !ok {
@@ -131,7 +131,7 @@ func (b Buffer) placed(size uint64, places []Place, blind bool) (_ Buffer, ok bo
 	return b.Plain(), len(rooms) > 0
 }
 
-// least returns the buffer with no bytes but those that it is known to have.
+// least returns the buffer with its known bytes alone. An unsized one has the first byte of each range.
 func (b Buffer) least() Buffer {
 	b.Hidden = l1.CoreSet{}
 	if !b.Unsized {

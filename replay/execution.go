@@ -11,11 +11,12 @@ import (
 type executions struct {
 	strays map[device.ID]Residue // executions on devices that no event had named
 	known  map[writing]*overlay  // some of the overlays: a model executes the same again and again (1.2x)
-	layers int                   // of known
+	size   int                   // of known: entries and layers
 }
 
-// maxLayers is how many layers the known overlays have. Beyond it all are forgotten, and made anew.
-const maxLayers = 1 << 14
+// maxKnown bounds the size of the known overlays, which keep contents that a log may have dropped. Beyond it all are
+// forgotten, and made anew.
+const maxKnown = 1 << 12
 
 // A writing is a content that is executed where something is left.
 type writing struct {
@@ -33,7 +34,7 @@ type execution struct {
 	left *overlay // nil if nothing was left
 }
 
-// An overlay is what the last executions left, in parts without common cores. It does not change.
+// An overlay holds the circular buffers that executions left. Its parts share no cores. It does not change.
 type overlay struct {
 	top   *content // the last one
 	parts []layer
@@ -91,7 +92,7 @@ func (x *executions) executeOn(on *execution, c *content) error {
 	return nil
 }
 
-// write returns what is left after a content is executed where executions left something before.
+// write returns the overlay after a content is executed on top of another overlay; nil is an empty one.
 func (x *executions) write(c *content, under *overlay) (*overlay, error) {
 	if under != nil && under.top == c {
 		return under, nil
@@ -109,9 +110,10 @@ func (x *executions) write(c *content, under *overlay) (*overlay, error) {
 	if err != nil {
 		return nil, err
 	}
-	if x.layers += len(to.parts); x.layers > maxLayers {
+	size := 1 + len(to.parts) // a program of global circular buffers has no layers
+	if x.size += size; x.size > maxKnown {
 		clear(x.known)
-		x.layers = len(to.parts)
+		x.size = size
 	}
 	x.known[w] = to
 	return to, nil
@@ -140,7 +142,7 @@ func (o *overlay) without(c *content) (rest []layer) {
 	return rest
 }
 
-// newOverlay returns the circular buffers of a content, and what is left beside them.
+// newOverlay returns an overlay of the circular buffers of a content, and of layers on other cores.
 func newOverlay(c *content, rest []layer) (*overlay, error) {
 	o := &overlay{top: c, parts: rest}
 	for g := range c.counted[program.CircularBuffer].Occupied(program.CircularBuffer).Groups() {
