@@ -1,6 +1,9 @@
 package capture
 
-import "github.com/cbl1/cbl1/device"
+import (
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
+)
 
 // A database has a graph for each operation, and no graph of the time between two operations. It lists the
 // L1 buffers that lived at the end of each operation. Two lists show what happened between them. Example:
@@ -8,31 +11,42 @@ import "github.com/cbl1/cbl1/device"
 // So buffer 7 was freed before operation 2 began. A buffer that only the second list has, and no graph
 // allocates, came before operation 2 began.
 
+// borders are the ends of operations of a database, and what lived across them.
+type borders struct {
+	leaving     guests             // buffers that are gone when an operation ends, by their end
+	ids         map[device.ID]bool // with L1 buffers that lived when an operation ended; nil: it is no database
+	began, next uint64             // first nodes of the last operation, and of the next one
+}
+
+// cross records a buffer that lived up to the operation that starts at a node, or longer. If an
+// operation ended before that, the database has to say that it lived then.
+func (b *borders) cross(one *buffer, start uint64) {
+	if b.ids != nil && one.said.at < start && (one.said.kind == fit.KindL1 || one.said.kind == fit.KindL1Small) {
+		b.ids[one.said.named] = true
+	}
+}
+
+// end records that the last operation ends with all buffers that still live.
+func (b *borders) end(l *buffers) {
+	for _, named := range l.live {
+		for _, one := range named {
+			b.cross(one, b.began)
+		}
+	}
+}
+
 // slice makes a reading ready for the slices of a database.
 func (r *reading) slice() {
 	r.places.memory.live.sliced, r.places.memory.borders.ids = true, map[device.ID]bool{}
 	r.reader.ended = r.endSlice
-	if r.past != nil {
-		r.past.time.sliced = true
-	}
 }
 
-// endSlice records that the nodes from start to before next are all of an operation.
+// endSlice records that the nodes from start to before next are all of an operation. Functions that did not end
+// end with its graph, and nothing in it leads out of it.
 func (r *reading) endSlice(start, next uint64) error {
 	if next == start {
 		return nil
 	}
-	r.endGraph(next)
-	r.places.memory.borders.began, r.places.memory.borders.next = start, next
-	if r.past != nil {
-		r.past.time.spans = append(r.past.time.spans, span{start, next - 1})
-	}
-	return r.failed()
-}
-
-// endGraph ends a graph of several: functions that did not end end with it, and nothing in it
-// leads out of it.
-func (r *reading) endGraph(next uint64) {
 	r.stand()
 	r.places.memory.tellEarlier(&node{})
 	for len(r.operations.stack) > 0 {
@@ -41,76 +55,20 @@ func (r *reading) endGraph(next uint64) {
 		r.places.stand(s)
 		r.places.end(s)
 	}
-	clear(r.places.memory.live.tensors)
-	if r.past != nil {
-		clear(r.past.clues.tensors)
-	}
-}
-
-// window makes a reading ready for windows.
-func (r *reading) window() {
-	r.places.memory.live.joined = true
-	r.reader.ended = r.endWindow
-	if r.past != nil {
-		r.past.time.windows = []uint64{0}
-	}
-}
-
-// endWindow ends a window: its nodes are those from start to before next.
-func (r *reading) endWindow(start, next uint64) error {
-	if next == start {
-		return nil
-	}
-	if r.past != nil {
-		for range r.operations.stack {
-			r.past.time.leaves(next - 1)
-		}
-	}
-	r.endGraph(next)
-	p := r.places
-	p.complete(next-1, p.programs.open.all())
-	if p.farthest >= next {
-		r.out.notes.add(noteDanglingConnection, wholeFile, "")
-	}
-	p.farthest = 0
-	all := r.reader.windows
-	if start > 0 && (p.memory.borders.placeless || p.shows.plan() || !r.known.before.listed[start]) {
-		r.out.hidden.add(hiddenGap, int64(start), "")
-	}
-	if len(all.starts) < len(all.inputs) {
-		p.memory.cut(next)
-	}
+	r.places.memory.borders.began, r.places.memory.borders.next = start, next
 	return r.failed()
-}
-
-// lookBetween finds the ends of buffers that no node frees, for another reading, and the ids without a list
-// of the buffers that lived when operations ended.
-func (r *reading) lookBetween() {
-	if len(r.past.time.windows) > 1 {
-		if ends := r.past.gone(); len(ends) > 0 {
-			r.known.before.ends = ends
-			r.known.tooLate(noteNone)
-		}
-	}
-	if r.reader.part == nil {
-		return
-	}
-	r.places.memory.borders.end(r.places.memory.live)
-	r.known.before.mute = map[device.ID]bool{}
-	for id := range r.places.memory.borders.ids {
-		r.known.before.mute[id] = !r.past.speaks(id)
-	}
-	if ends := r.past.absences(); len(ends) > 0 {
-		r.known.before.ends = ends
-		r.known.tooLate(noteNone)
-	}
 }
 
 // tellBetween notes the facts that a database does not contain.
 func (r *reading) tellBetween() {
-	r.places.memory.borders.end(r.places.memory.live)
-	for id := range r.places.memory.borders.ids {
-		if r.known.before.mute[id] {
+	b := &r.places.memory.borders
+	b.end(r.places.memory.live)
+	for id := range b.ids {
+		silent := true
+		for range sharing(r.known.members, r.known.before.listed, id) {
+			silent = false
+		}
+		if silent {
 			r.out.hidden.add(hiddenBetween, wholeFile, "")
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/google/btree"
 
@@ -22,12 +23,12 @@ type buffer struct {
 	node    event.Opt[uint64]          // buffer node that the allocation names
 	backing map[device.ID]fit.BufferID // chips whose own allocation is shown too
 	sharded bool
+	ordinal uint64 // among the sharded buffers of the capture
 	shards  shards
 	place   placement
-	told    bool  // it lies on its units
 	earlier bool  // it is from before the capture
 	hidden  bool  // it may be gone
-	life    *life // nil if no other reading needs it
+	life    *life // of the survey; nil if its address is not recorded
 }
 
 // An allocation has the facts of the node that allocates a buffer.
@@ -71,7 +72,7 @@ type buffers struct {
 	joined  bool              // the same of windows
 	began   uint64            // first node of the window at hand
 	made    counters          // buffer nodes that an allocation named
-	waiting *buffer           // a sharded buffer; the next tensor has its cores
+	sharded uint64            // sharded buffers so far
 	tensors map[uint64]uint64 // tensors to come -> the buffer node that names them
 	newest  *node             // the last buffer node, while nothing followed it: last
 	last    node
@@ -116,6 +117,47 @@ func (l *buffers) earlier(next *node) *node {
 	return old
 }
 
+// allocation returns the buffer of an allocation, nil if its type is not known.
+func (l *buffers) allocation(n *node) *buffer {
+	kind, ok := bufferKind(n)
+	if !ok {
+		return nil
+	}
+	b := &buffer{id: l.next(), said: allocation{
+		at: n.Counter, named: idOf(n.DeviceID), kind: kind, size: n.Size.V, perCore: n.Buffer.MaxSizePerBank, recorded: n.Address.V,
+		layout: n.Buffer.Layout,
+	}}
+	if len(n.Connections) > 0 {
+		b.node = event.Some(n.Connections[0])
+	}
+	b.sharded = kind.InL1() && (n.Buffer.NumCores.V > 0 || strings.HasSuffix(n.Buffer.Layout, "SHARDED"))
+	return b
+}
+
+// hidden adds the buffer of an allocation that cannot be read, if its frees can be recognised by its buffer node. It
+// returns nil otherwise.
+func (l *buffers) hidden(n *node, id device.ID) *buffer {
+	if len(n.Connections) == 0 {
+		return nil
+	}
+	kind, _ := bufferKind(n)
+	b := &buffer{
+		id: l.next(), said: allocation{at: n.Counter, named: id, kind: kind, recorded: n.Address.V},
+		node: event.Some(n.Connections[0]), hidden: true,
+	}
+	l.add(b)
+	l.hide(b)
+	return b
+}
+
+// back records the allocation of a chip, which repeats b, the allocation of its mesh.
+func (b *buffer) back(on *buffer) {
+	if b.backing == nil {
+		b.backing = map[device.ID]fit.BufferID{}
+	}
+	b.backing[on.said.named] = on.id
+}
+
 // ids returns the ids that live buffers name, in their order.
 func (l *buffers) ids() []device.ID { return slices.SortedFunc(maps.Keys(l.live), byID) }
 
@@ -132,6 +174,10 @@ func (l *buffers) add(b *buffer) {
 		l.live[b.said.named] = map[fit.BufferID]*buffer{}
 	}
 	l.live[b.said.named][b.id] = b
+	if b.sharded {
+		b.ordinal = l.sharded
+		l.sharded++
+	}
 	if b.node.OK {
 		l.made.add(b.node.V)
 		l.byNode[b.node.V] = append(l.byNode[b.node.V], b)

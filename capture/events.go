@@ -9,8 +9,7 @@ import (
 // events are the queue between the third stage and the caller. The last stage yields the events of each
 // node, and counts odd and hidden facts until the end.
 type events struct {
-	pos  event.Pos   // of events that have none of their own
-	mute func() bool // reports whether another reading writes the events instead; nil = never
+	pos event.Pos // of events that have none of their own
 
 	out        [][]event.Event // not yet yielded; its memory is used again
 	notes      notes
@@ -28,9 +27,6 @@ func newEvents() *events {
 
 // tell queues a copy of an event.
 func (e *events) tell(one *event.Event) {
-	if e.mute != nil && e.mute() {
-		return
-	}
 	last := len(e.out) - 1
 	if last < 0 || len(e.out[last]) == maxOut {
 		e.out = append(e.out, nil)

@@ -1,8 +1,6 @@
 package capture
 
 import (
-	"maps"
-
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
@@ -13,11 +11,10 @@ type grid struct {
 	cols, rows int
 	cores      l1.CoreSet
 	from       event.Source // FromFile or FromAssumed
-	used       bool         // a queued event depends on it
 }
 
-// grids find the grid of each id: as the file says or else the largest of the architecture. An assumed grid
-// grows with the cores that the capture shows.
+// grids find the grid of each id: as the file says or else the largest of the architecture, with all
+// cores that the capture shows.
 type grids struct {
 	specs *specs
 	known *knowledge
@@ -35,31 +32,9 @@ func (g *grids) of(id device.ID) *grid {
 	return g.byID[id]
 }
 
-// use returns the grid of an id for an event.
-func (g *grids) use(id device.ID) *grid {
-	found := g.of(id)
-	found.used = true
-	return found
-}
-
-// forget drops the grids that no event has used: the file has better ones now.
-func (g *grids) forget() {
-	maps.DeleteFunc(g.byID, func(_ device.ID, one *grid) bool { return !one.used })
-}
-
-// anyUsed reports whether a queued event depends on a grid.
-func (g *grids) anyUsed() bool {
-	for _, one := range g.byID {
-		if one.used {
-			return true
-		}
-	}
-	return false
-}
-
 func (g *grids) find(id device.ID) *grid {
 	found := &grid{from: event.FromAssumed}
-	infos := g.specs.infos()
+	infos := g.known.rows
 	unread := unreadable(infos) // the first one may be that of the id
 	for _, d := range infos {
 		if unread && device.ID(d.ID) != id || !legalGrid(d) || found.from == event.FromFile && device.ID(d.ID) != id {
@@ -84,34 +59,6 @@ func (g *grids) find(id device.ID) *grid {
 	}
 	found.cores = g.last.cores
 	return found
-}
-
-// see records the cores of a node. If an assumed grid turns out to be too small after
-// buffers were laid on it, their events have too few cores.
-func (g *grids) see(set l1.CoreRangeSet) {
-	for r := range set.All() {
-		seen := l1.Core{X: max(g.known.seen.X, r.End.X), Y: max(g.known.seen.Y, r.End.Y)}
-		if seen == g.known.seen {
-			continue
-		}
-		g.known.seen = seen
-		old := g.byID
-		g.byID = map[device.ID]*grid{}
-		for id, was := range old {
-			if is := g.of(id); was.used {
-				is.used = true
-				if !is.cores.Equal(was.cores) {
-					g.known.tooLate(noteMeshLate)
-				}
-			}
-		}
-	}
-}
-
-// exceed reports whether the capture shows cores outside the grid of a device.
-func (g *grids) exceed(d deviceInfo) bool {
-	seen := g.known.seen
-	return legalGrid(d) && (uint64(seen.X) >= d.GridX.V || uint64(seen.Y) >= d.GridY.V)
 }
 
 func legalGrid(d deviceInfo) bool {

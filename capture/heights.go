@@ -19,7 +19,6 @@ import (
 type heights struct {
 	known *knowledge
 	high  map[device.ID]*btree.BTreeG[*buffer] // by the id that they name, the highest first
-	made  bool                                 // a buffer without an address got one
 }
 
 func newHeights(known *knowledge) heights {
@@ -55,7 +54,6 @@ func (p *heights) locate(b *buffer, spec l1.Spec) {
 	if !ok {
 		return
 	}
-	p.made = true
 	b.place.address, b.place.placed, b.place.r = event.Some(at.Start), true, at
 	p.add(b)
 }
@@ -161,6 +159,6 @@ func border(on []*unit, otherwise l1.Spec) (low, high uint64) {
 	if len(on) == 0 {
 		return of(otherwise), of(otherwise)
 	}
-	by := func(a, b *unit) int { return cmp.Compare(of(a.told.spec), of(b.told.spec)) }
-	return of(slices.MinFunc(on, by).told.spec), of(slices.MaxFunc(on, by).told.spec)
+	by := func(a, b *unit) int { return cmp.Compare(of(a.spec), of(b.spec)) }
+	return of(slices.MinFunc(on, by).spec), of(slices.MaxFunc(on, by).spec)
 }

@@ -1,32 +1,37 @@
 package capture
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 )
 
-// knowledge has the facts that hold for a whole capture and show at one of its nodes. A second reading
-// starts with the knowledge of the first.
+// knowledge has the facts that hold for a whole capture and show at one of its nodes. The survey gathers them. A
+// reading for events starts with them.
 type knowledge struct {
 	members *members
-	once    bool              // the capture can be read once: facts at its end come too late for its beginning
-	badRows unreadRows        // rows of lists of buffers that cannot be read
-	sizes   knownSizes        // of L1 and L1_SMALL
-	shards  map[uint64]shards // of sharded buffers, by the counter of the allocation
-	blind   blindTensors      // with no buffer of the capture that is known to be theirs
-	seen    l1.Core           // largest coordinates of any core
-	aborted map[uint64]bool   // starts of functions that an exception ended
-	settled map[uint64]bool   // first nodes of runs that are one program, though that shows only later
-	before  knownBefore       // of buffers that no node allocates or frees
+	ids     map[device.ID]bool // ids under which a buffer lies or a program ran
+	placed  map[device.ID]bool // ids under which programs ran
+	rows    []deviceInfo       // of devices
+	badRows unreadRows         // rows of lists of buffers that cannot be read
+	sizes   knownSizes         // of L1 and L1_SMALL
+	shards  knownShards        // of sharded buffers
+	blind   blindTensors       // with no buffer of the capture that is known to be theirs
+	seen    l1.Core            // largest coordinates of any core
+	aborted map[uint64]bool    // starts of functions that an exception ended
+	before  knownBefore        // of buffers that no node allocates or frees
+
+	// Facts that a reading for events finds for the next one.
+	settled map[uint64]bool // first nodes of runs that are one program, though that shows only later
 	bottom  bottom
-	late    notes // facts that came too late for this reading
 }
 
-// knownSizes are the facts about the size of L1 and of L1_SMALL.
+// knownSizes are the facts about the size of L1_SMALL.
 type knownSizes struct {
-	devices      []deviceInfo    // of a report that lists them after its graph
 	contradicted map[uint64]bool // ids of rows whose bank reaches above an L1_SMALL buffer
 	banks        saidBanks       // by messages of the allocator
 	said         smallSize       // of L1_SMALL, which follows from them
@@ -37,42 +42,39 @@ type knownSizes struct {
 type knownBefore struct {
 	residents []resident      // from before the capture, by when they came
 	harmless  map[uint64]bool // buffer nodes from before the capture that hide nothing
-	listed    map[uint64]bool // windows that list buffers, by their first nodes
 
 	// Of a database: when L1 buffers that no node frees are gone, by the counters of their allocations, and
-	// ids without a list of the buffers that lived when operations ended.
-	ends map[uint64]uint64
-	mute map[device.ID]bool
+	// ids with a list of the buffers that lived when operations ended.
+	ends   map[uint64]uint64
+	listed map[device.ID]*listedSpans
 }
-
-// tooLate records a fact that came after events that depend on it: another reading yields other events.
-// The last reading has a note with the code.
-func (k *knowledge) tooLate(code string) {
-	if k.late[code] == nil {
-		k.late.add(code, wholeFile, "")
-	}
-}
-
-// stale reports whether another reading would write other events.
-func (k *knowledge) stale() bool { return len(k.late) > 0 }
 
 func newKnowledge() *knowledge {
 	return &knowledge{
-		members: newMembers(), shards: map[uint64]shards{},
-		settled: map[uint64]bool{}, aborted: map[uint64]bool{}, sizes: knownSizes{contradicted: map[uint64]bool{}},
-		before: knownBefore{listed: map[uint64]bool{}}, blind: blindTensors{}, bottom: newBottom(), late: notes{},
+		members: newMembers(), ids: map[device.ID]bool{}, placed: map[device.ID]bool{}, aborted: map[uint64]bool{},
+		sizes: knownSizes{contradicted: map[uint64]bool{}}, blind: blindTensors{}, settled: map[uint64]bool{}, bottom: newBottom(),
 	}
 }
 
-// aborts reports whether an exception is known to have ended the function that starts at a node, or whether there
-// is room to store that.
-func (k *knowledge) aborts(start uint64) bool {
-	return k.aborted[start] || len(k.aborted) < maxTensors
+// ofOneMesh reports whether the capture shows one device alone, or one mesh and its chips.
+func (k *knowledge) ofOneMesh() bool {
+	ids := maps.Clone(k.ids)
+	for mesh, chips := range k.members.chips {
+		ids[mesh] = true
+		for _, chip := range chips {
+			ids[chip] = true
+		}
+	}
+	for id := range ids {
+		if len(k.members.chips[id])+1 == len(ids) {
+			return true
+		}
+	}
+	return len(ids) == 0
 }
 
 // settles records that each of some runs is one program. Their events said that it may be several.
 func (k *knowledge) settles(firsts []uint64) {
-	k.late.add(noteWorkloadLate, int64(firsts[0]), "")
 	for _, first := range firsts {
 		if len(k.settled) < maxTensors {
 			k.settled[first] = true
@@ -80,9 +82,59 @@ func (k *knowledge) settles(firsts []uint64) {
 	}
 }
 
+// knownShards say how each sharded buffer lies, by its ordinal among the sharded allocations of the capture.
+type knownShards struct {
+	kinds []shards
+	of    []uint32 // by ordinal: one more than the index in kinds; 0 = nothing says it
+}
+
+// recent is how many kinds of shards are compared with a new one. A capture has few.
+const recent = 16
+
+// add records the next sharded buffer.
+func (k *knownShards) add(s shards) {
+	k.of = append(k.of, 0)
+	if s.described() {
+		k.set(uint64(len(k.of)-1), s)
+	}
+}
+
+func (k *knownShards) set(ordinal uint64, s shards) {
+	from := max(0, len(k.kinds)-recent)
+	i := slices.IndexFunc(k.kinds[from:], s.equal)
+	if i < 0 {
+		i = len(k.kinds) - from
+		k.kinds = append(k.kinds, s)
+	}
+	k.of[ordinal] = uint32(from + i + 1)
+}
+
+func (k *knownShards) get(ordinal uint64) (s shards) {
+	if i := k.of[ordinal]; i > 0 {
+		return k.kinds[i-1]
+	}
+	return s
+}
+
 // blindTensors are tensors whose memory_config cannot be read: by address, 0 if that cannot be read either,
 // the ids that they name.
 type blindTensors map[uint64]map[device.ID]bool
+
+// add records a tensor. No live buffer is known to be its own.
+func (t blindTensors) add(n *node) {
+	kind, ok := bufferKind(n)
+	if ok && !kind.InL1() || !n.Tensor.HidesPlace && n.Address.V == 0 {
+		return
+	}
+	at := n.Address.V
+	if n.Tensor.HidesPlace || len(t) >= maxTensors {
+		at = 0
+	}
+	if t[at] == nil {
+		t[at] = map[device.ID]bool{}
+	}
+	t[at][idOf(n.DeviceID)] = true
+}
 
 // mayDescribe reports whether a buffer, which no other tensor describes, may belong to a blind tensor.
 func (k *knowledge) mayDescribe(named device.ID, address uint64) bool {
@@ -107,18 +159,16 @@ func (k *knowledge) lifts(id device.ID) bool {
 	return false
 }
 
-// findLifted finds the devices with persistent pages after the last node, and reports whether any
-// is new.
-func (k *knowledge) findLifted() (late bool) {
+// findLifted finds the devices with persistent pages after the last node.
+func (k *knowledge) findLifted() {
 	b := &k.bottom
 	for id, start := range b.starts {
 		for of := range k.members.above(id) {
-			if end, ok := b.ends[of]; ok && end <= start && !b.lifted[of] {
-				b.lifted[of], late = true, true
+			if end, ok := b.ends[of]; ok && end <= start {
+				b.lifted[of] = true
 			}
 		}
 	}
-	return late
 }
 
 // A resident is a buffer in L1 from before the capture with a known place.

@@ -2,7 +2,6 @@ package capture
 
 import (
 	"encoding/binary"
-	"slices"
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
@@ -15,8 +14,6 @@ type layouts struct {
 	byContent map[string]program.ID
 	content   []byte
 	far       []l1.Core // by program: the largest coordinates that it names
-
-	synthesised bool // an address of some program was placed here
 }
 
 func newLayouts() *layouts { return &layouts{byContent: map[string]program.ID{}} }
@@ -38,7 +35,6 @@ func (l *layouts) of(run []program.CB, spec func() l1.Spec) (id program.ID, cbs 
 		return 0, nil, err
 	}
 	l.byContent[string(l.content)] = id
-	l.synthesised = l.synthesised || slices.ContainsFunc(cbs, func(cb event.CB) bool { return cb.Synthesised })
 	var far l1.Core
 	for _, cb := range run {
 		for r := range cb.Cores.All() {

@@ -1,9 +1,7 @@
 package capture
 
 import (
-	"iter"
 	"slices"
-	"strings"
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
@@ -15,77 +13,54 @@ import (
 // memory knows which buffers live, and where.
 type memory struct {
 	*ground
-	live        *buffers
-	heights     heights
-	past        *past  // nil in a reading that knows it already
-	attending   guests // residents that are there now, by their end
-	attended    int    // of the residents that are known
-	absent      *absentees
-	hidden      hiddenBuffers
-	borders     borders
-	undescribed bool   // no tensor has described a placed sharded buffer
-	path        string // functions that run at the node at hand
+	live      *buffers
+	heights   heights
+	attending guests // residents that are there now, by their end
+	attended  int    // of the residents that are known
+	absent    *absentees
+	unread    bool // an allocation cannot be read
+	borders   borders
+	path      string // functions that run at the node at hand
 }
 
 func newMemory(g *ground, a *absentees) *memory {
 	return &memory{
 		ground: g, live: newBuffers(g.known), heights: newHeights(g.known), absent: a,
 		attending: newGuests(), borders: borders{leaving: newGuests()},
-		hidden: hiddenBuffers{freed: map[device.ID]bool{}, lost: counters{}},
 	}
-}
-
-// hiddenBuffers are the nodes about buffers that cannot be read.
-type hiddenBuffers struct {
-	made  bool               // an allocation
-	freed map[device.ID]bool // ids of frees
-	lost  counters           // nodes that stand for buffers, or may
 }
 
 // allocate records an allocation. It returns nil if the type of the buffer is not known.
 func (m *memory) allocate(n *node, id device.ID) *buffer {
-	kind, ok := bufferKind(n)
-	if !ok {
+	b := m.live.allocation(n)
+	if b == nil {
 		m.out.notes.add(noteBufferUnplaced, int64(n.Counter), "unknown type "+n.Buffer.TypeName)
 		m.hideAllocation(n, id)
 		return nil
 	}
-	b := &buffer{id: m.live.next(), op: m.path, said: allocation{
-		at: n.Counter, named: id, kind: kind, size: n.Size.V, perCore: n.Buffer.MaxSizePerBank, recorded: n.Address.V,
-		layout: n.Buffer.Layout,
-	}}
-	if len(n.Connections) > 0 {
-		b.node = event.Some(n.Connections[0])
-	}
+	b.op = m.path
 	return b
 }
 
-// add adds a new buffer. It reports whether it can be laid now; if not, it waits for its tensor.
-func (m *memory) add(b *buffer, n *node) bool {
+// add adds a new buffer and writes its event.
+func (m *memory) add(b *buffer, n *node) {
 	m.live.add(b)
-	b.life = m.past.allocated(b)
-	m.leaves(b)
+	if until, ok := m.known.before.ends[b.said.at]; ok { // it is gone when an operation ends
+		m.borders.leaving.ReplaceOrInsert(guest{b, until})
+	}
 	if b.said.kind.InL1() {
 		m.measure(b, n)
 	}
-	switch s, ok := m.known.shards[n.Counter]; {
-	case !b.sharded:
-	case ok:
-		b.shards = s
-	case b.node.OK && m.hidden.lost.has(b.node.V):
-		b.shards.unknown = true
-	case b.said.perCore.OK || b.place.address.OK:
-		m.live.waiting = b
-		return false
+	if b.sharded {
+		b.shards = m.known.shards.get(b.ordinal)
 	}
-	return true
+	m.lay(b)
 }
 
 // measure finds how much of a core a buffer in L1 takes, and where, as far as its
 // allocation says so.
 func (m *memory) measure(b *buffer, n *node) {
-	b.sharded = n.Buffer.NumCores.V > 0 || strings.HasSuffix(n.Buffer.Layout, "SHARDED")
-	grid := m.grids.use(b.said.named)
+	grid := m.grids.of(b.said.named)
 	pages := !b.said.perCore.OK && !b.sharded && grid.from != event.FromAssumed && n.Size.OK
 	if pages && 0 < n.Buffer.PageSize.V && n.Buffer.PageSize.V <= jsonobject.MaxL1 {
 		each := divideUp(divideUp(n.Size.V, n.Buffer.PageSize.V), uint64(grid.cores.Len()))
@@ -110,11 +85,7 @@ func divideUp(n, by uint64) uint64 {
 // back yields an allocation on a chip while the allocation of its mesh is live: one of the two backs the
 // other.
 func (m *memory) back(of, b *buffer) {
-	if of.backing == nil {
-		of.backing = map[device.ID]fit.BufferID{}
-	}
-	of.backing[b.said.named] = b.id
-	if of.hidden {
+	if of.back(b); of.hidden {
 		return
 	}
 	e := m.allocation(b)
@@ -128,7 +99,7 @@ func (m *memory) free(n *node, id device.ID) bool {
 	e := &event.Event{Kind: event.KindFree, Node: n.Counter, Op: event.Some(m.path)}
 	b, backing := m.live.pair(n)
 	switch {
-	case b == nil && m.hidden.made && !m.live.freed(n):
+	case b == nil && m.unread && !m.live.freed(n):
 		m.lost(n, id) // it may be of a hidden allocation
 		return false
 	case b == nil:
@@ -149,7 +120,6 @@ func (m *memory) free(n *node, id device.ID) bool {
 		m.borders.cross(b, m.borders.next)
 		m.live.remove(b)
 		m.heights.remove(b)
-		m.past.ended(b, n.Counter)
 		if b.hidden {
 			return true
 		}
@@ -162,101 +132,34 @@ func (m *memory) free(n *node, id device.ID) bool {
 // lost records the free of a buffer that the capture did not allocate. It reports whether that hides
 // nothing: an event has its place, or nothing ran beside it.
 func (m *memory) lost(n *node, id device.ID) bool {
-	m.past.lost(n)
-	kind, ok := bufferKind(n)
-	if !ok { // it ends what lay there, or something of another memory
+	if _, ok := bufferKind(n); !ok { // it ends what lay there, or something of another memory
 		m.out.notes.add(noteBufferUnplaced, int64(n.Counter), "unknown type "+n.Buffer.TypeName)
 	}
 	for _, c := range n.Connections {
 		m.absent.drop(c)
 	}
-	if m.known.once && ok && kind.InL1() && n.Address.V != 0 && !m.units.ranOn(id) {
-		m.out.notes.add(hiddenListed, int64(n.Counter), "") // no program is in its way, but a budget may be
-	}
-	told := n.Address.V != 0 && !m.known.once           // a reading knows all residents, or another one will
+	told := n.Address.V != 0                            // a reading knows all residents, or another one will
 	named := n.Address.V == 0 && len(n.Connections) > 0 // what stands for it has a node of its own
 	return told || named || !m.units.ranOn(id)
 }
 
-// tensor records a tensor, which names the cores of a sharded buffer. It returns the buffer if that can be
-// laid now.
-func (m *memory) tensor(n *node) *buffer {
-	l := m.live
-	node, named := l.tensors[n.Counter]
-	delete(l.tensors, n.Counter)
-	s, ok := shardsOf(n)
-	if !ok {
-		return nil
-	}
-	m.grids.see(n.Tensor.ShardGrid)
-	if b := l.waiting; b != nil && (named && b.node == event.Some(node) || slices.Contains(l.of(n), b)) {
-		b.shards, l.waiting = s, nil
-		return b
-	}
-	list := l.byNode[node]
-	switch {
-	case named && len(list) > 0:
-	case s.unknown:
-		m.blind(n)
-		return nil
-	default:
-		list = l.of(n)
-	}
-	if len(list) == 0 {
-		return nil
-	}
-	b := list[len(list)-1]
-	if !b.sharded || b.shards.described() {
-		return nil
-	}
-	// It came after something that its cores matter for.
-	b.shards = s
-	if len(m.known.shards) < maxTensors {
-		m.known.shards[b.said.at] = s
-		m.known.tooLate(noteMeshLate)
-	}
-	if b.hidden {
-		return nil
-	}
-	if s.unknown {
-		m.hideBuffer(b, n.Counter)
-		return nil
-	}
-	e := m.allocation(b)
-	e.Corrects = true
-	m.tellBuffer(&e, b, b.place.on)
-	return nil
-}
-
-// waits takes out the buffer that waits for its tensor, nil if none does.
-func (m *memory) waits() *buffer {
-	b := m.live.waiting
-	m.live.waiting = nil
-	return b
-}
-
-// lay finds the place of a new buffer, whose unit is met, and writes its event. A buffer whose tensor cannot
+// lay finds the place of a new buffer and writes its event. A buffer whose tensor cannot
 // be read is hidden.
 func (m *memory) lay(b *buffer) {
 	if lies := b.said.perCore.OK || b.place.address.OK; lies && b.sharded && !b.shards.described() {
 		b.shards.unknown = m.known.mayDescribe(b.said.named, b.said.recorded)
-		m.undescribed = true
 	}
 	b.place.on = m.units.reached(b.said.named)
 	if b.shards.unknown {
-		smallAt(b.said.kind, b.said.recorded, b.place.on)
 		m.live.hide(b)
 		return
 	}
 	for _, u := range b.place.on {
-		u.touched = true
 		u.own = u.own || b.said.kind.InL1() && u.id == b.said.named
 	}
 	if b.said.kind.InL1() {
-		smallAt(b.said.kind, b.said.recorded, b.place.on)
 		m.heights.locate(b, m.specs.spec())
 	}
-	b.told = true
 	e := m.allocation(b)
 	if b.said.kind.InL1() {
 		if e.Unplaced = b.unplaced(); e.Unplaced == "" && b.sharded && !b.shards.known {
@@ -277,7 +180,7 @@ func (m *memory) tellBuffer(e *event.Event, b *buffer, on []*unit) {
 			case b.place.r.IsEmpty() && !b.place.unsized:
 				part.Cores.OK = false
 			case !b.shards.known:
-				part.Cores.V = m.grids.use(on[0].id).cores
+				part.Cores.V = m.grids.of(on[0].id).cores
 				on, rest = m.likeFirst(on)
 			}
 			e.Parts = []event.Part{part}
@@ -310,8 +213,8 @@ func (b *buffer) apart(e *event.Event) {
 
 // likeFirst divides units into those with the grid of the first one, and the rest.
 func (m *memory) likeFirst(all []*unit) (like, rest []*unit) {
-	cores := m.grids.use(all[0].id).cores
-	differs := func(u *unit) bool { return !m.grids.use(u.id).cores.Equal(cores) }
+	cores := m.grids.of(all[0].id).cores
+	differs := func(u *unit) bool { return !m.grids.of(u.id).cores.Equal(cores) }
 	if !slices.ContainsFunc(all, differs) {
 		return all, nil
 	}
@@ -371,7 +274,7 @@ func (m *memory) arriving(next uint64) (b guest, ok bool) {
 			continue
 		}
 		b = guest{&buffer{
-			id: m.live.next(), op: event.UnplacedEarlier, shards: r.shards, told: true, earlier: true,
+			id: m.live.next(), op: event.UnplacedEarlier, shards: r.shards, earlier: true,
 			said:  allocation{at: r.since, named: r.named, kind: r.kind, perCore: r.perCore, recorded: r.address},
 			place: placement{on: m.units.reached(r.named)},
 		}, r.until}
@@ -400,7 +303,7 @@ func (m *memory) gone(b *buffer, at uint64) {
 // tellEarlier writes the allocation of the last buffer node if its buffer is from before the capture.
 func (m *memory) tellEarlier(next *node) {
 	old := m.live.earlier(next)
-	if old == nil || m.hidden.made {
+	if old == nil || m.unread {
 		return
 	}
 	kind, ok := bufferKind(old)
@@ -416,9 +319,6 @@ func (m *memory) tellEarlier(next *node) {
 		m.out.tell(a.told)
 		return
 	}
-	if m.past != nil && !m.past.hidden.OK {
-		m.past.clues.used(old, kind)
-	}
 	switch {
 	case m.known.before.harmless[old.Counter]:
 	case m.units.ranOn(a.named):
@@ -428,48 +328,15 @@ func (m *memory) tellEarlier(next *node) {
 	}
 }
 
-// join writes that the live buffers of some ids also lie on a unit, as is known only now. Notes about
-// their cores were written before.
-func (m *memory) join(u *unit, named iter.Seq[device.ID]) {
-	ids := slices.Collect(named)
-	var all []*buffer
-	for _, b := range m.attending.all() {
-		if slices.Contains(ids, b.said.named) {
-			all = append(all, b.buffer)
-		}
-	}
-	for _, b := range append(all, m.live.reaching(named)...) {
-		if b.told && !slices.Contains(b.place.on, u) {
-			b.place.on = append(b.place.on, u) // which has no room for it where others have the list too
-			e := m.allocation(b)
-			m.tellBuffer(&e, b, []*unit{u})
-		}
-	}
-}
-
 // hideAllocation keeps a buffer of an unreadable allocation out of L1. Its frees are recognised by the
 // buffer node.
 func (m *memory) hideAllocation(n *node, id device.ID) {
-	m.hidden.made = true
-	if m.past != nil && !m.past.hidden.OK {
-		m.past.hidden = event.Some(n.Counter)
-	}
-	if len(n.Connections) == 0 {
-		return
-	}
-	kind, _ := bufferKind(n)
-	b := &buffer{
-		id: m.live.next(), said: allocation{at: n.Counter, named: id, kind: kind, recorded: n.Address.V},
-		node: event.Some(n.Connections[0]), hidden: true,
-	}
-	m.live.add(b)
-	m.live.hide(b)
-	b.life = m.past.allocated(b)
+	m.unread = true
+	m.live.hidden(n, id)
 }
 
 // hideBuffers takes all buffers out of the devices that a hidden free may have reached.
 func (m *memory) hideBuffers(at uint64, id device.ID) {
-	m.hidden.freed[id] = true
 	ids := slices.DeleteFunc(m.live.ids(), func(named device.ID) bool { return !m.known.members.share(named, id) })
 	for _, b := range m.live.reaching(slices.Values(ids)) {
 		m.hideBuffer(b, at)
@@ -486,48 +353,4 @@ func (m *memory) hideBuffers(at uint64, id device.ID) {
 func (m *memory) hideBuffer(b *buffer, at uint64) {
 	m.live.hide(b)
 	m.gone(b, at)
-}
-
-// blind remembers such a tensor. No live buffer is known to be its own.
-func (m *memory) blind(n *node) {
-	kind, ok := bufferKind(n)
-	if ok && !kind.InL1() || !n.Tensor.HidesPlace && n.Address.V == 0 {
-		return
-	}
-	id, at, all := idOf(n.DeviceID), n.Address.V, m.known.blind
-	if n.Tensor.HidesPlace || len(all) >= maxTensors {
-		at = 0
-	}
-	if all[at] == nil {
-		all[at] = map[device.ID]bool{}
-	}
-	if !all[at][id] {
-		all[at][id] = true
-		if m.undescribed {
-			m.known.tooLate(noteMeshLate)
-		}
-	}
-}
-
-// leaves records a new buffer, which may be gone when an operation ends.
-func (m *memory) leaves(b *buffer) {
-	if until, ok := m.known.before.ends[b.said.at]; ok {
-		m.borders.leaving.ReplaceOrInsert(guest{b, until})
-	}
-}
-
-// cut begins another window. No window can show a buffer without an address.
-func (m *memory) cut(next uint64) {
-	m.live.began = next
-	if m.past != nil {
-		m.past.time.windows = append(m.past.time.windows, next)
-	}
-	for _, named := range m.live.live {
-		for _, b := range named {
-			if b.said.kind.InL1() && b.said.recorded == 0 {
-				m.borders.placeless = true
-				m.borders.leaving.ReplaceOrInsert(guest{b, next - 1})
-			}
-		}
-	}
 }

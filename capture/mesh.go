@@ -13,22 +13,20 @@ type members struct {
 	chips  map[device.ID][]device.ID // mesh -> its chips, ascending
 	meshes map[device.ID][]device.ID // chip -> the meshes that have it, ascending
 	isChip map[device.ID]bool        // ids that were seen as a chip's
-	met    map[device.ID]bool        // ids that have a unit
 	hybrid map[device.ID]bool        // ids of tensors that were allocated core by core
 	unread bool                      // a node that may name a chip of a mesh cannot be read
 }
 
 func newMembers() *members {
 	set := func() map[device.ID]bool { return map[device.ID]bool{} }
-	return &members{map[device.ID][]device.ID{}, map[device.ID][]device.ID{}, set(), set(), set(), false}
+	return &members{map[device.ID][]device.ID{}, map[device.ID][]device.ID{}, set(), set(), false}
 }
 
-// member records that a chip belongs to a mesh, and reports whether that is new. A
-// pair of equal ids says no more than that there is such a chip.
-func (m *members) member(mesh, chip device.ID) bool {
+// member records that a chip belongs to a mesh. A pair of equal ids says no more than that there is such a chip.
+func (m *members) member(mesh, chip device.ID) {
 	m.isChip[chip] = true
 	if mesh == chip {
-		return false
+		return
 	}
 	at, found := slices.BinarySearch(m.chips[mesh], chip)
 	if !found {
@@ -36,7 +34,6 @@ func (m *members) member(mesh, chip device.ID) bool {
 		at, _ = slices.BinarySearch(m.meshes[chip], mesh)
 		m.meshes[chip] = slices.Insert(m.meshes[chip], at, mesh)
 	}
-	return !found
 }
 
 // reaches reports whether a node with one id is about the other one: the same id, a chip of the mesh with

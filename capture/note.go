@@ -14,25 +14,19 @@ import (
 const (
 	noteAborted            = "aborted"             // an exception ended an operation
 	noteBadDeviceTensors   = "bad-device-tensors"  // device_tensors cannot be read
-	noteAbortedLate        = "aborted-late"        // an exception ended an operation after its programs were written as if it went well
 	noteBufferUnplaced     = "buffer-unplaced"     // a buffer of a type that is not known
 	noteDanglingConnection = "dangling-connection" // a connection to a node that does not exist
 	noteDuplicateKey       = "duplicate-key"       // a key comes twice with equal values
 	noteEndWithoutStart    = "end-without-start"   // a function ends that did not start
 	noteIDCollision        = "id-collision"        // an id is that of a chip and of a mesh
 	noteInferred           = "inferred"            // an operation that hit the program cache: its CBs are those of its last run
-	noteLayoutLate         = "layout-late"         // base or architecture became known after CBs were placed
-	noteMeshLate           = "mesh-late"           // a mesh became known after a free that needed it
 	noteMeshUnknown        = "mesh-unknown"        // a free names an id whose chips the capture does not show
-	noteModeLate           = "mode-late"           // a device turned out to be in HYBRID mode after programs ran on it
 	noteOperationFailed    = "operation-failed"    // the capture records an error
-	noteSmallLate          = "l1-small-late"       // the size of L1_SMALL became known after it was used
 	noteSmallWrong         = "l1-small-wrong"      // a bank that is too large for its L1, or reaches above an L1_SMALL buffer
 	noteSpecsDiffer        = "specs-differ"        // devices of the file differ in base or L1 size; the first is used
 	noteUnattributed       = "unattributed"        // CBs, dataflow buffers or scratchpads that name no core
 	noteUnfinished         = "unfinished"          // functions that did not end: the run threw or was cut
 	noteUnknownType        = "unknown-node-type"   // nodes of kinds that are not known here
-	noteWorkloadLate       = "workload-late"       // a program was written as perhaps several, before the next one showed that it is one
 )
 
 // Facts that a capture hides. With such a note a verdict is never "fits".
@@ -41,15 +35,11 @@ const (
 	hiddenBetween   = "between-operations" // a database does not say which L1 buffers died between its operations
 	hiddenCacheHit  = "cache-hit"          // an operation that hit the program cache and is not known from before
 	hiddenGap       = "window-gap"         // a window does not list the L1 buffers that came before it, behind the last window
-	hiddenListed    = "residents-late"     // a list, tensor or free may show a buffer from before the capture, and the input cannot be read again
 	hiddenNotShown  = "not-shown"          // an operation ran something, and placed nothing
 	hiddenOperation = "operation-lost"     // an operation that a database names and has no graph of
 
 	hiddenUnreadable = "unreadable" // nodes or rows with a field that cannot be read
 )
-
-// noteNone stands for knowledge that came too late and has no note.
-const noteNone = ""
 
 // wholeFile stands for the counter of a note that is about no single node.
 const wholeFile = -1

@@ -174,7 +174,7 @@ func (o *operations) end(s *step, lost bool) {
 	if f := o.inner(); s.aborts {
 		s.noted, f.aborted = f.aborted, true
 	}
-	if !s.aborts || !o.known.aborts(s.call.start) {
+	if !s.aborts || !o.known.aborted[s.call.start] {
 		o.hit(s, lost)
 	}
 	o.leave()

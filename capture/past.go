@@ -55,9 +55,6 @@ func (p *past) next(n *node) {
 // allocated records an allocation of the capture. It returns its life, if its place is
 // recorded.
 func (p *past) allocated(b *buffer) *life {
-	if p == nil {
-		return nil
-	}
 	if b.node.OK {
 		p.clues.allocated(b.node.V)
 	}
@@ -81,7 +78,7 @@ func (p *past) ended(b *buffer, at uint64) {
 // lost records a free without a known allocation.
 func (p *past) lost(n *node) {
 	kind, ok := bufferKind(n)
-	if p == nil || ok && !kind.InL1() {
+	if ok && !kind.InL1() {
 		return
 	}
 	if p.time.sliced && n.Address.V == 0 {

@@ -19,7 +19,6 @@ type programs struct {
 	open     openRuns
 	heralds  heralds
 	hidden   hiddenPrograms
-	running  running
 	absent   *absentees
 	err      *event.InputError // a program has no layout: the reading ends
 	call     call              // where the node at hand stands
@@ -29,30 +28,7 @@ type programs struct {
 func newPrograms(g *ground, a *absentees) *programs {
 	return &programs{
 		ground: g, layouts: newLayouts(), hits: hits{}, open: openRuns{units: g.units}, heralds: newHeralds(g.units),
-		hidden: newHiddenPrograms(), absent: a,
-	}
-}
-
-// mayDiffer reports whether other knowledge may change which programs are settled, or whether persistent
-// pages show: several programs were announced at once, or some programs have addresses and some have none.
-func (p *programs) mayDiffer(recorded bool) bool {
-	return p.heralds.several() || p.layouts.synthesised && recorded && len(p.known.bottom.ends) > 0
-}
-
-// running are the functions that run. A mark says that an event is wrong if an exception ends the
-// function.
-type running []calling
-
-// A calling is a function that runs, by its start.
-type calling struct {
-	start   uint64
-	decided bool
-}
-
-// decide marks the function that starts at a node, if it still runs: an event depends on its end.
-func (r running) decide(start uint64) {
-	for i := range r {
-		r[i].decided = r[i].decided || r[i].start == start
+		hidden: hiddenPrograms{ran: map[hiddenRun]bool{}}, absent: a,
 	}
 }
 
@@ -71,7 +47,7 @@ func (p *programs) place(n *node, u *unit) {
 		p.divide(u, n.Counter)
 	}
 	u.since.shown = true
-	p.heralds.live(u, n.Counter)
+	p.heralds.live(u)
 	u.run.add(n, cb, p.call)
 	if u.run.opened == 0 {
 		p.open.add(u.run)
@@ -83,26 +59,21 @@ func (p *programs) place(n *node, u *unit) {
 
 // free records a free with an id: the runs that it reaches end, and others are announced.
 func (p *programs) free(at uint64, id device.ID) {
-	p.heralds.announce(id, at, p.call.depth > 0)
+	p.heralds.announce(id, at)
 	var ended []device.ID
 	for _, u := range p.units.among(&p.heralds.alive, id) {
 		ended = append(ended, u.id)
-		p.heralds.end(u, at)
+		p.heralds.end(u)
 	}
 	p.tellFreed(ended, at)
-	p.heralds.miss(id, at)
+	if p.heralds.aimless(id, p.known) {
+		p.out.notes.add(noteMeshUnknown, int64(at), fmt.Sprintf("id %d", id))
+	}
 }
 
 // abort records that an exception ends the innermost function, once for all functions
 // that it ends.
 func (p *programs) abort(s *step) {
-	f := p.running[len(p.running)-1]
-	if !p.known.aborted[f.start] && p.known.aborts(f.start) {
-		p.known.aborted[f.start] = true
-		if f.decided {
-			p.known.late.add(noteAbortedLate, int64(f.start), s.call.name)
-		}
-	}
 	if !s.noted && s.node.Unreadable == nil {
 		p.out.notes.add(noteAborted, int64(s.at), strings.Trim(s.call.name+": "+s.node.Function.AbortReason, ": "))
 	}
@@ -159,7 +130,6 @@ func (p *programs) completeParts(all [][]*run, i int, at uint64) {
 		what := startKey{op: r.call.path, continues: r.told > 0, unsettled: p.unsettles(r)}
 		if r.inOp {
 			what.aborted = p.known.aborted[r.call.start]
-			p.running.decide(r.call.start)
 		}
 		if what.program = p.define(r); p.err != nil {
 			return
@@ -266,8 +236,8 @@ func (p *programs) divide(u *unit, at uint64) {
 	p.tellFreed([]device.ID{u.id}, at)
 }
 
-// unsettles reports whether a run that is complete now may be several programs. It comes too late for this
-// reading if the capture shows afterwards that it is one.
+// unsettles reports whether a run that is complete now may be several programs. Where the capture shows afterwards
+// that it is one, the next reading knows it.
 func (p *programs) unsettles(r *run) bool {
 	a := p.heralds.wake(r.on)
 	if a.over || a.found >= a.most || p.known.settled[r.first] {
@@ -287,16 +257,9 @@ func (p *programs) again(f *freeing, first, at uint64) (rounds [][]start) {
 	if f != nil && f.device != event.NoDevice {
 		if p.known.members.isChip[f.device] || p.known.members.isMesh(f.device) {
 			reached = f.device
-		} else {
-			p.heralds.guessed.reach[f.device] = true
 		}
 	}
 	for _, on := range p.ranBy(key, reached) {
-		if isOpen(on) { // whether its run goes on is decided by the frees that reached it
-			if p.heralds.rely(on, at) {
-				p.known.tooLate(noteMeshLate)
-			}
-		}
 		workloads := p.hits[key][on.id].ended(on)
 		if len(workloads) == 0 || p.hidden.covers(key, on.id) {
 			continue
@@ -345,7 +308,6 @@ func (p *programs) hidePrograms(at uint64, id device.ID) {
 		p.hideProgram(at, p.units.byID[id])
 		return
 	}
-	p.hidden.everywhere(at)
 	p.hidden.hide(hiddenRun{operation: p.call.operation, any: true})
 	if p.hidden.blind == len(p.units.order) {
 		return
@@ -361,9 +323,6 @@ func (p *programs) hideFree(at uint64, id device.ID) {
 	if len(p.heralds.alive.all) > 0 || p.hidden.blind < len(p.units.order) {
 		p.hideUnits(at, slices.Clone(p.units.reached(id)))
 	}
-	if id == event.NoDevice {
-		p.hidden.everywhere(at)
-	}
 }
 
 // hideProgram hides the program of one unit. Its CBs that events have stay, and so do
@@ -377,7 +336,7 @@ func (p *programs) hideProgram(at uint64, u *unit) {
 		r.cbs = r.cbs[:r.told]
 		p.completeBefore(u, at)
 		if r.told == 0 && p.heralds.alive.has(u) {
-			p.heralds.end(u, at)
+			p.heralds.end(u)
 		}
 	}
 	since.programs, since.executions = since.programs[:0], 0
@@ -393,7 +352,7 @@ func (p *programs) hideUnits(at uint64, some []*unit) {
 	for _, u := range some {
 		if p.heralds.alive.has(u) {
 			ended = append(ended, u.id)
-			p.heralds.end(u, at)
+			p.heralds.end(u)
 		}
 		p.hideProgram(at, u)
 	}
@@ -408,17 +367,15 @@ func (p *programs) hideExecution(chip device.ID) {
 }
 
 // lift ends the hiding on the units that a readable free reaches: their programs show again.
-func (p *programs) lift(at uint64, id device.ID) {
-	if p.hidden.blind > 0 {
-		for _, u := range p.units.reached(id) {
-			if u.blind {
-				u.blind = false
-				p.hidden.blind--
-			}
-		}
+func (p *programs) lift(id device.ID) {
+	if p.hidden.blind == 0 {
+		return
 	}
-	if p.hidden.all.OK {
-		p.hidden.lifted[id] = at
+	for _, u := range p.units.reached(id) {
+		if u.blind {
+			u.blind = false
+			p.hidden.blind--
+		}
 	}
 }
 
@@ -432,21 +389,4 @@ func (p *programs) doubted(id device.ID) (others []*unit) {
 		}
 	}
 	return others
-}
-
-// hideDoubted hides the programs of units that a free may have reached.
-func (p *programs) hideDoubted(at uint64, id device.ID, others []*unit) {
-	p.hidden.all = event.Some(at)
-	p.hidden.lifted[id] = at
-	p.hideUnits(at, others)
-}
-
-// hideMembers records that the chips of a mesh may be hidden. That matters to all frees.
-func (p *programs) hideMembers() {
-	if m := p.known.members; !m.unread {
-		m.unread = true
-		if len(p.heralds.byID) > 0 {
-			p.known.tooLate(noteNone)
-		}
-	}
 }

@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -26,8 +27,10 @@ var errStop = errors.New("stopped by the caller")
 type Reader struct {
 	document
 	src     io.Reader
+	start   int64 // of the input in src, if src can seek
 	used    bool
 	opened  openFile
+	spool   *spool                                     // of a source that cannot seek
 	part    *part                                      // of a database, read instead of src; nil if it is a file
 	windows *windows                                   // of one run, read instead of src; nil if it is one file
 	log     func(iter.Seq2[*event.Event, error]) error // reads an event log; nil = refuse it
@@ -47,16 +50,15 @@ func NewReader(r io.Reader, file string) *Reader {
 	return &Reader{document: document{file: file}, src: r}
 }
 
-// shut closes the file of a Reader made by Input.open. It is needed only if nodes
-// is never iterated over, and harmless otherwise.
-func (r *Reader) shut() error {
-	r.used = true
-	if r.opened.close == nil {
-		return nil
+// shut closes the files that a Reader has opened.
+func (r *Reader) shut() (err error) {
+	if r.spool != nil {
+		err = r.spool.close()
 	}
-	closing := r.opened.close
-	r.opened.close = nil
-	return closing()
+	if r.opened.close != nil {
+		err = cmp.Or(r.opened.close(), err)
+	}
+	return err
 }
 
 // changed returns an error if a file was written to: it may have been read half old and
@@ -76,29 +78,49 @@ func (r *Reader) changed() error {
 	return nil
 }
 
-// sameAs refuses, and closes, a file that is not the one that was read before. Windows are compared
-// as they are opened.
-func (r *Reader) sameAs(before *Reader) error {
-	if r.windows != nil {
-		r.windows.stats = before.windows.stats
+// keep prepares the source to be read again. Of a source that cannot seek, a copy is kept from here on.
+func (r *Reader) keep(dir string) (err error) {
+	if r.part != nil {
 		return nil
 	}
-	if r.part != nil || r.opened.regular != nil && unchanged(before.opened.regular, r.opened.regular) {
-		return nil
+	seeker, seeks := r.src.(io.Seeker)
+	if f, ok := r.src.(interface{ Stat() (fs.FileInfo, error) }); ok { // others than regular files may seek, to nowhere
+		info, err := f.Stat()
+		if seeks = err == nil && info.Mode().IsRegular(); seeks && r.opened.regular == nil {
+			r.opened.regular, r.opened.stat = info, f.Stat
+		}
 	}
-	_ = r.shut() // nothing was read from it
-	return errChanged(r.file)
+	if seeks {
+		r.start, err = seeker.Seek(0, io.SeekCurrent)
+		return err
+	}
+	r.spool = &spool{src: r.src, dir: dir}
+	r.src = r.spool
+	return nil
 }
 
-// rereads reports whether the input can be read again.
-func (r *Reader) rereads() bool { return r.opened.regular != nil || r.part != nil || r.windows != nil }
+// again returns a Reader of the same input from its start. The one before it is not read any more.
+func (r *Reader) again() (*Reader, error) {
+	next := &Reader{document: document{file: r.file}, src: r.src, start: r.start, opened: r.opened, spool: r.spool, part: r.part}
+	var err error
+	switch {
+	case r.part != nil:
+	case r.spool != nil:
+		next.src, err = r.spool.again()
+	default:
+		_, err = r.src.(io.Seeker).Seek(r.start, io.SeekStart)
+	}
+	if err != nil {
+		return nil, &event.InputError{File: r.file, Node: -1, Reason: "cannot be read again: " + err.Error(), Err: err}
+	}
+	return next, nil
+}
 
 // nodes returns the nodes in file order. A node is valid until the next one is read; the lists in it stay.
 // The last pair has a nil node and an *event.InputError if the input cannot be read to its end; whatever
 // was yielded before is then part of a broken capture. nodes can be called once: a Reader does not rewind.
 func (r *Reader) nodes() iter.Seq2[*node, error] {
 	return func(yield func(*node, error) bool) {
-		defer func() { _ = r.shut() }() // of a file open for reading only
 		r.yield = func(n *node) bool { return yield(n, nil) }
 		if err := r.run(); err != nil && !errors.Is(err, errStop) {
 			yield(nil, err)
@@ -142,6 +164,9 @@ func (r *Reader) eventLog(in io.Reader, compressed bool) error {
 
 // told passes the events of an input that is no capture to r.log. Without r.log the input is refused.
 func (r *Reader) told(events iter.Seq2[*event.Event, error], what string) error {
+	if r.spool != nil {
+		r.spool.drop()
+	}
 	if r.log == nil {
 		return &event.InputError{File: r.file, Line: 1, Node: -1, Reason: "this is " + what, Err: event.ErrNotCapture}
 	}

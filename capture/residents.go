@@ -30,7 +30,7 @@ func (p *past) residents(known *knowledge) (out []resident, seen map[uint64]bool
 		return cmp.Or(cmp.Compare(a.node.V, b.node.V), cmp.Compare(a.tensor, b.tensor), cmp.Compare(a.named, b.named), cmp.Compare(a.kind, b.kind))
 	})
 	for _, c := range clues {
-		if p.speaks(c.named) || known.before.listed[p.time.origin(c.at())] && len(p.time.windows) > 0 { // of all that lived when an operation ended
+		if p.speaks(c.named) { // of all that lived when an operation ended
 			if c.node.OK {
 				seen[c.node.V] = true
 			}

@@ -23,8 +23,9 @@ type Options struct {
 	// At, if present, is the counter of a node. After it the source yields the open programs
 	// as they stand, so that a query of this moment sees them.
 	At event.Opt[uint64]
-	// Ahead reads a regular file before the first event, so that late knowledge is known from the start.
-	Ahead bool
+	// TempDir is the folder for a temporary file with what a pipe, or another source that cannot seek, has
+	// beyond 1 MiB. Such a source is refused with event.ErrTooLarge if TempDir is "".
+	TempDir string
 	// Operations yields the start and the end of each function. Without it, events name the
 	// functions that run (Event.Op), and a function in which nothing happens has no event.
 	Operations bool
@@ -34,21 +35,17 @@ type Options struct {
 type specs struct {
 	opt   Options
 	known *knowledge
-	info  *reportInfo // complete when all nodes were read
 
-	chosen  l1.Spec // without a grid
-	from    event.Origins
-	decided bool // chosen is in use and cannot change any more
+	chosen l1.Spec // without a grid
+	from   event.Origins
 
 	smalls *smallSizes // nil: to be read
 }
 
 // hidesBase reports whether the report hides where circular buffers start.
-func (s *specs) hidesBase() bool { return hidesBase(s.opt, s.infos()) }
-
-func hidesBase(opt Options, devices []deviceInfo) bool {
+func (s *specs) hidesBase() bool {
 	says := func(d deviceInfo) bool { return d.CBBase.V > 0 }
-	return opt.Base == 0 && unreadable(devices) && !slices.ContainsFunc(devices, says)
+	return s.opt.Base == 0 && unreadable(s.known.rows) && !slices.ContainsFunc(s.known.rows, says)
 }
 
 // unreadable reports whether one of some devices cannot be read.
@@ -56,44 +53,19 @@ func unreadable(devices []deviceInfo) bool {
 	return slices.ContainsFunc(devices, func(d deviceInfo) bool { return d.Unreadable })
 }
 
-// infos returns what the report says of devices, as far as that is known by now.
-func (s *specs) infos() []deviceInfo {
-	if s.known.sizes.devices == nil && s.info.Early {
-		return s.info.Devices
-	}
-	return s.known.sizes.devices
-}
-
 // spec returns the choice.
 func (s *specs) spec() l1.Spec {
-	if !s.decided {
-		s.chosen, s.from = chooseSpecOf(s.opt, s.infos())
-		s.decided = true
+	if s.from.Arch == "" {
+		s.chosen, s.from = chooseSpecOf(s.opt, s.known.rows)
 	}
 	return s.chosen
 }
 
-// end looks whether the report says something else after its graph than was assumed
-// before it, and reports whether that is so.
-func (s *specs) end() (contradicted bool) {
-	s.spec()
-	if s.info.Early || len(s.info.Devices) == 0 {
-		return false
-	}
-	s.known.sizes.devices = s.info.Devices
-	late, from := chooseSpecOf(s.opt, s.info.Devices)
-	if late != s.chosen || hidesBase(s.opt, s.info.Devices) {
-		return true
-	}
-	s.from = from
-	return false
-}
-
 // differ returns how many devices differ from the first one in the size of L1 or the base.
 func (s *specs) differ() (n int) {
-	infos := slices.DeleteFunc(slices.Clone(s.info.Devices), func(d deviceInfo) bool { return d.Unreadable })
-	for _, d := range infos {
-		if d.CBBase != infos[0].CBBase || d.WorkerL1Size != infos[0].WorkerL1Size {
+	rows := slices.DeleteFunc(slices.Clone(s.known.rows), func(d deviceInfo) bool { return d.Unreadable })
+	for _, d := range rows {
+		if d.CBBase != rows[0].CBBase || d.WorkerL1Size != rows[0].WorkerL1Size {
 			n++
 		}
 	}
@@ -155,7 +127,7 @@ func (s *specs) of(id device.ID) (l1.Spec, event.Origins) {
 	spec := s.spec()
 	from := s.from
 	if s.smalls == nil {
-		s.smalls = newSmallSizes(s.infos(), s.known.sizes.contradicted)
+		s.smalls = newSmallSizes(s.known.rows, s.known.sizes.contradicted)
 	}
 	size := s.smalls.of(id, s.known.members.meshesOf(id))
 	if !size.ok {
@@ -175,16 +147,17 @@ func (s *specs) of(id device.ID) (l1.Spec, event.Origins) {
 	return spec, from
 }
 
-// contradict marks the rows whose bank reaches above an L1_SMALL buffer.
-func (s *specs) contradict(units *units) {
-	sizes, all := newSmallSizes(s.infos(), nil), uint64(0)
-	low := map[device.ID]uint64{}
-	for _, u := range units.order {
-		at := u.small
-		for _, mesh := range units.meshesOf(u.id) { // whose buffers may have gone before the chip was met
-			at = lower(at, mesh.small)
+// contradict marks the rows whose bank reaches above an L1_SMALL buffer. small has the lowest of these by the id that
+// they name.
+func (s *specs) contradict(small map[device.ID]uint64) {
+	sizes, all := newSmallSizes(s.known.rows, nil), uint64(0)
+	low, m := map[device.ID]uint64{}, s.known.members
+	for id := range s.known.ids {
+		at := uint64(0)
+		for of := range m.above(id) {
+			at = lower(at, small[of])
 		}
-		ids := sizes.speakers(u.id, s.known.members.meshesOf(u.id))
+		ids := sizes.speakers(id, m.meshesOf(id))
 		for _, id := range ids {
 			low[id] = lower(low[id], at)
 		}
@@ -192,60 +165,50 @@ func (s *specs) contradict(units *units) {
 			all = lower(all, at)
 		}
 	}
-	for _, d := range s.infos() {
+	for _, d := range s.known.rows {
 		at := lower(all, low[device.ID(d.ID)])
 		if _, ok := d.small(); ok && at > 0 && at < d.CBBase.V+d.BankSize.V {
 			s.known.sizes.contradicted[d.ID] = true
 		}
 	}
-	s.smalls = nil
 }
 
-// compareSmall notes rows that contradict themselves, or an L1_SMALL buffer. It reports whether
-// a declaration has another size of L1_SMALL than is known now.
-func (s *specs) compareSmall(units *units, odd notes) (late bool) {
+// noteSmall notes rows and messages that contradict themselves, or an L1_SMALL buffer.
+func (s *specs) noteSmall(odd notes) {
 	if s.opt.L1Small.OK {
-		return false // the file's sizes are not used
+		return // the file's sizes are not used
 	}
-	s.contradict(units)
-	s.conclude(units)
 	if s.known.sizes.saidWrong {
 		odd.add(noteSmallWrong, wholeFile, "messages of the allocator")
 	}
-	for _, d := range s.infos() {
+	for _, d := range s.known.rows {
 		if d.negative() || s.known.sizes.contradicted[d.ID] {
 			odd.add(noteSmallWrong, wholeFile, "")
 		}
 	}
-	for _, u := range units.order {
-		spec, _ := s.of(u.id)
-		late = late || spec.L1Small != u.told.spec.L1Small
-	}
-	return late
 }
 
 // conclude finds the size of L1_SMALL by the messages of the allocator.
-func (s *specs) conclude(u *units) {
-	k := s.known
-	k.sizes.said = smallSize{}
+func (s *specs) conclude(small map[device.ID]uint64) {
+	k := &s.known.sizes
 	hasBank := func(d deviceInfo) bool { return d.BankSize.V > 0 }
-	if k.sizes.saidWrong || slices.ContainsFunc(s.infos(), hasBank) || !u.ofOneMesh() {
-		return // another reading does not look for buffers from before
-	}
-	spec, lowest := s.spec(), uint64(0)
-	for _, one := range u.order {
-		lowest = lower(lowest, one.small)
-	}
-	if k.sizes.said, k.sizes.saidWrong = k.sizes.banks.smallOf(spec, !s.tellsL1()); !k.sizes.said.ok {
+	if slices.ContainsFunc(s.known.rows, hasBank) || !s.known.ofOneMesh() {
 		return
 	}
-	if lowest > 0 && lowest < spec.L1Size-k.sizes.said.bytes {
-		k.sizes.said, k.sizes.saidWrong = smallSize{}, true
+	spec, lowest := s.spec(), uint64(0)
+	for _, at := range small {
+		lowest = lower(lowest, at)
+	}
+	if k.said, k.saidWrong = k.banks.smallOf(spec, !s.tellsL1()); !k.said.ok {
+		return
+	}
+	if lowest > 0 && lowest < spec.L1Size-k.said.bytes {
+		k.said, k.saidWrong = smallSize{}, true
 	}
 }
 
 // tellsL1 reports whether an option or the file gives the size of L1.
 func (s *specs) tellsL1() bool {
 	tells := func(d deviceInfo) bool { return d.WorkerL1Size.V > 0 }
-	return s.opt.MaxL1 != 0 || s.opt.Arch != "" || slices.ContainsFunc(s.infos(), tells)
+	return s.opt.MaxL1 != 0 || s.opt.Arch != "" || slices.ContainsFunc(s.known.rows, tells)
 }

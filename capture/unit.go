@@ -5,48 +5,23 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
-	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
 
 // A unit is a device with an id: a chip, a mesh, or, in a capture without ids, all there is. A mesh is a
-// unit beside its chips: chips often show only after the first buffers of their mesh, and then begin with
-// what the mesh has.
+// unit beside its chips.
 type unit struct {
 	id   device.ID
-	told declared // last
-	met  uint64   // counter of the node that named it first
+	spec l1.Spec
 
-	small uint64 // lowest address of an L1_SMALL buffer; 0 = none
+	own   bool // an L1 buffer was allocated under this very id
+	ran   bool // a program
+	blind bool // its programs are hidden up to the next free
+	since announced
+	run   *run // what it placed; nil if it never placed anything
 
-	touched bool // a buffer was allocated on it
-	own     bool // one in L1 under this very id
-	ran     bool // a program
-	blind   bool // its programs are hidden up to the next free
-	since   announced
-	hybrid  bool // an event says that its allocator is in HYBRID mode
-	run     *run // what it placed; nil if it never placed anything
-
-	seats [2]int  // in the crowds of heralds, from 1; 0 = in none
-	lived stretch // from when something of it was alive first; to when it last ended
-}
-
-// declared is the last declaration of a unit.
-type declared struct {
-	role  event.Role
-	spec  l1.Spec
-	from  event.Origins
-	chips []device.ID
-}
-
-// declared reports whether a unit has a declaration.
-func (u *unit) declared() bool { return u.told.role != "" }
-
-func declaredBy(e *event.Event) declared { return declared{e.Role, e.Spec, e.From, e.Chips} }
-
-func (d declared) equal(o declared) bool {
-	return d.role == o.role && d.spec == o.spec && d.from == o.from && slices.Equal(d.chips, o.chips)
+	seats [2]int // in the crowds of heralds, from 1; 0 = in none
 }
 
 // units are the ids that a capture has met.
@@ -54,7 +29,7 @@ type units struct {
 	members *members
 	byID    map[device.ID]*unit
 	order   []*unit               // by id
-	reach   map[device.ID][]*unit // answers of reached that still hold
+	reach   map[device.ID][]*unit // answers of reached
 	ran     int                   // units on which a program ran
 }
 
@@ -66,9 +41,6 @@ func (u *units) add(one *unit) {
 	u.byID[one.id] = one
 	at, _ := slices.BinarySearchFunc(u.order, one.id, func(o *unit, id device.ID) int { return byID(o.id, id) })
 	u.order = slices.Insert(u.order, at, one)
-	for id := range u.members.above(one.id) {
-		delete(u.reach, id)
-	}
 }
 
 // reached returns the units on which a buffer of an id lies: the unit of the id itself, if there is one,
@@ -111,12 +83,6 @@ func (u *units) among(some *crowd, id device.ID) (out []*unit) {
 	return out
 }
 
-// anyRun reports whether anything was ever placed under an id or on a chip of it.
-func (u *units) anyRun(id device.ID) bool {
-	ran := func(id device.ID) bool { return u.byID[id] != nil && u.byID[id].run != nil }
-	return ran(id) || slices.ContainsFunc(u.members.chips[id], ran)
-}
-
 // ranOn reports whether a program ran where a buffer of an id lies.
 func (u *units) ranOn(id device.ID) bool {
 	if id == event.NoDevice {
@@ -156,36 +122,6 @@ func (u *units) apart() (ids []device.ID) {
 		}
 	}
 	return ids
-}
-
-// ofOneMesh reports whether the capture shows one device alone, or one mesh and its chips.
-func (u *units) ofOneMesh() bool {
-	ids := map[device.ID]bool{}
-	for id := range u.byID {
-		ids[id] = true
-	}
-	for mesh, chips := range u.members.chips {
-		ids[mesh] = true
-		for _, chip := range chips {
-			ids[chip] = true
-		}
-	}
-	for id := range ids {
-		if len(u.members.chips[id])+1 == len(ids) {
-			return true
-		}
-	}
-	return len(ids) == 0
-}
-
-// smallAt records that a buffer lies at an address on some units.
-func smallAt(kind fit.Kind, address uint64, on []*unit) {
-	if kind != fit.KindL1Small || address == 0 {
-		return
-	}
-	for _, u := range on {
-		u.small = lower(u.small, address)
-	}
 }
 
 // A crowd is some of the units, in no order.

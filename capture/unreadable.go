@@ -23,15 +23,9 @@ import "github.com/cbl1/cbl1/event"
 func (p *places) unreadable(s *step) {
 	n, id := s.node, idOf(s.node.DeviceID)
 	p.out.hidden.add(hiddenUnreadable, int64(s.at), reasonOf(n.Unreadable))
-	if n.Type != typeTensor && n.Type != "" { // the next tensor describes the buffer that waits
-		p.settle()
-	}
 	switch n.Type {
 	case typeCircularBufferAllocate, typeDataflowBufferAllocate, typeScratchpadAllocate:
 		p.upstream.hidden = true
-		if id != event.NoDevice {
-			p.meet(id)
-		}
 		p.programs.hidePrograms(s.at, id)
 	case typeCircularBufferDeallocateAll:
 		p.upstream.hidden = true
@@ -45,17 +39,8 @@ func (p *places) unreadable(s *step) {
 		p.upstream.hidden = true
 		p.completeOn(id)
 		p.memory.hideBuffers(s.at, id)
-	case typeBuffer:
-		p.memory.hidden.lost.add(s.at)
-	case typeTensor:
-		p.members(n)
-		if !n.Tensor.HidesMode {
-			n.Address, n.Buffer.BufferType = event.Opt[uint64]{}, event.Opt[uint64]{}
-		}
-		p.tensor(n)
 	case typeProgramExecution:
 		p.shows.executed = true
-		p.programs.hideMembers()
 		chip := idOf(n.PhysicalDeviceID)
 		p.completeOn(chip)
 		p.programs.hideExecution(chip)
@@ -74,10 +59,6 @@ func (p *places) unreadable(s *step) {
 func (p *places) hideAll(n *node) {
 	p.upstream.hidden = true
 	p.programs.hidden.calls = true
-	p.memory.hidden.lost.add(n.Counter)
-	p.tensor(n)
-	p.settle()
-	p.programs.hideMembers()
 	p.completeOn(event.NoDevice)
 	p.memory.hideAllocation(n, event.NoDevice)
 	p.memory.hideBuffers(n.Counter, event.NoDevice)

@@ -50,7 +50,6 @@ type announced struct {
 	programs   []firstRun
 	executions int // of these: the k-th is of the k-th program
 	workload
-	relied stretch // from the first free or meeting that an execution was written behind, to the last such execution
 }
 
 // A firstRun is a program that began to run, and the counter of its first node.
@@ -72,35 +71,14 @@ func (a *announced) begin(what firstRun, inferred bool) {
 }
 
 // next returns the program of the next execution, a node. It is not known where nothing
-// began. What frees announced between behind, which is a node too, and the execution did
-// not reach the unit.
-func (a *announced) next(behind, at uint64) (id program.ID, known bool) {
+// began.
+func (a *announced) next() (id program.ID, known bool) {
 	n := len(a.programs)
 	if n == 0 {
 		return 0, false
 	}
-	if a.relied == (stretch{}) {
-		a.relied.grow(behind)
-	}
-	a.relied.grow(at)
 	if a.executions < n {
 		a.executions++
 	}
 	return a.programs[a.executions-1].program, true
-}
-
-// A stretch is a part of the graph: its first and last node, counted from 1. The zero
-// stretch is none.
-type stretch struct{ from, to uint64 }
-
-// grow makes a stretch reach to the node with a counter, behind its last one.
-func (s *stretch) grow(counter uint64) {
-	if s.to = counter + 1; s.from == 0 {
-		s.from = s.to
-	}
-}
-
-// meets reports whether two stretches have a node in common.
-func (s stretch) meets(o stretch) bool {
-	return s.from > 0 && o.from > 0 && s.from <= o.to && o.from <= s.to
 }

@@ -115,7 +115,7 @@ func (d *decoder) read(in jsonobject.Object, e *Event) {
 // kindOf returns the kind that a line spells. It cannot spell a turn of its source.
 func kindOf(word string) Kind {
 	switch Kind(word) {
-	case KindQuery, KindTorn, KindAgain:
+	case KindQuery, KindTorn:
 		return Kind(strconv.Quote(word))
 	}
 	return Kind(word)

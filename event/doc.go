@@ -14,7 +14,7 @@
 //
 // Kinds are of three sorts. The kinds up to [KindOpEnd] are calls of a device.Fleet, and
 // operations. [KindRun] to [KindEnd] come from sources that saw a run and not its plan.
-// [KindQuery], [KindTorn] and [KindAgain] are a query line ([Query]), a line that is cut, and a
+// [KindQuery] and [KindTorn] are a query line ([Query]), a line that is cut, and a
 // source that begins again.
 //
 // A [Pos] is where the source has an event: the byte, the line, the index. Node is the number that

@@ -67,9 +67,6 @@ const (
 const (
 	KindQuery Kind = "query" // a query line; see its Query
 	KindTorn  Kind = "torn"  // a last line that is cut
-	// KindAgain: the source learnt a fact at its end that belongs to its start. Its earlier events
-	// are void; they follow again, from a new header on. No log has it.
-	KindAgain Kind = "again"
 )
 
 // An Event is one thing that happened on a fleet, or a statement of a source about it. Which fields
@@ -104,8 +101,7 @@ type Event struct {
 	// Of device, where a source met an id. Such a device may be declared again: Role,
 	// Chips, the grid and From are then known better; base and sizes stay.
 	Role  Role
-	Chips []device.ID    // of a mesh, ascending
-	Like  Opt[device.ID] // what happened on that device so far happened here too: a chip that shows after its mesh
+	Chips []device.ID // of a mesh, ascending
 	From  Origins
 
 	Program   program.ID

@@ -141,7 +141,6 @@ func (o *object) device(e *Event) {
 	if optIDs(o, "chips", &chips); o.reads() {
 		e.Chips = chips.V
 	}
-	optNumber(o, "like", &e.Like, anyID)
 	o.from(&e.From)
 }
 

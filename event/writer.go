@@ -86,7 +86,7 @@ func (w *Writer) encode(e *Event) error {
 	l := &w.line
 	l.b, l.kind, l.err = append(l.b[:0], '{'), e.Kind, nil
 	switch e.Kind {
-	case KindTorn, KindAgain:
+	case KindTorn:
 		l.fail("", "stands for no line of a log")
 	case KindQuery:
 		l.text("query", e.Query.Name)

@@ -159,7 +159,7 @@ func beyond(at event.Opt[uint64], e *event.Event) bool {
 		return false
 	}
 	switch e.Kind {
-	case event.KindHeader, event.KindHidden, event.KindAnomaly, event.KindUpstream, event.KindEnd, event.KindAgain:
+	case event.KindHeader, event.KindHidden, event.KindAnomaly, event.KindUpstream, event.KindEnd:
 		return false
 	case event.KindRun:
 		switch {

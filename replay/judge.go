@@ -122,7 +122,7 @@ func (r *Result) reasons(budget bool) (out []Reason) {
 		out = append(out, r.Unseen()...)
 	}
 	for _, a := range r.Anomalies {
-		if budget && (a.Code == CodeBufferUnsized || !a.Hidden && (a.Code == CodePerCoreHidden || a.Code == CodeResidentsLate)) {
+		if budget && (a.Code == CodeBufferUnsized || !a.Hidden && a.Code == CodePerCoreHidden) {
 			out = append(out, r.Reason(a.Code)) // if it is hidden, Untold has it
 		}
 	}

@@ -302,7 +302,7 @@ func (r *Result) Hidden() (out []Reason) {
 func untoldCodes() []Code {
 	return []Code{
 		CodeNoNodes, CodeNoCBs, CodeCacheHit, CodeFreeWithoutCBs, CodeBufferUnplaced, CodeBufferBeyondL1, CodeBeyondL1, CodeEventRefused,
-		CodeUnfinished, CodeOperationFailed, CodeLayoutLate, CodeMeshLate, CodeAbortedLate, CodeWorkloadLate, CodeUnattributed, CodeTornLine,
+		CodeUnfinished, CodeOperationFailed, CodeUnattributed, CodeTornLine,
 		CodeBadDeviceTensors, // which may hide the chips of a mesh, and with them its buffers
 	}
 }

@@ -59,10 +59,6 @@ func Run(file string, events iter.Seq2[*event.Event, error], opt Options) (*Resu
 		if count++; opt.Progress != nil && count%4096 == 0 {
 			opt.Progress(e.Pos)
 		}
-		if e.Kind == event.KindAgain {
-			r = newReplay(file, opt)
-			continue
-		}
 		if err := r.event(e); err != nil {
 			return nil, err
 		}

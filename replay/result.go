@@ -257,17 +257,10 @@ const (
 	CodeBufferBeyondL1     Code = "buffer-beyond-l1"    // a buffer in L1 that ends beyond it: the L1 is not that of the device
 	CodeOutsideGrid        Code = "outside-grid"        // a run names cores outside the compute grid: does not fit, and is not registered
 	CodeIDCollision        Code = "id-collision"        // an id is that of a chip and of a mesh
-	CodeMeshLate           Code = "mesh-late"           // a mesh became known after a free that needed it, and the input cannot be read again
 	CodeMeshUnknown        Code = "mesh-unknown"        // a free names an id whose chips the capture does not show
-	CodeLayoutLate         Code = "layout-late"         // base or architecture became known after CBs were placed, and the input cannot be read again
-	CodeAbortedLate        Code = "aborted-late"        // an exception ended an operation after what it ran was judged as if it went well, and the input cannot be read again
-	CodeWorkloadLate       Code = "workload-late"       // a program was judged as perhaps several, before the next one showed that it is one, and the input cannot be read again
-	CodeResidentsLate      Code = "residents-late"      // a list, tensor or free shows L1 buffers that may be from before the capture, and the input cannot be read again
 	CodeBetween            Code = "between-operations"  // a database does not say which L1 buffers died between its operations
 	CodeOperationLost      Code = "operation-lost"      // an operation that a database names and has no graph of
 	CodeUnreadable         Code = "unreadable"          // nodes or rows with a field that cannot be read: they are hidden, and what depends on them
-	CodeModeLate           Code = "mode-late"           // a device turned out to be in HYBRID mode after programs ran on it, and the input cannot be read again
-	CodeSmallLate          Code = "l1-small-late"       // the size of L1_SMALL became known after it was used, and the input cannot be read again
 	CodeSmallReached       Code = "l1-small-reached"    // programs that end in L1_SMALL, with which tt-metal does not compare them
 	CodeSmallWrong         Code = "l1-small-wrong"      // a bank of L1 that is too large for it, or reaches above an L1_SMALL buffer: the size of L1_SMALL is not known
 	CodeWindowGap          Code = "window-gap"          // a window does not list the L1 buffers that came before it, behind the last window

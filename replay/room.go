@@ -129,7 +129,7 @@ func (r *Result) judgeRoom(accept []Code) Judgement {
 	for _, more := range []struct {
 		is   bool
 		code Code
-	}{{fits && r.Rooms.small, CodeChipAssumed}, {fits && r.Count(CodeSmallLate) > 0, CodeSmallLate}, {!fits && r.Rooms.candidates, CodeAmbiguous}, {!fits && r.Rooms.unsettled, CodeUnsettled}} {
+	}{{fits && r.Rooms.small, CodeChipAssumed}, {!fits && r.Rooms.candidates, CodeAmbiguous}, {!fits && r.Rooms.unsettled, CodeUnsettled}} {
 		why := r.Reason(more.code)
 		if more.is && !slices.Contains(j.Untold, why) && !slices.Contains(j.Accepted, why) {
 			j.add(why)
@@ -140,7 +140,7 @@ func (r *Result) judgeRoom(accept []Code) Judgement {
 	}
 	unsure := slices.ContainsFunc(j.Untold, func(why Reason) bool {
 		switch why.Code {
-		case CodeAmbiguous, CodeUnsettled, CodeBufferUnsized, CodePerCoreHidden, CodeLayoutLate:
+		case CodeAmbiguous, CodeUnsettled, CodeBufferUnsized, CodePerCoreHidden:
 			return true
 		}
 		return false

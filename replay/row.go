@@ -107,19 +107,6 @@ func saidOf(e *event.Event) facts {
 // equal reports whether a source says the same.
 func (s facts) equal(o facts) bool { return s.likeness == o.likeness && slices.Equal(s.chips, o.chips) }
 
-// inherit takes over the history of a mesh that the device is a chip of.
-func (d *row) inherit(from *row) {
-	from.measure()
-	from.compose()
-	d.touched = true
-	on := from.on
-	on.ID, on.Dispatched = d.id, nil
-	d.on = on
-	rise := d.marks.rise
-	d.marks = from.marks.own()
-	d.marks.rise = rise
-}
-
 // measure copies the high-water marks of the buffers of a device.
 func (d *row) measure() {
 	t := d.dev.Totals()

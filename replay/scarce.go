@@ -29,7 +29,6 @@ func newScarce(sought []Scarcity) *scarce {
 func (s *scarce) join(to *subscribers) {
 	to.laid = append(to.laid, func(d *row, _ fit.Buffer, b *buffer) { s.seek(d, b, when{b.info.At, b.info.T, b.info.Op}) })
 	to.gone, to.part = append(to.gone, s.seek), append(to.part, s.part)
-	to.inherit = append(to.inherit, func(d, from *row) { s.found[d] = s.found[from] })
 	to.device = append(to.device, s.finish)
 }
 

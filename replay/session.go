@@ -128,7 +128,7 @@ func (s *Session) now(e *event.Event) when { return when{e.Node, json.Number(e.T
 func (s *Session) apply(e *event.Event) (code event.Code, err error) {
 	switch e.Kind {
 	case event.KindQuery, event.KindCBsFreed, event.KindExecuted, event.KindHidden, event.KindAnomaly, event.KindUpstream,
-		event.KindEnd, event.KindAgain:
+		event.KindEnd:
 		return "", nil
 	case event.KindHeader:
 		if e.Pos.Node > 0 {

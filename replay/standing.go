@@ -47,13 +47,6 @@ func (s *standing) clone() *standing {
 	return &to
 }
 
-// inherit adds everything that was in the way on another row.
-func (s *standing) inherit(from *standing) {
-	other := from.clone()
-	s.taken, s.specs = append(other.taken, s.taken...), append(other.specs, s.specs...)
-	s.cores, s.service = s.cores.Union(other.cores), s.service || other.service
-}
-
 // on returns the Taken for devices with the Spec and the mode that one has now.
 func (s *standing) on(dev device.Device) *fit.Occupancy {
 	at := fit.Place{Spec: gridless(dev.Spec()), Hybrid: dev.Hybrid()}
@@ -69,7 +62,7 @@ func (s *standing) on(dev device.Device) *fit.Occupancy {
 // join adds the calls that are needed.
 func (r *rooms) join(s *subscribers) {
 	s.met, s.back = append(s.met, r.met), append(s.back, r.back)
-	s.part, s.inherit = append(s.part, r.part), append(s.inherit, r.inherit)
+	s.part = append(s.part, r.part)
 	s.launched, s.laid, s.finish = append(s.launched, r.launched), append(s.laid, r.laid), append(s.finish, r.finish)
 }
 
@@ -92,9 +85,6 @@ func (r *rooms) back(d *row, spec l1.Spec) {
 	r.sizeOn(d.says.spec, d.says.grid)
 	r.sizeOn(spec, d.says.grid)
 }
-
-// inherit gives a row the history of another one.
-func (r *rooms) inherit(d, from *row) { r.standing[d].inherit(r.standing[from]) }
 
 // part gives the new row of some devices the history of their old row.
 func (r *rooms) part(d, other *row) { r.standing[other] = r.standing[d].clone() }

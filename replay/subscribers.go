@@ -17,7 +17,6 @@ type subscribers struct {
 	gone     []func(d *row, b *buffer, now when)                             // a buffer is gone, nil: all are
 	changed  []func(rows []*row, now when)                                   // an event has changed rows
 	part     []func(d, other *row)                                           // some devices of a row have another one now
-	inherit  []func(d, from *row)                                            // a row has the history of another one
 	device   []func(out *Result, d *row, id event.Opt[uint64], on *DeviceL1) // one of the Result; on may be nil
 	finish   []func(out *Result, rows *rows, spec Spec)                      // the Result, with its Spec
 }

@@ -138,17 +138,8 @@ func (r *replay) declare(e *event.Event) {
 		return
 	}
 	says := saidOf(e)
-	if d.says.equal(says) && !e.Like.OK {
-		return
-	}
-	d = r.rows.alone(e.Device)
-	d.says = says
-	if from := r.rows.Get(e.Like.V); e.Like.OK && from != nil && from != d && !d.touched {
-		r.marker.settle(from)
-		d.inherit(from)
-		for _, inherit := range r.subscribers.inherit {
-			inherit(d, from)
-		}
+	if !d.says.equal(says) {
+		r.rows.alone(e.Device).says = says
 	}
 }
 

@@ -14,7 +14,6 @@ import (
 )
 
 func askConvert(c *request) error {
-	c.opt.Ahead = true
 	return nil
 }
 

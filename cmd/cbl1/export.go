@@ -42,7 +42,7 @@ func pprof(c *request, names []string) (o reply, err error) {
 }
 
 func perfetto(c *request, names []string) (reply, error) {
-	c.opt.Ahead, c.opt.Operations, c.replay.Timeline = true, true, true
+	c.opt.Operations, c.replay.Timeline = true, true
 	s, err := c.source(names)
 	return reply{file: func(w io.Writer) error {
 		t := export.NewTrace(w, s.name)

@@ -38,6 +38,7 @@ func (c *request) start(names []string) error {
 		return errors.New("--at operation:node is for databases, which are files")
 	}
 	c.opt.At = event.Opt[uint64]{V: c.at.V, OK: c.at.OK && !c.at.operation.OK}
+	c.opt.TempDir = os.TempDir()
 	c.progress = newProgress(c.err)
 	c.replay.OnePeak = true // the others are composed where they are written
 	c.replay.Only, c.known = c.only, newKnown(c.only)

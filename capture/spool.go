@@ -1,0 +1,93 @@
+package capture
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/cbl1/cbl1/event"
+)
+
+const (
+	// spoolInMemory is how much of a source that cannot seek is kept in memory, in bytes.
+	spoolInMemory = 1 << 20
+	// maxSpool is how much of it is kept at all.
+	maxSpool = 8 << 30
+)
+
+// A spool reads a source that cannot seek, and keeps what it has read.
+type spool struct {
+	src  io.Reader
+	dir  string // of the file
+	kept bytes.Buffer
+	file *os.File // what is not in kept; nil = nothing
+	size int64    // of both
+	off  bool     // nothing is kept any more
+}
+
+// Read reads and keeps bytes. It returns an error if they cannot be kept.
+func (s *spool) Read(b []byte) (int, error) {
+	n, err := s.src.Read(b)
+	if n > 0 && !s.off {
+		err = cmp.Or(s.keep(b[:n]), err)
+	}
+	return n, err
+}
+
+func (s *spool) keep(b []byte) (err error) {
+	if s.size += int64(len(b)); s.size <= spoolInMemory {
+		s.kept.Write(b)
+		return nil
+	}
+	switch {
+	case s.dir == "":
+		return s.refuse("is longer than 1 MiB, can be read once, and there is no folder to keep it in", event.ErrTooLarge)
+	case s.size > maxSpool:
+		return s.refuse("is longer than 8 GiB, which is the most that is kept in "+s.dir+" to read it twice: name a file", event.ErrTooLarge)
+	case s.file == nil:
+		if s.file, err = os.CreateTemp(s.dir, "cbl1-*"); err == nil {
+			_ = os.Remove(s.file.Name()) // nothing can leave it behind then; Windows refuses
+		}
+	}
+	if err == nil {
+		_, err = s.file.Write(b)
+	}
+	if err != nil {
+		return s.refuse(fmt.Sprintf("cannot be kept in %s to read it twice (name a file instead): %v", s.dir, err), err)
+	}
+	return nil
+}
+
+func (s *spool) refuse(reason string, err error) error {
+	return &event.InputError{Node: -1, Reason: reason, Err: err}
+}
+
+// drop ends the keeping.
+func (s *spool) drop() {
+	s.off, s.kept = true, bytes.Buffer{}
+}
+
+// again returns all that was read, from the start.
+func (s *spool) again() (io.Reader, error) {
+	kept := bytes.NewReader(s.kept.Bytes())
+	if s.file == nil {
+		return kept, nil
+	}
+	_, err := s.file.Seek(0, io.SeekStart)
+	return io.MultiReader(kept, s.file), err
+}
+
+// close removes the file.
+func (s *spool) close() error {
+	if s.file == nil {
+		return nil
+	}
+	err := s.file.Close()
+	if gone := os.Remove(s.file.Name()); err == nil && !errors.Is(gone, os.ErrNotExist) {
+		err = gone
+	}
+	return err
+}
