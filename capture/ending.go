@@ -17,6 +17,7 @@ func (r *reading) close() {
 		p.out.hidden.add(hiddenCacheHit, int64(f.start), f.name)
 	}
 	p.close(s.closed)
+	p.lack(s.short)
 	p.complete(s.at, p.programs.open.all())
 	p.memory.tellEarlier(&node{})
 	p.attend(forever)
@@ -35,7 +36,10 @@ func (r *reading) finish() {
 	r.tellBetween()
 	p, end := r.places, uint64(r.nodes)
 	p.out.tell(&event.Event{Kind: event.KindUpstream, Node: end, Upstream: p.upstream.figures()})
-	if apart := p.units.apart(); len(apart) > 0 {
+	for range p.unclear {
+		p.out.hidden.add(hiddenCollision, wholeFile, "")
+	}
+	if apart := p.apart(); len(apart) > 0 {
 		p.out.tell(&event.Event{
 			Kind: event.KindHidden, Code: hiddenApart, Node: end, Count: int64(len(apart)), Devices: event.Some(apart),
 		})
@@ -60,11 +64,6 @@ func (r *reading) tellOdd() {
 	p.specs.noteSmall(p.out.notes)
 	if p.farthest > 0 && p.farthest >= uint64(r.nodes) {
 		p.out.notes.add(noteDanglingConnection, wholeFile, "")
-	}
-	for id := range p.known.members.chips {
-		if p.known.members.isChip[id] {
-			p.out.notes.add(noteIDCollision, wholeFile, "")
-		}
 	}
 	if r.reader.info.Anomaly.Has(event.AnomalyDuplicateKey) {
 		p.out.notes.add(noteDuplicateKey, wholeFile, "")

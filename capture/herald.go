@@ -43,40 +43,28 @@ func (h *heralds) wake(u *unit) *announced {
 	return &u.since
 }
 
-// announce records a free with an id: programs follow on the units that it reaches,
-// unless it is the end of a program.
+// announce records a free with an id: programs follow on the units that it reaches.
 func (h *heralds) announce(id device.ID, at uint64) {
 	of := h.byID[id]
 	if of == nil {
 		of = &herald{}
 		h.byID[id] = of
 	}
-	reached := h.units.among(&h.awake, id)
-	if h.units.members.onlyChip(id) {
-		for _, u := range reached {
-			u.since.over = u.since.over || u.since.shown
-		}
-		return
-	}
 	of.at, of.programs = at, 1
-	for _, u := range reached {
+	for _, u := range h.units.among(&h.awake, id) {
 		h.awake.remove(u)
 		u.since.programs, u.since.executions, u.since.workload = u.since.programs[:0], 0, workload{}
 	}
 }
 
-// again counts a free that comes once more, and reports whether it announces one more
-// program: all frees of a workload of several programs come first.
-func (h *heralds) again(id device.ID) bool {
-	if h.units.members.onlyChip(id) {
-		return false
-	}
+// again counts a free that comes once more, and announces one more program: all frees of a workload of several programs
+// come first.
+func (h *heralds) again(id device.ID) {
 	of := h.byID[id]
 	of.programs++
 	for _, u := range h.units.among(&h.awake, id) {
 		u.since.most++
 	}
-	return true
 }
 
 // live records that something is alive on a unit.

@@ -11,9 +11,21 @@ import (
 // the latest ones: one more than replay judges, so that it sees that there are more.
 const maxWorkloads = 65
 
-// hits remember what each operation ran, by the id of the unit: an operation that finds its
-// program in the cache shows no circular buffers.
-type hits map[operation]map[device.ID]*unitWorkloads
+// hits remember what each operation ran: an operation that finds its program in the cache shows no circular buffers.
+type hits struct {
+	ran  map[hitKey]map[device.ID]*unitWorkloads // by the id of the unit
+	last map[operation]int                       // hitKey.runs of the last program
+}
+
+// A hitKey is an operation, and how many groups of frees its call had when it ran a program: each announces one more.
+type hitKey struct {
+	operation
+	runs int
+}
+
+func newHits() hits {
+	return hits{ran: map[hitKey]map[device.ID]*unitWorkloads{}, last: map[operation]int{}}
+}
 
 // unitWorkloads are the workloads that an operation ran on one unit. The names of functions and the text of
 // arguments may stand for several workloads: the one that ran last is the last here.
@@ -24,7 +36,7 @@ type unitWorkloads struct {
 // workloadRan are the programs that an operation ran on one unit behind one free.
 type workloadRan struct {
 	behind   uint64 // counter of the free
-	free     bool   // there is one
+	frees    int    // of its group; 0 = there is no free
 	programs []remembered
 }
 
@@ -38,18 +50,20 @@ type remembered struct {
 
 // remember records a run: another program behind the same free, one of them that went on,
 // or what the operation ran anew.
-func (h hits) remember(r *run, what remembered) {
-	if len(h) >= maxOperations && h[r.call.operation] == nil {
-		clear(h)
+func (h *hits) remember(r *run, what remembered) {
+	key := hitKey{r.call.key, r.call.runs}
+	if len(h.ran) >= maxOperations && h.ran[key] == nil {
+		*h = newHits()
 	}
+	h.last[key.operation] = key.runs
 	l := &r.on.since.workload
-	anew := workloadRan{l.at, l.most > 0, []remembered{what}}
-	if h[r.call.operation] == nil {
-		h[r.call.operation] = map[device.ID]*unitWorkloads{}
+	anew := workloadRan{l.at, l.most, []remembered{what}}
+	if h.ran[key] == nil {
+		h.ran[key] = map[device.ID]*unitWorkloads{}
 	}
-	old := h[r.call.operation][r.on.id]
+	old := h.ran[key][r.on.id]
 	if old == nil {
-		h[r.call.operation][r.on.id] = &unitWorkloads{[]workloadRan{anew}}
+		h.ran[key][r.on.id] = &unitWorkloads{[]workloadRan{anew}}
 		return
 	}
 	last := &old.workloads[len(old.workloads)-1]
@@ -57,7 +71,7 @@ func (h hits) remember(r *run, what remembered) {
 		last.programs[k] = what
 		return
 	}
-	if last.free && anew.free && last.behind == anew.behind && r.divided && len(last.programs) < maxAnnounced {
+	if last.frees > 0 && anew.frees > 0 && last.behind == anew.behind && r.divided && len(last.programs) < maxAnnounced {
 		last.programs = append(last.programs, what)
 		return
 	}
@@ -83,8 +97,11 @@ func (l workloadRan) same(o workloadRan) bool {
 // ended returns the workloads that an operation ran on a unit, the last one last. One that
 // goes on is none of them: a program of it is not complete.
 func (o *unitWorkloads) ended(on *unit) []workloadRan {
+	if o == nil {
+		return nil
+	}
 	n := len(o.workloads) - 1
-	if last := o.workloads[n]; last.free && last.behind == on.since.at && on.run != nil && on.run.open() && last.has(on.run) {
+	if last := o.workloads[n]; last.frees > 0 && last.behind == on.since.at && on.run != nil && on.run.open() && last.has(on.run) {
 		return o.workloads[:n]
 	}
 	return o.workloads

@@ -18,12 +18,19 @@ type knowledge struct {
 	placed  map[device.ID]bool // ids under which programs ran
 	rows    []deviceInfo       // of devices
 	badRows unreadRows         // rows of lists of buffers that cannot be read
-	sizes   knownSizes         // of L1 and L1_SMALL
+	sizes   knownSizes         // of L1_SMALL
+	banks   saidBanks          // sizes of banks by messages of the allocator
 	shards  knownShards        // of sharded buffers
 	blind   blindTensors       // with no buffer of the capture that is known to be theirs
 	seen    l1.Core            // largest coordinates of any core
 	aborted map[uint64]bool    // starts of functions that an exception ended
 	before  knownBefore        // of buffers that no node allocates or frees
+
+	// Groups of frees of a mesh, by their first node. Of a number that is both: those with nothing placed or executed
+	// behind them, where the function placed something before, and where it did not. Of the rest: the chips that
+	// show a program, where others do not.
+	behind, unshown counters
+	partly          map[uint64][]device.ID
 
 	// Facts that a reading for events finds for the next one.
 	settled map[uint64]bool // first nodes of runs that are one program, though that shows only later
@@ -33,9 +40,8 @@ type knowledge struct {
 // knownSizes are the facts about the size of L1_SMALL.
 type knownSizes struct {
 	contradicted map[uint64]bool // ids of rows whose bank reaches above an L1_SMALL buffer
-	banks        saidBanks       // by messages of the allocator
-	said         smallSize       // of L1_SMALL, which follows from them
-	saidWrong    bool            // they contradict each other, the Spec or an L1_SMALL buffer
+	said         smallSize       // which follows from messages of the allocator
+	saidWrong    bool            // these contradict each other, the Spec or an L1_SMALL buffer
 }
 
 // knownBefore are the facts about buffers that no node allocates, or frees.
@@ -49,10 +55,11 @@ type knownBefore struct {
 	listed map[device.ID]*listedSpans
 }
 
-func newKnowledge() *knowledge {
+func newKnowledge(m *members) *knowledge {
 	return &knowledge{
-		members: newMembers(), ids: map[device.ID]bool{}, placed: map[device.ID]bool{}, aborted: map[uint64]bool{},
-		sizes: knownSizes{contradicted: map[uint64]bool{}}, blind: blindTensors{}, settled: map[uint64]bool{}, bottom: newBottom(),
+		members: m, ids: map[device.ID]bool{}, placed: map[device.ID]bool{}, aborted: map[uint64]bool{},
+		sizes: knownSizes{contradicted: map[uint64]bool{}}, blind: blindTensors{},
+		behind: counters{}, unshown: counters{}, partly: map[uint64][]device.ID{}, settled: map[uint64]bool{}, bottom: newBottom(),
 	}
 }
 

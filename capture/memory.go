@@ -20,12 +20,13 @@ type memory struct {
 	absent    *absentees
 	unread    bool // an allocation cannot be read
 	borders   borders
-	path      string // functions that run at the node at hand
+	own       map[device.ID]bool // ids under which L1 buffers lie
+	path      string             // functions that run at the node at hand
 }
 
 func newMemory(g *ground, a *absentees) *memory {
 	return &memory{
-		ground: g, live: newBuffers(g.known), heights: newHeights(g.known), absent: a,
+		ground: g, live: newBuffers(g.known), heights: newHeights(g.known), absent: a, own: map[device.ID]bool{},
 		attending: newGuests(), borders: borders{leaving: newGuests()},
 	}
 }
@@ -154,9 +155,7 @@ func (m *memory) lay(b *buffer) {
 		m.live.hide(b)
 		return
 	}
-	for _, u := range b.place.on {
-		u.own = u.own || b.said.kind.InL1() && u.id == b.said.named
-	}
+	m.own[b.said.named] = m.own[b.said.named] || b.said.kind == fit.KindL1
 	if b.said.kind.InL1() {
 		m.heights.locate(b, m.specs.spec())
 	}
@@ -278,6 +277,7 @@ func (m *memory) arriving(next uint64) (b guest, ok bool) {
 			said:  allocation{at: r.since, named: r.named, kind: r.kind, perCore: r.perCore, recorded: r.address},
 			place: placement{on: m.units.reached(r.named)},
 		}, r.until}
+		m.own[r.named] = m.own[r.named] || r.kind == fit.KindL1
 		if len(b.place.on) > 0 && r.address <= jsonobject.MaxL1 { // else it is where nothing else is, or in no L1
 			return b, true
 		}

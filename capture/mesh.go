@@ -8,6 +8,29 @@ import (
 	"github.com/cbl1/cbl1/event"
 )
 
+// Meshes and chips are numbered apart, both from 0. So one number may be a mesh and a chip.
+//
+//	mesh 100 of chips 0, 1      no number is both
+//	mesh 0 of chip 0            open_mesh_device(MeshShape(1, 1)): both numbers mean the same L1
+//	mesh 0 of chips 0, 1        0 is both: the mesh has chip 1 too
+//	mesh 1 of chip 0,           create_unit_meshes({0, 1}): 1 is both, and chip 1 is not in mesh 1
+//	mesh 2 of chip 1
+//
+// Pairs of a mesh and a chip stand in device_tensors of tensors and in executions. A number without a pair is a
+// device of its own. By type, a node names
+//
+//	buffers, tensors, lists     the mesh, if the number is one: they lie on its chips, and on no other chip with the number
+//	circular buffers            a chip. Without an address (NO_DISPATCH) the mesh, if the number is one
+//	frees of circular buffers   the mesh: the free announces a program. Of a number that is a chip alone: the end of a
+//	                            program. Of one that is both: see freeKind
+//	executions                  both
+//
+// Releases before PR 37218 name the mesh in circular buffers with addresses too. Where a number is both, the nodes
+// around it decide (members.places). Where they do not, id-collision says so.
+//
+// If a file lists one device, and no node names another chip, there is only one L1: all numbers that no pair explains
+// are meshes of this chip.
+
 // members are the ids of a capture, and which chips each mesh has.
 type members struct {
 	chips  map[device.ID][]device.ID // mesh -> its chips, ascending
@@ -15,49 +38,50 @@ type members struct {
 	isChip map[device.ID]bool        // ids that were seen as a chip's
 	hybrid map[device.ID]bool        // ids of tensors that were allocated core by core
 	unread bool                      // a node that may name a chip of a mesh cannot be read
+	only   event.Opt[device.ID]      // the one chip of the capture: nodes without an id mean it
+
+	executed bool // the capture has executions
+	perChip  bool // circular buffers name chips: it has executions, or one of them names an id that is a chip alone
 }
 
 func newMembers() *members {
 	set := func() map[device.ID]bool { return map[device.ID]bool{} }
-	return &members{map[device.ID][]device.ID{}, map[device.ID][]device.ID{}, set(), set(), false}
+	return &members{chips: map[device.ID][]device.ID{}, meshes: map[device.ID][]device.ID{}, isChip: set(), hybrid: set()}
 }
 
-// member records that a chip belongs to a mesh. A pair of equal ids says no more than that there is such a chip.
-func (m *members) member(mesh, chip device.ID) {
-	m.isChip[chip] = true
-	if mesh == chip {
+// join records that a chip belongs to a mesh.
+func (m *members) join(mesh, chip device.ID) {
+	at, found := slices.BinarySearch(m.chips[mesh], chip)
+	if found {
 		return
 	}
-	at, found := slices.BinarySearch(m.chips[mesh], chip)
-	if !found {
-		m.chips[mesh] = slices.Insert(m.chips[mesh], at, chip)
-		at, _ = slices.BinarySearch(m.meshes[chip], mesh)
-		m.meshes[chip] = slices.Insert(m.meshes[chip], at, mesh)
-	}
+	m.chips[mesh] = slices.Insert(m.chips[mesh], at, chip)
+	at, _ = slices.BinarySearch(m.meshes[chip], mesh)
+	m.meshes[chip] = slices.Insert(m.meshes[chip], at, mesh)
 }
 
-// reaches reports whether a node with one id is about the other one: the same id, a chip of the mesh with
-// the id, or any if the node has no id.
+// reaches reports whether a buffer under one id lies on the unit with another one. Without an id it may lie anywhere.
 func (m *members) reaches(from, to device.ID) bool {
-	if from == event.NoDevice || from == to {
+	if from == event.NoDevice || from == to && !m.isBoth(from) {
 		return true
 	}
 	_, found := slices.BinarySearch(m.chips[from], to)
 	return found
 }
 
-// share reports whether two ids may mean one device.
+// share reports whether buffers under two ids may lie on one device.
 func (m *members) share(a, b device.ID) bool {
-	return m.reaches(a, b) || m.reaches(b, a) || slices.ContainsFunc(m.chips[a], func(chip device.ID) bool { return m.reaches(b, chip) })
+	return m.reaches(b, a) && !m.isBoth(a) || a == event.NoDevice ||
+		slices.ContainsFunc(m.chips[a], func(chip device.ID) bool { return m.reaches(b, chip) })
 }
 
 // meshesOf returns the meshes that have a chip, ascending. The caller must not change them.
 func (m *members) meshesOf(chip device.ID) []device.ID { return m.meshes[chip] }
 
-// above yields the ids that reach one: no id, the id itself and its meshes.
+// above yields the ids under which buffers lie on a unit: no id, the id itself and its meshes.
 func (m *members) above(id device.ID) iter.Seq[device.ID] {
 	return func(yield func(device.ID) bool) {
-		if !yield(event.NoDevice) || id != event.NoDevice && !yield(id) {
+		if !yield(event.NoDevice) || id != event.NoDevice && !m.isBoth(id) && !yield(id) {
 			return
 		}
 		for _, mesh := range m.meshes[id] {
@@ -71,12 +95,17 @@ func (m *members) above(id device.ID) iter.Seq[device.ID] {
 // isMesh reports whether chips of an id are known.
 func (m *members) isMesh(id device.ID) bool { return len(m.chips[id]) > 0 }
 
+// isBoth reports whether an id is that of a mesh and that of a chip.
+func (m *members) isBoth(id device.ID) bool { return m.isMesh(id) && m.isChip[id] }
+
+// isLone reports whether an id is that of a mesh and of its one chip: all nodes with it mean the same L1.
+func (m *members) isLone(id device.ID) bool { return len(m.chips[id]) == 1 && m.chips[id][0] == id }
+
 // onlyChip reports whether an id is known as a chip's and not as a mesh's. A free with
 // such an id comes from the end of a program, not from an operation.
 func (m *members) onlyChip(id device.ID) bool { return m.isChip[id] && !m.isMesh(id) }
 
-// role returns what an id stands for. One that is both a chip's and a mesh's counts as
-// a chip.
+// role returns what the unit with an id stands for. One of a number that is both is the chip.
 func (m *members) role(id device.ID) event.Role {
 	switch {
 	case id == event.NoDevice:
@@ -97,6 +126,41 @@ func (m *members) isHybrid(id device.ID) bool {
 	return false
 }
 
+// places returns the units on which a node places something. last is the id of the last free of circular buffers
+// before it. unclear reports whether the number may be a chip's or a mesh's, and nothing decides.
+func (m *members) places(n *node, last device.ID) (on []device.ID, unclear bool) {
+	id := idOf(n.DeviceID)
+	switch {
+	case !m.isBoth(id) || m.isLone(id):
+	case n.Address.V == 0:
+		return m.chips[id], false
+	case m.perChip || last != id && m.reaches(last, id) && last != event.NoDevice:
+	case last == id && !m.reaches(id, id):
+		return m.chips[id], false
+	default:
+		unclear = true
+	}
+	return []device.ID{id}, unclear
+}
+
+// resolve gives a node without an id the one chip that it means. A free of circular buffers without an id reaches
+// all devices. A tensor without a type lies on no device.
+func (m *members) resolve(n *node) {
+	if n.DeviceID.OK || !m.only.OK || n.Unreadable != nil {
+		return
+	}
+	switch n.Type {
+	case typeTensor:
+		if !n.Buffer.BufferType.OK {
+			return
+		}
+	case typeCircularBufferAllocate, typeDataflowBufferAllocate, typeScratchpadAllocate, typeBuffer, typeBufferAllocate, typeBufferDeallocate:
+	default:
+		return
+	}
+	n.DeviceID = event.Some(uint64(m.only.V))
+}
+
 // sharing yields the values of a map whose keys may mean one device with an id. It visits the
 // keys, or the ids that may share a device with the id, whichever are fewer.
 func sharing[V any](members *members, of map[device.ID]V, id device.ID) iter.Seq[V] {
@@ -110,13 +174,22 @@ func sharing[V any](members *members, of map[device.ID]V, id device.ID) iter.Seq
 			return
 		}
 		seen := map[device.ID]bool{}
-		for _, one := range append([]device.ID{id}, members.chips[id]...) {
+		visit := func(one device.ID) bool {
 			for other := range members.above(one) {
 				v, ok := of[other]
 				if ok && !seen[other] && !yield(v) {
-					return
+					return false
 				}
 				seen[other] = true
+			}
+			return true
+		}
+		if !members.isBoth(id) && !visit(id) {
+			return
+		}
+		for _, one := range members.chips[id] {
+			if !visit(one) {
+				return
 			}
 		}
 	}

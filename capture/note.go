@@ -18,7 +18,6 @@ const (
 	noteDanglingConnection = "dangling-connection" // a connection to a node that does not exist
 	noteDuplicateKey       = "duplicate-key"       // a key comes twice with equal values
 	noteEndWithoutStart    = "end-without-start"   // a function ends that did not start
-	noteIDCollision        = "id-collision"        // an id is that of a chip and of a mesh
 	noteInferred           = "inferred"            // an operation that hit the program cache: its CBs are those of its last run
 	noteMeshUnknown        = "mesh-unknown"        // a free names an id whose chips the capture does not show
 	noteOperationFailed    = "operation-failed"    // the capture records an error
@@ -33,6 +32,7 @@ const (
 const (
 	hiddenApart     = "buffers-apart"      // L1 buffers under ids without runs
 	hiddenBetween   = "between-operations" // a database does not say which L1 buffers died between its operations
+	hiddenCollision = "id-collision"       // a number may be a chip's or a mesh's in nodes of circular buffers
 	hiddenCacheHit  = "cache-hit"          // an operation that hit the program cache and is not known from before
 	hiddenGap       = "window-gap"         // a window does not list the L1 buffers that came before it, behind the last window
 	hiddenNotShown  = "not-shown"          // an operation ran something, and placed nothing

@@ -2,6 +2,7 @@ package capture
 
 import (
 	"hash/maphash"
+	"strings"
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
@@ -12,11 +13,14 @@ import (
 // whether one of them found its program in the program cache.
 type operations struct {
 	known   *knowledge
-	stack   []function        // that run, the innermost one last
-	freeing *freeing          // nil if something followed it
-	hidden  event.Opt[uint64] // last node that hides a free of circular buffers, or may
-	texts   map[string]string // names and paths: a capture repeats its operations
-	bytes   int               // of them
+	ranMore func(op operation, runs int, mesh device.ID) bool // reports whether an operation is known to have run a program there
+	dead    freeNode                                          // the last end of a program
+	nodes   int                                               // that placed something, so far
+	stack   []function                                        // that run, the innermost one last
+	freeing *freeing                                          // nil if something followed it
+	hidden  event.Opt[uint64]                                 // last node that hides a free of circular buffers, or may
+	texts   map[string]string                                 // names and paths: a capture repeats its operations
+	bytes   int                                               // of them
 	text    []byte
 	seed    maphash.Seed
 	step    step
@@ -37,17 +41,27 @@ type step struct {
 	says   bool     // the capture says so
 	behind *freeing // the free of that program; nil = it has none
 	closed *freeing // a free that nothing followed
+	short  *freeing // frees behind which fewer nodes placed something than there are frees
 	again  bool     // a free repeats the node before it
+	dies   bool     // a free is the end of a program
 	hides  bool     // a free may announce programs together with a hidden one
 	ends   bool     // a function ends
 	aborts bool     // by an exception
 	noted  bool     // which a function in it says already
 }
 
+// A freeNode is a free of circular buffers.
+type freeNode struct {
+	id    device.ID
+	after uint64 // counter of the next node; 0 = there was no free
+}
+
 // A freeing is a circular_buffer_deallocate_all that nothing followed yet.
 type freeing struct {
 	counter  uint64
-	last     uint64 // of several back to back
+	frees    int // back to back
+	runs     int // of the function's groups of frees: this is the n-th, from 1; of the last one whose programs ran
+	nodes    int // nodes that placed something before
 	device   device.ID
 	name     string // of the innermost function
 	start    uint64 // its counter
@@ -59,7 +73,7 @@ type freeing struct {
 
 // repeats reports whether a free repeats the node before it.
 func (f *freeing) repeats(n *node, id device.ID) bool {
-	return f != nil && f.device == id && f.last+1 == n.Counter
+	return f != nil && f.device == id && f.counter+uint64(f.frees) == n.Counter
 }
 
 // next returns the step of a node, which is valid until the next one. With lost it is not known
@@ -103,6 +117,7 @@ func (o *operations) unfinished(at uint64, lost bool) *step {
 func (o *operations) finish(at uint64, lost bool) *step {
 	s := o.now(at)
 	if len(o.stack) > 0 {
+		o.endGroup(s)
 		o.hit(s, lost)
 	}
 	o.close(s)
@@ -117,6 +132,7 @@ func (o *operations) now(at uint64) *step {
 
 // place records that something is placed in the innermost function.
 func (o *operations) place() {
+	o.nodes++
 	o.freeing = nil
 	if inner := o.inner(); inner != nil {
 		inner.placed = true
@@ -131,18 +147,47 @@ func (o *operations) free(s *step, lost bool) {
 		o.place()
 		return
 	}
-	if s.again = o.freeing.repeats(s.node, id); s.again && !o.known.members.onlyChip(id) {
-		o.freeing.last = s.at
+	if s.again = o.freeing.repeats(s.node, id); s.again {
+		o.freeing.frees++
+		return
+	}
+	if s.dies = o.dies(id, s.at); s.dies {
+		o.dead = freeNode{id, s.at + 1}
 		return
 	}
 	if o.ownFree() != nil {
 		o.hit(s, lost)
 	}
 	o.close(s)
-	o.freeing = &freeing{counter: s.at, last: s.at, device: id, depth: len(o.stack)}
+	o.freeing = &freeing{counter: s.at, frees: 1, nodes: o.nodes, device: id, depth: len(o.stack)}
 	if inner := o.inner(); inner != nil {
+		o.endGroup(s)
 		o.freeing.cacheHit, o.freeing.name, o.freeing.start = inner.cacheHit, inner.name, inner.start
-		o.freeing.inOp, o.freeing.settled = !o.known.members.onlyChip(id), inner.unread || lost
+		o.freeing.inOp, o.freeing.settled = true, inner.unread || lost
+		o.freeing.runs = inner.runs() + 1
+		inner.group = o.freeing
+	}
+}
+
+// dies reports whether a free is the end of a program.
+func (o *operations) dies(id device.ID, at uint64) bool {
+	inner := o.inner()
+	switch kind := o.known.freeOf(id, at); {
+	case o.dead == (freeNode{id, at}) && at > 0:
+		return true
+	case kind == freeAsks:
+		return inner == nil || !o.ranMore(o.call().key, inner.runs()+1, id)
+	default:
+		return kind == freeEnds
+	}
+}
+
+// endGroup ends the last group of frees of the innermost function.
+func (o *operations) endGroup(s *step) {
+	c := o.inner()
+	of := c.group
+	if n := o.nodes; of != nil && n > of.nodes && n-of.nodes < of.frees && !of.settled && !c.unread {
+		s.short = of
 	}
 }
 
@@ -171,6 +216,7 @@ func (o *operations) reaches(id device.ID, n *node) bool {
 // end ends the innermost function.
 func (o *operations) end(s *step, lost bool) {
 	s.ends = true
+	o.endGroup(s)
 	if f := o.inner(); s.aborts {
 		s.noted, f.aborted = f.aborted, true
 	}
@@ -218,10 +264,12 @@ type function struct {
 	start     uint64 // counter
 	arguments uint64
 	cacheHit  event.Opt[bool]
-	placed    bool   // something was placed in it, or inferred
-	aborted   bool   // an exception ended a function in it
-	unread    bool   // its start cannot be read
-	hidden    uint64 // 1 more than the start of the outermost function around it that cannot be read, or 0
+	placed    bool      // something was placed in it, or inferred
+	aborted   bool      // an exception ended a function in it
+	unread    bool      // its start cannot be read
+	key       operation // of a device operation with arguments
+	group     *freeing  // its last group of frees
+	hidden    uint64    // 1 more than the start of the outermost function around it that cannot be read, or 0
 }
 
 // A chain is the names of functions that run inside each other, joined. Of long ones it has
@@ -233,13 +281,25 @@ type chain struct {
 	hash   uint64 // of all names, whole
 }
 
-// An operation is the functions that run, and the arguments of the innermost one.
+// runs returns how many groups of frees the function had.
+func (f *function) runs() int {
+	if f.group == nil {
+		return 0
+	}
+	return f.group.runs
+}
+
+// An operation is the key of programs in the program cache, as far as a capture has it. Of a device operation with
+// arguments it does not contain the caller, as in tt-metal.
 type operation struct {
-	path      string
-	cut       uint64 // hash of the whole names where the path has not all of them, else 0
+	name      string // of a device operation with arguments; else the functions that run
+	cut       uint64 // hash of the whole names where name has not all of them, else 0
 	arguments uint64
 	hidden    uint64 // as of the function: an operation in one that cannot be read is like no other
 }
+
+// deviceOperation is how tt-metal's names of device operations end.
+const deviceOperation = "DeviceOperation"
 
 // maxTextBytes bounds the names and paths that are remembered. Beyond it all are forgotten
 // and found anew.
@@ -268,6 +328,12 @@ func (o *operations) enter(n *node) {
 	}
 	in.cut = len(n.Function.Name) > shown.MaxName || around.length > shown.MaxOutput
 	in.names = o.join(around, n.Function.Name, in.name)
+	if in.arguments != 0 && !in.unread && strings.HasSuffix(n.Function.Name, deviceOperation) {
+		in.key = operation{name: in.name, arguments: in.arguments}
+		if len(n.Function.Name) > shown.MaxName {
+			in.key.cut = o.hash(0, n.Function.Name)
+		}
+	}
 	o.stack = append(o.stack, in)
 }
 
@@ -298,9 +364,11 @@ func (o *operations) leave() {
 
 // A call is where a node stands among the functions that run. The zero call is outside of all.
 type call struct {
-	operation
-	name  string // of the innermost function
+	key   operation
+	path  string // functions that run
+	name  string // of the innermost one
 	start uint64 // its counter
+	runs  int    // its groups of frees so far
 	depth int    // how many functions run
 }
 
@@ -311,12 +379,18 @@ func (o *operations) call() call {
 		return call{}
 	}
 	if inner.call.path == "" {
-		inner.call = call{operation{o.path(), 0, inner.arguments, inner.hidden}, inner.name, inner.start, len(o.stack)}
-		if inner.cut {
-			inner.call.cut = inner.names.hash
+		c := call{key: inner.key, path: o.path(), name: inner.name, start: inner.start, depth: len(o.stack)}
+		if c.key.name == "" {
+			c.key = operation{name: c.path, arguments: inner.arguments, hidden: inner.hidden}
+			if inner.cut {
+				c.key.cut = inner.names.hash
+			}
 		}
+		inner.call = c
 	}
-	return inner.call
+	c := inner.call
+	c.runs = inner.runs()
+	return c
 }
 
 // path returns the names of the functions that run, outermost first. Those around the

@@ -1,6 +1,8 @@
 package capture
 
 import (
+	"slices"
+
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/shown"
@@ -14,13 +16,15 @@ type places struct {
 	memory   *memory
 	upstream upstreamSums
 	shows    shows
-	at       uint64 // counter of the node at hand
-	farthest uint64 // largest counter that a connection names
+	unclear  map[device.ID]bool // numbers of circular buffers that may be a chip's or a mesh's
+	at       uint64             // counter of the node at hand
+	farthest uint64             // largest counter that a connection names
+	freed    device.ID          // id of the last free with one
 }
 
 func newPlaces(known *knowledge, opt Options) *places {
 	g, a := newGround(known, opt), newAbsentees()
-	return &places{ground: g, opt: opt, programs: newPrograms(g, a), memory: newMemory(g, a)}
+	return &places{ground: g, opt: opt, freed: event.NoDevice, unclear: map[device.ID]bool{}, programs: newPrograms(g, a), memory: newMemory(g, a)}
 }
 
 // stand records where the stage stands: at a node, and in which functions.
@@ -31,6 +35,7 @@ func (p *places) stand(s *step) {
 // next records a node. Each type that decoder.decodes knows has its case here.
 func (p *places) next(s *step) {
 	n := s.node
+	p.known.members.resolve(n)
 	p.stand(s)
 	p.note(n)
 	p.attend(s.at)
@@ -108,33 +113,45 @@ func (p *places) completeOn(id device.ID) { p.complete(p.at, p.programs.open.on(
 func (p *places) place(n *node) {
 	p.shows.placed, p.shows.recorded = true, p.shows.recorded || n.Address.V != 0
 	p.upstream.place(n)
-	u := p.units.byID[idOf(n.DeviceID)]
-	if n.Address.V == 0 && !n.Placed.Global && p.specs.hidesBase() {
-		p.programs.hidePrograms(n.Counter, u.id)
-		return
+	on, unclear := p.known.members.places(n, p.freed)
+	if unclear {
+		p.unclear[on[0]] = true
 	}
-	p.programs.place(n, u)
+	for _, id := range on {
+		u := p.units.byID[id]
+		if n.Address.V == 0 && !n.Placed.Global && p.specs.hidesBase() {
+			p.programs.hidePrograms(n.Counter, id)
+			continue
+		}
+		p.programs.place(n, u)
+	}
 }
 
 // free ends the runs of the unit that a node names, and of the chips of the mesh
 // with that id; without an id, of all.
 func (p *places) free(s *step) {
 	id := idOf(s.node.DeviceID)
-	if s.hides {
-		p.completeOn(id)
-		p.programs.hideFree(s.at, id)
-		return
+	if id != event.NoDevice {
+		p.freed = id
 	}
-	if s.again && p.programs.heralds.again(id) {
+	switch {
+	case s.hides:
+		p.hideFree(s.at, id)
+		return
+	case s.again:
+		p.programs.heralds.again(id)
+		return
+	case s.dies:
+		u := p.units.byID[id]
+		p.complete(s.at, p.programs.open.of(u))
+		p.programs.end(s.at, u)
 		return
 	}
 	p.hit(s)
 	p.close(s.closed)
+	p.lack(s.short)
 	p.completeOn(id)
 	p.programs.free(s.at, id)
-	if p.known.members.onlyChip(id) {
-		return
-	}
 	p.programs.lift(id)
 	if !p.known.members.unread || id == event.NoDevice {
 		return
@@ -144,6 +161,12 @@ func (p *places) free(s *step) {
 	p.programs.hideUnits(s.at, others)
 }
 
+// hideFree records a hidden free of circular buffers.
+func (p *places) hideFree(at uint64, id device.ID) {
+	p.complete(at, p.programs.open.of(p.units.either(id)...))
+	p.programs.hideFree(at, id)
+}
+
 // close ends a free that nothing followed. An operation that is not known to have
 // hit the program cache, or was aborted, ran something hidden. In a plan nothing is.
 func (p *places) close(f *freeing) {
@@ -151,6 +174,13 @@ func (p *places) close(f *freeing) {
 		return
 	}
 	if !f.cacheHit.V || p.known.aborted[f.start] {
+		p.lack(f)
+	}
+}
+
+// lack notes that some of the programs that frees announced are not shown, if f is not nil. In a plan nothing is hidden.
+func (p *places) lack(f *freeing) {
+	if f != nil {
 		p.shows.not(p.out.unlessPlan, f.name, f.start)
 	}
 }
@@ -166,8 +196,9 @@ func (p *places) hit(s *step) {
 		first = f.counter
 	}
 	var rounds [][]start
+	all := true
 	if !p.opt.NoInfer {
-		rounds = p.programs.again(f, first, s.at)
+		rounds, all = p.programs.again(f, first)
 	}
 	for _, starts := range rounds {
 		for _, one := range starts {
@@ -176,6 +207,9 @@ func (p *places) hit(s *step) {
 		p.programs.start(starts, s.at)
 	}
 	known := len(rounds) > 0
+	if known && !all {
+		p.shows.not(p.out.hidden, s.call.name, s.call.start)
+	}
 	if known {
 		p.out.notes.add(noteInferred, int64(first), s.call.name)
 	} else if s.says {
@@ -203,6 +237,7 @@ func (p *places) end(s *step) {
 		p.programs.abort(s)
 	}
 	p.hit(s)
+	p.lack(s.short)
 	p.complete(s.at, p.programs.open.from(s.call.depth))
 	if p.opt.Operations {
 		p.out.tell(&event.Event{Kind: event.KindOpEnd, Node: s.at})
@@ -273,4 +308,27 @@ func (p *places) allocate(n *node, id device.ID) {
 		return
 	}
 	p.memory.add(b, n)
+}
+
+// apart returns the ids whose L1 buffers no program is compared with. A program is compared with buffers under its
+// own id, and with buffers of the meshes of its chip. A chip that runs nothing is no reason to doubt; an id that may
+// be a mesh is, and so is a chip whose mesh runs under the id of the mesh. Programs without an id are compared with no
+// buffer that has one.
+func (p *places) apart() (ids []device.ID) {
+	m := p.known.members
+	nameless := p.units.byID[event.NoDevice]
+	for id := range p.memory.own {
+		u := p.units.byID[id]
+		onMesh := func(mesh *unit) bool { return mesh.ran && mesh.id != event.NoDevice }
+		switch {
+		case p.units.ran == 0, id == event.NoDevice:
+		case nameless != nil && nameless.ran:
+			ids = append(ids, id)
+		case u != nil && u.ran, m.isMesh(id):
+		case !m.isChip[id], slices.ContainsFunc(p.units.meshesOf(id), onMesh):
+			ids = append(ids, id)
+		}
+	}
+	slices.SortFunc(ids, byID)
+	return ids
 }

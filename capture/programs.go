@@ -27,7 +27,7 @@ type programs struct {
 
 func newPrograms(g *ground, a *absentees) *programs {
 	return &programs{
-		ground: g, layouts: newLayouts(), hits: hits{}, open: openRuns{units: g.units}, heralds: newHeralds(g.units),
+		ground: g, layouts: newLayouts(), hits: newHits(), open: openRuns{units: g.units}, heralds: newHeralds(g.units),
 		hidden: hiddenPrograms{ran: map[hiddenRun]bool{}}, absent: a,
 	}
 }
@@ -35,7 +35,7 @@ func newPrograms(g *ground, a *absentees) *programs {
 // place records a node that places a CB, dataflow buffer or scratchpad on a unit.
 func (p *programs) place(n *node, u *unit) {
 	if u.blind {
-		p.hidden.hide(hiddenRun{operation: p.call.operation, on: u.id})
+		p.hidden.hide(hiddenRun{operation: p.call.key, on: u.id})
 		u.since.shown = true
 		return
 	}
@@ -60,15 +60,33 @@ func (p *programs) place(n *node, u *unit) {
 // free records a free with an id: the runs that it reaches end, and others are announced.
 func (p *programs) free(at uint64, id device.ID) {
 	p.heralds.announce(id, at)
+	p.endRuns(at, p.units.among(&p.heralds.alive, id))
+	if p.heralds.aimless(id, p.known) {
+		p.out.notes.add(noteMeshUnknown, int64(at), fmt.Sprintf("id %d", id))
+	}
+}
+
+// end records a free by the end of a program: the run of the unit ends.
+func (p *programs) end(at uint64, u *unit) {
+	if u == nil {
+		return
+	}
+	if p.heralds.awake.has(u) {
+		u.since.over = u.since.over || u.since.shown
+	}
+	if p.heralds.alive.has(u) {
+		p.endRuns(at, []*unit{u})
+	}
+}
+
+// endRuns ends the runs that are alive on some units.
+func (p *programs) endRuns(at uint64, on []*unit) {
 	var ended []device.ID
-	for _, u := range p.units.among(&p.heralds.alive, id) {
+	for _, u := range on {
 		ended = append(ended, u.id)
 		p.heralds.end(u)
 	}
 	p.tellFreed(ended, at)
-	if p.heralds.aimless(id, p.known) {
-		p.out.notes.add(noteMeshUnknown, int64(at), fmt.Sprintf("id %d", id))
-	}
 }
 
 // abort records that an exception ends the innermost function, once for all functions
@@ -138,7 +156,7 @@ func (p *programs) completeParts(all [][]*run, i int, at uint64) {
 		r.told, r.program = len(r.cbs), what.program
 		on := r.where()
 		starts = append(starts, start{what, r.on, on, r.first, nil})
-		if !what.aborted && !p.hidden.covers(r.call.operation, r.on.id) {
+		if !what.aborted && !p.hidden.covers(r.call.key, r.on.id) {
 			p.hits.remember(r, remembered{what.program, r.first, on.CBFirst, on.CBLast, what.unsettled})
 		}
 		if i+1 < len(parts) {
@@ -249,66 +267,83 @@ func (p *programs) unsettles(r *run) bool {
 	return true
 }
 
-// again returns what runs where an operation found its programs in the cache: its last workload, or another one of
-// its workloads, on the units that its free reaches, one program after the other. first is the node that shows it, at
-// the present one.
-func (p *programs) again(f *freeing, first, at uint64) (rounds [][]start) {
-	key, reached := p.call.operation, event.NoDevice // all
-	if f != nil && f.device != event.NoDevice {
-		if p.known.members.isChip[f.device] || p.known.members.isMesh(f.device) {
-			reached = f.device
+// again returns what runs where an operation found its programs in the cache, one program after the other. A workload
+// that ran behind fewer frees is followed by the next one of its call. all reports whether each free has its programs.
+// first is the node that shows the first one.
+func (p *programs) again(f *freeing, first uint64) (rounds [][]start, all bool) {
+	key := hitKey{p.call.key, max(p.call.runs, 1)}
+	if f == nil {
+		if rounds, _ = p.ran(key, event.NoDevice, first); len(rounds) == 0 {
+			key.runs = p.hits.last[key.operation]
+			rounds, _ = p.ran(key, event.NoDevice, first)
 		}
+		return rounds, len(rounds) > 0
 	}
-	for _, on := range p.ranBy(key, reached) {
-		workloads := p.hits[key][on.id].ended(on)
-		if len(workloads) == 0 || p.hidden.covers(key, on.id) {
+	for used := 0; used < f.frees; key.runs++ {
+		more, frees := p.ran(key, f.device, first+uint64(used))
+		if frees == 0 {
+			return rounds, false
+		}
+		f.runs, used, rounds = key.runs, used+frees, append(rounds, more...)
+	}
+	return rounds, true
+}
+
+// ran returns the last workload of an operation, or another one of its workloads, on the units that an id reaches, and
+// behind how many frees it ran.
+func (p *programs) ran(key hitKey, id device.ID, first uint64) (rounds [][]start, frees int) {
+	if !p.known.members.isChip[id] && !p.known.members.isMesh(id) {
+		id = event.NoDevice // all
+	}
+	for on, u := range p.hits.ran[key] {
+		workloads := u.ended(p.units.byID[on])
+		if len(workloads) == 0 || !p.known.members.reaches(id, on) || p.hidden.covers(key.operation, on) {
 			continue
 		}
 		last := workloads[len(workloads)-1]
+		frees = max(frees, last.frees, 1)
 		others, unsettled := otherThan(last, workloads)
 		for i, r := range last.programs {
 			if i == len(rounds) {
 				rounds = append(rounds, nil)
 			}
-			what := startKey{program: r.program, op: key.path, inferred: true, unsettled: r.unsettled}
-			one := start{what, on, event.RunDevice{Device: on.id, First: first, Last: first, CBFirst: r.cbFirst, CBLast: r.cbLast}, r.first, nil}
+			one := p.startOf(r, on, first, p.call.path)
 			if i == 0 && len(others) > 0 {
 				one.what.others, one.what.othersUnsettled, one.others = fmt.Sprint(others), unsettled, others
 			}
 			rounds[i] = append(rounds[i], one)
 		}
 	}
-	return rounds
+	return rounds, frees // in no order of units: start orders them
 }
 
-// ranBy returns the units that an id reaches on which an operation is known to have run.
-func (p *programs) ranBy(key operation, id device.ID) (on []*unit) {
-	known := p.hits[key]
-	if id != event.NoDevice && len(p.known.members.chips[id]) < len(known) {
-		for _, u := range p.units.reached(id) {
-			if known[u.id] != nil {
-				on = append(on, u)
-			}
-		}
-		return on
-	}
-	for of := range known {
-		if p.known.members.reaches(id, of) {
-			on = append(on, p.units.byID[of])
+// ranMore reports whether the n-th group of frees of a call of an operation is known to have run a program on a mesh.
+func (p *programs) ranMore(op operation, n int, mesh device.ID) bool {
+	for on := range p.hits.ran[hitKey{op, n}] {
+		if p.known.members.reaches(mesh, on) {
+			return true
 		}
 	}
-	return on // in no order: start orders them
+	return false
 }
 
-// hidePrograms hides the programs that the units of an id show now, up to the next free. The unit with
-// the id is met.
+// startOf returns the start of a remembered program on a unit. A node shows it, in the functions of a path.
+func (p *programs) startOf(r remembered, on device.ID, at uint64, path string) start {
+	where := event.RunDevice{Device: on, First: at, Last: at, CBFirst: r.cbFirst, CBLast: r.cbLast}
+	what := startKey{program: r.program, op: path, inferred: true, unsettled: r.unsettled}
+	return start{what, p.units.byID[on], where, r.first, nil}
+}
+
+// hidePrograms hides the programs that the units of an id show now, up to the next free.
 func (p *programs) hidePrograms(at uint64, id device.ID) {
 	if id != event.NoDevice {
-		p.hidden.hide(hiddenRun{operation: p.call.operation, on: id})
-		p.hideProgram(at, p.units.byID[id])
+		for _, u := range p.units.either(id) {
+			p.hidden.hide(hiddenRun{operation: p.call.key, on: u.id})
+			p.hideProgram(at, u)
+		}
 		return
 	}
-	p.hidden.hide(hiddenRun{operation: p.call.operation, any: true})
+	p.hidden.hide(hiddenRun{operation: p.call.key, any: true})
 	if p.hidden.blind == len(p.units.order) {
 		return
 	}
@@ -321,7 +356,7 @@ func (p *programs) hidePrograms(at uint64, id device.ID) {
 // the next free.
 func (p *programs) hideFree(at uint64, id device.ID) {
 	if len(p.heralds.alive.all) > 0 || p.hidden.blind < len(p.units.order) {
-		p.hideUnits(at, slices.Clone(p.units.reached(id)))
+		p.hideUnits(at, p.units.either(id))
 	}
 }
 
@@ -331,7 +366,7 @@ func (p *programs) hideProgram(at uint64, u *unit) {
 	since := p.heralds.wake(u)
 	since.shown = true
 	if r := u.run; isOpen(u) {
-		p.hidden.hide(hiddenRun{operation: r.call.operation, on: u.id})
+		p.hidden.hide(hiddenRun{operation: r.call.key, on: u.id})
 		p.open.remove(r)
 		r.cbs = r.cbs[:r.told]
 		p.completeBefore(u, at)

@@ -49,9 +49,20 @@ func (r *Reader) events(opt Options, rank event.Opt[uint64], yield func(*event.E
 	if err := r.keep(opt.TempDir); err != nil {
 		return err
 	}
-	s := newSurvey(r)
+	s := newSurvey(r, newMembers())
 	if isLog, err := s.run(opt, yield); err != nil || isLog {
 		return err
+	}
+	if s.late {
+		again, err := r.again()
+		if err != nil {
+			return err
+		}
+		s = newSurvey(again, s.known.members)
+		s.again = true
+		if _, err := s.run(opt, yield); err != nil {
+			return err
+		}
 	}
 	if s.lacks() {
 		if err := r.read(s.known, opt, rank, ignore); err != nil {
@@ -90,8 +101,9 @@ type reading struct {
 }
 
 func newReading(r *Reader, opt Options, known *knowledge, rank event.Opt[uint64]) *reading {
-	p := newPlaces(known, opt)
-	return &reading{opt: opt, reader: r, rank: rank, known: known, operations: newOperations(known), places: p, out: p.out}
+	p, o := newPlaces(known, opt), newOperations(known)
+	o.ranMore = p.programs.ranMore
+	return &reading{opt: opt, reader: r, rank: rank, known: known, operations: o, places: p, out: p.out}
 }
 
 // run reads all nodes and yields their events.

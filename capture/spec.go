@@ -199,7 +199,7 @@ func (s *specs) conclude(small map[device.ID]uint64) {
 	for _, at := range small {
 		lowest = lower(lowest, at)
 	}
-	if k.said, k.saidWrong = k.banks.smallOf(spec, !s.tellsL1()); !k.said.ok {
+	if k.said, k.saidWrong = s.known.banks.smallOf(spec, !s.tellsL1()); !k.said.ok {
 		return
 	}
 	if lowest > 0 && lowest < spec.L1Size-k.said.bytes {

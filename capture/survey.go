@@ -2,6 +2,7 @@ package capture
 
 import (
 	"iter"
+	"maps"
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
@@ -14,28 +15,40 @@ import (
 type survey struct {
 	known   *knowledge
 	reader  *Reader
-	running []uint64 // starts of the functions that run
+	running []frame
 	live    *buffers
 	lost    counters // nodes that stand for buffers, or may, and cannot be read
 	past    *past
 	small   map[device.ID]uint64 // lowest address of an L1_SMALL buffer, by the id that it names
-	free    freeNode             // the last one
+	frees   groups
+	ids     namedIDs
+
+	again, late bool // it begins with all ids; another one is to begin with the ids of this one
 
 	several bool // frees back to back announce several programs
 	planned bool // a local CB has no address
 	placed  bool // one has an address
 }
 
-// A freeNode is a free of circular buffers.
-type freeNode struct {
-	id    device.ID
-	after uint64 // counter of the next node; 0 = there was no free
+// A frame is a function that runs.
+type frame struct {
+	start uint64
+	freed []device.ID // ids of its groups of frees
 }
 
-func newSurvey(r *Reader) *survey {
-	k := newKnowledge()
+// namedIDs are the ids that nodes name.
+type namedIDs struct {
+	all       map[device.ID]bool // of buffers, circular buffers, tensors and frees
+	addressed map[device.ID]bool // of circular buffers with addresses
+	nameless  bool               // a buffer or a circular buffer has no id
+	late      bool               // a number turned out to be a mesh and a chip after a node had named it
+}
+
+func newSurvey(r *Reader, m *members) *survey {
+	k := newKnowledge(m)
 	return &survey{
-		known: k, reader: r, live: newBuffers(k), lost: counters{}, past: newPast(k.members), small: map[device.ID]uint64{},
+		known: k, reader: r, live: newBuffers(k), lost: counters{}, past: newPast(m), small: map[device.ID]uint64{},
+		frees: newGroups(k), ids: namedIDs{all: map[device.ID]bool{}, addressed: map[device.ID]bool{}},
 	}
 }
 
@@ -54,7 +67,7 @@ func (s *survey) run(opt Options, yield func(*event.Event, error) bool) (isLog b
 		}
 		return nil
 	}
-	r.listed = s.past.census.add
+	r.listed = s.list
 	if r.part != nil {
 		s.live.sliced, s.past.time.sliced, r.ended = true, true, s.endSlice
 	}
@@ -74,6 +87,7 @@ func (s *survey) run(opt Options, yield func(*event.Event, error) bool) (isLog b
 // next records a node.
 func (s *survey) next(n *node) {
 	s.unallocated(n)
+	s.known.members.resolve(n)
 	s.past.next(n)
 	if n.Unreadable != nil {
 		s.unreadable(n)
@@ -83,9 +97,7 @@ func (s *survey) next(n *node) {
 	case typeCircularBufferAllocate, typeDataflowBufferAllocate, typeScratchpadAllocate:
 		s.place(n)
 	case typeCircularBufferDeallocateAll:
-		id := idOf(n.DeviceID)
-		s.several = s.several || s.free.after == n.Counter && n.Counter > 0 && s.free.id == id
-		s.free = freeNode{id, n.Counter + 1}
+		s.free(n)
 	case typeBuffer:
 		s.live.node(n)
 	case typeBufferAllocate:
@@ -99,15 +111,13 @@ func (s *survey) next(n *node) {
 		}
 		s.tensor(n)
 	case typeProgramExecution:
-		if n.DeviceID.OK && n.PhysicalDeviceID.OK {
-			s.known.members.member(device.ID(n.DeviceID.V), device.ID(n.PhysicalDeviceID.V))
-		}
+		s.execute(n)
 	case typeFunctionStart:
-		s.running = append(s.running, n.Counter)
+		s.running = append(s.running, frame{start: n.Counter})
 	case typeFunctionEnd:
 		s.leave(n.Function.Aborted)
 	case typeError:
-		s.known.sizes.banks.read(n.Error.Message)
+		s.known.banks.read(n.Error.Message)
 	}
 }
 
@@ -116,6 +126,7 @@ func (s *survey) unreadable(n *node) {
 	switch n.Type {
 	case typeCircularBufferAllocate, typeDataflowBufferAllocate, typeScratchpadAllocate:
 		if n.DeviceID.OK {
+			s.meet(device.ID(n.DeviceID.V))
 			s.known.ids[device.ID(n.DeviceID.V)] = true
 		}
 	case typeBufferAllocate:
@@ -131,7 +142,7 @@ func (s *survey) unreadable(n *node) {
 	case typeProgramExecution:
 		s.known.members.unread = true
 	case typeFunctionStart:
-		s.running = append(s.running, n.Counter)
+		s.running = append(s.running, frame{start: n.Counter})
 	case typeFunctionEnd:
 		s.leave(true)
 	case "": // it may be any node
@@ -148,38 +159,105 @@ func (s *survey) leave(aborted bool) {
 	if last < 0 {
 		return
 	}
+	of := s.running[last]
 	if aborted && len(s.known.aborted) < maxTensors {
-		s.known.aborted[s.running[last]] = true
+		s.known.aborted[of.start] = true
 	}
+	s.frees.end(of)
 	s.running = s.running[:last]
+}
+
+// name records an id that a node names.
+func (s *survey) name(id device.ID) {
+	if id == event.NoDevice {
+		s.ids.nameless = true
+		return
+	}
+	s.ids.all[id] = true
 }
 
 // place records a node that places a circular buffer, a dataflow buffer or a scratchpad.
 func (s *survey) place(n *node) {
-	id := idOf(n.DeviceID)
-	s.known.ids[id], s.known.placed[id] = true, true
-	s.see(n.Placed.Cores)
+	id, m := idOf(n.DeviceID), s.known.members
+	s.name(id)
+	if n.Address.V != 0 && id != event.NoDevice {
+		s.ids.addressed[id] = true
+		m.perChip = m.perChip || m.onlyChip(id)
+	}
+	on, _ := m.places(n, s.frees.named)
+	for _, unit := range on {
+		s.known.ids[unit] = true
+	}
+	s.known.placed[id] = true
+	s.frees.place(on, n.Counter)
+	for r := range n.Placed.Cores.All() {
+		s.see(r.End)
+	}
 	s.placed = s.placed || n.Address.V != 0
 	s.planned = s.planned || n.Address.V == 0 && !n.Placed.Global
 }
 
-// see records the cores of a node.
-func (s *survey) see(set l1.CoreRangeSet) {
+// see records the farthest core of a rectangle.
+func (s *survey) see(end l1.Core) {
 	seen := &s.known.seen
-	for r := range set.All() {
-		*seen = l1.Core{X: max(seen.X, r.End.X), Y: max(seen.Y, r.End.Y)}
-	}
+	*seen = l1.Core{X: max(seen.X, end.X), Y: max(seen.Y, end.Y)}
 }
 
-// mesh records which chips of a mesh have a part of a tensor.
+// free records a free of circular buffers.
+func (s *survey) free(n *node) {
+	id := idOf(n.DeviceID)
+	if id != event.NoDevice {
+		s.ids.all[id] = true
+	}
+	var in *frame
+	if len(s.running) > 0 {
+		in = &s.running[len(s.running)-1]
+	}
+	s.several = s.frees.free(id, n.Counter, in) || s.several
+}
+
+// execute records an execution.
+func (s *survey) execute(n *node) {
+	m := s.known.members
+	m.executed, m.perChip = true, true
+	if !n.PhysicalDeviceID.OK {
+		return
+	}
+	chip := device.ID(n.PhysicalDeviceID.V)
+	if n.DeviceID.OK {
+		s.pair(device.ID(n.DeviceID.V), chip, true)
+	} else {
+		s.pair(chip, chip, false)
+	}
+	s.frees.execute(chip, n.Counter)
+}
+
+// mesh records which chips of a mesh have a part of a tensor. A view without a buffer of its own has no id, and
+// its parts repeat the ids of chips.
 func (s *survey) mesh(n *node) {
 	if n.Anomaly.Has(event.AnomalyDeviceTensors) {
 		s.known.members.unread = true
 	}
 	for _, t := range n.Tensor.DeviceTensors {
 		if t.MeshDeviceID.OK {
-			s.known.members.member(device.ID(t.MeshDeviceID.V), device.ID(t.DeviceID))
+			s.pair(device.ID(t.MeshDeviceID.V), device.ID(t.DeviceID), n.DeviceID.OK || t.MeshDeviceID.V != t.DeviceID)
 		}
+	}
+	if n.DeviceID.OK {
+		s.name(device.ID(n.DeviceID.V))
+	}
+}
+
+// pair records a chip and, if isMesh is true, a mesh that has it.
+func (s *survey) pair(mesh, chip device.ID, isMesh bool) {
+	m := s.known.members
+	was := m.isBoth(mesh) && m.isBoth(chip)
+	m.isChip[chip] = true
+	if isMesh {
+		m.join(mesh, chip)
+	}
+	if !was {
+		s.ids.late = s.ids.late || m.isBoth(mesh) && s.ids.all[mesh] || m.isBoth(chip) && s.ids.all[chip]
 	}
 }
 
@@ -187,11 +265,12 @@ func (s *survey) mesh(n *node) {
 func (s *survey) allocate(n *node) {
 	delete(s.live.tensors, n.Counter) // a buffer named it, and it is no tensor
 	b := s.live.allocation(n)
+	s.name(idOf(n.DeviceID))
 	if b == nil {
 		s.hide(n, idOf(n.DeviceID))
 		return
 	}
-	s.known.ids[b.said.named] = true
+	s.meet(b.said.named)
 	if of := s.live.backed(b); of != nil {
 		of.back(b)
 		return
@@ -207,9 +286,21 @@ func (s *survey) allocate(n *node) {
 	}
 }
 
+// meet records the units on which the buffers of an id lie.
+func (s *survey) meet(id device.ID) {
+	if !s.known.members.isBoth(id) {
+		s.known.ids[id] = true
+		return
+	}
+	for _, chip := range s.known.members.chips[id] {
+		s.known.ids[chip] = true
+	}
+}
+
 // deallocate records a free.
 func (s *survey) deallocate(n *node) {
 	delete(s.live.tensors, n.Counter)
+	s.name(idOf(n.DeviceID))
 	switch b, backing := s.live.pair(n); {
 	case b == nil:
 		if !s.live.freed(n) {
@@ -229,7 +320,9 @@ func (s *survey) tensor(n *node) {
 	if !ok {
 		return
 	}
-	s.see(n.Tensor.ShardGrid)
+	for r := range n.Tensor.ShardGrid.All() {
+		s.see(r.End)
+	}
 	list := s.live.byNode[node]
 	switch {
 	case named && len(list) > 0:
@@ -246,6 +339,17 @@ func (s *survey) tensor(n *node) {
 		b.shards = of
 		s.known.shards.set(b.ordinal, of)
 	}
+}
+
+// list records a row of a list of buffers.
+func (s *survey) list(row listedBuffer) {
+	if m := s.known.members; row.named == event.NoDevice && m.only.OK {
+		row.named = m.only.V
+	}
+	if !row.begins {
+		s.name(row.named)
+	}
+	s.past.census.add(row)
 }
 
 // hide records an allocation that cannot be read.
@@ -273,7 +377,9 @@ func (s *survey) unallocated(n *node) {
 func (s *survey) endSlice(start, next uint64) error {
 	if next > start {
 		s.unallocated(&node{})
-		s.running = s.running[:0]
+		for len(s.running) > 0 {
+			s.leave(false)
+		}
 		clear(s.live.tensors)
 		clear(s.past.clues.tensors)
 		s.past.time.spans = append(s.past.time.spans, span{start, next - 1})
@@ -284,8 +390,14 @@ func (s *survey) endSlice(start, next uint64) error {
 // end draws the conclusions from all nodes.
 func (s *survey) end(opt Options) {
 	s.unallocated(&node{})
+	for len(s.running) > 0 {
+		s.leave(false)
+	}
 	k, info := s.known, &s.reader.info
 	k.rows, k.badRows = info.Devices, info.Listed
+	if s.late = s.joinAll() && !s.again; s.late {
+		return // another survey begins with the ids of this one
+	}
 	if s.reader.part != nil {
 		k.before.ends = s.past.absences()
 		k.before.listed = s.past.census.devices
@@ -298,11 +410,57 @@ func (s *survey) end(opt Options) {
 		if one.kind == fit.KindL1Small {
 			s.small[one.named] = lower(s.small[one.named], one.address)
 		}
+		if m := k.members; !m.isChip[one.named] && !m.isMesh(one.named) {
+			k.ids[one.named] = true // it may be another name of a device that runs programs
+		}
 	}
 	if of := (&specs{opt: opt, known: k}); !opt.L1Small.OK { // else the sizes of the file are not used
 		of.contradict(s.small)
 		of.conclude(s.small)
 	}
+}
+
+// joinAll makes a mesh of the one chip of a capture of each id that no pair explains, if the file lists one device
+// and no node names another chip. It reports whether that, or a number that is a mesh and a chip, came too late for
+// this survey.
+func (s *survey) joinAll() (late bool) {
+	k, m := s.known, s.known.members
+	late = s.ids.late
+	for mesh := range m.chips {
+		late = late || m.isBoth(mesh) && !m.isLone(mesh)
+	}
+	if len(k.rows) == 0 || len(s.ids.all) == 0 {
+		return late
+	}
+	chip := device.ID(k.rows[0].ID)
+	for _, row := range k.rows {
+		if row.Unreadable || device.ID(row.ID) != chip {
+			return late
+		}
+	}
+	chips := maps.Clone(m.isChip)
+	for id := range s.ids.addressed {
+		if !m.isMesh(id) {
+			chips[id] = true
+		}
+	}
+	if len(chips) > 1 {
+		return late
+	}
+	for one := range chips {
+		chip = one
+	}
+	for id := range s.ids.all {
+		if id != chip && !m.isMesh(id) {
+			m.join(id, chip)
+			late = true
+		}
+	}
+	if s.ids.nameless && !m.only.OK {
+		m.only = event.Some(chip)
+		late = true
+	}
+	return late
 }
 
 // lacks reports whether a reading for events finds facts that this one cannot: where each of several programs

@@ -15,7 +15,6 @@ type unit struct {
 	id   device.ID
 	spec l1.Spec
 
-	own   bool // an L1 buffer was allocated under this very id
 	ran   bool // a program
 	blind bool // its programs are hidden up to the next free
 	since announced
@@ -51,7 +50,7 @@ func (u *units) reached(id device.ID) []*unit {
 	}
 	if u.reach[id] == nil {
 		var on []*unit
-		if one := u.byID[id]; one != nil {
+		if one := u.byID[id]; one != nil && !u.members.isBoth(id) {
 			on = append(on, one)
 		}
 		for _, chip := range u.members.chips[id] {
@@ -105,23 +104,13 @@ func (u *units) meshesOf(chip device.ID) []*unit {
 	return out
 }
 
-// apart returns the ids whose L1 buffers no run is compared with. A run is compared with buffers under its
-// own id, and with buffers of the meshes of its chip. A chip that runs nothing is no reason to doubt; an id that may
-// be a mesh is, and so is a chip whose mesh runs under the id of the mesh.
-func (u *units) apart() (ids []device.ID) {
-	if u.ran == 0 {
-		return nil
+// either returns the units of which a node that cannot be read may speak.
+func (u *units) either(id device.ID) []*unit {
+	on := slices.Clone(u.reached(id))
+	if one := u.byID[id]; one != nil && !slices.Contains(on, one) {
+		on = append(on, one)
 	}
-	for _, one := range u.order {
-		if one.id == event.NoDevice || !one.own || one.ran || u.members.isMesh(one.id) {
-			continue
-		}
-		onMesh := slices.ContainsFunc(u.meshesOf(one.id), func(m *unit) bool { return m.ran && m.id != event.NoDevice })
-		if !u.members.isChip[one.id] || onMesh {
-			ids = append(ids, one.id)
-		}
-	}
-	return ids
+	return on
 }
 
 // A crowd is some of the units, in no order.

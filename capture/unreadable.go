@@ -29,8 +29,7 @@ func (p *places) unreadable(s *step) {
 		p.programs.hidePrograms(s.at, id)
 	case typeCircularBufferDeallocateAll:
 		p.upstream.hidden = true
-		p.completeOn(id)
-		p.programs.hideFree(s.at, id)
+		p.hideFree(s.at, id)
 	case typeBufferAllocate:
 		p.upstream.hidden = true
 		p.completeOn(id)
@@ -63,5 +62,5 @@ func (p *places) hideAll(n *node) {
 	p.memory.hideAllocation(n, event.NoDevice)
 	p.memory.hideBuffers(n.Counter, event.NoDevice)
 	p.programs.hideExecution(event.NoDevice)
-	p.programs.hideFree(n.Counter, event.NoDevice)
+	p.hideFree(n.Counter, event.NoDevice)
 }
