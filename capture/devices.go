@@ -36,7 +36,8 @@ func (g *ground) declare() {
 		if !g.known.ids[id] {
 			continue
 		}
-		g.units.add(&unit{id: id, spec: e.Spec})
+		_, bases := g.specs.base(id)
+		g.units.add(&unit{id: id, spec: e.Spec, bases: bases})
 		if g.known.members.isHybrid(id) {
 			g.out.tell(&event.Event{Kind: event.KindHybrid, Devices: event.Some([]device.ID{id})})
 		}

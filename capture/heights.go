@@ -46,7 +46,13 @@ func (p *heights) locate(b *buffer, spec l1.Spec) {
 		return
 	}
 	low, high := border(b.place.on, spec)
-	between := l1.Range{Start: spec.CBBase, End: low}
+	base := spec.CBBase
+	for i, u := range b.place.on {
+		if base = max(base, u.spec.CBBase); i == 0 {
+			base = u.spec.CBBase
+		}
+	}
+	between := l1.Range{Start: base, End: low}
 	if b.said.kind == fit.KindL1Small {
 		between = l1.Range{Start: high, End: spec.L1Size}
 	}

@@ -36,7 +36,7 @@ func (h *heralds) wake(u *unit) *announced {
 	l := workload{}
 	for id := range h.units.members.above(u.id) {
 		if of := h.byID[id]; of != nil && of.programs > 0 && (l.most == 0 || of.at > l.at) {
-			l = workload{at: of.at, most: of.programs, found: 1}
+			l = workload{at: of.at, by: id, most: of.programs, found: 1}
 		}
 	}
 	u.since.workload = l

@@ -130,3 +130,16 @@ func otherThan(one workloadRan, workloads []workloadRan) (all [][]program.ID, un
 	slices.SortFunc(all, slices.Compare)
 	return all, unsettled
 }
+
+// find returns the first program of some kind.
+func (o *unitWorkloads) find(is func(remembered) bool) (r remembered, ok bool) {
+	if o == nil {
+		return r, false
+	}
+	for _, w := range o.workloads {
+		if i := slices.IndexFunc(w.programs, is); i >= 0 {
+			return w.programs[i], true
+		}
+	}
+	return r, false
+}

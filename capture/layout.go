@@ -2,6 +2,8 @@ package capture
 
 import (
 	"encoding/binary"
+	"hash/maphash"
+	"slices"
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
@@ -13,10 +15,18 @@ import (
 type layouts struct {
 	byContent map[string]program.ID
 	content   []byte
-	far       []l1.Core // by program: the largest coordinates that it names
+	far       []l1.Core   // by program: the largest coordinates that it names
+	locals    [][2]uint64 // by program: a hash of its local buffers; empty unless some program is shown on a part of its mesh
+	seeds     [2]maphash.Seed
 }
 
-func newLayouts() *layouts { return &layouts{byContent: map[string]program.ID{}} }
+func newLayouts(partly bool) *layouts {
+	l := &layouts{byContent: map[string]program.ID{}}
+	if partly {
+		l.seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
+	}
+	return l
+}
 
 // inside reports whether all cores that a program names are on a grid that the file says.
 func (l *layouts) inside(id program.ID, g *grid) bool {
@@ -24,14 +34,18 @@ func (l *layouts) inside(id program.ID, g *grid) bool {
 	return g.from != event.FromFile || int(far.X) < g.cols && int(far.Y) < g.rows
 }
 
-// of returns the program of a run. If it is a new one, cbs are its buffers, placed.
-func (l *layouts) of(run []program.CB, spec func() l1.Spec) (id program.ID, cbs []event.CB, err error) {
+// of returns the program of a run on a device whose circular buffers start at base. If it is a new one, cbs are its buffers, placed.
+func (l *layouts) of(run []program.CB, spec l1.Spec, base uint64) (id program.ID, cbs []event.CB, err error) {
 	l.read(run)
+	if !lies(run) {
+		l.content = binary.LittleEndian.AppendUint64(l.content, base)
+	}
 	if id, ok := l.byContent[string(l.content)]; ok {
 		return id, nil, nil
 	}
 	id = program.ID(len(l.byContent))
-	if cbs, err = placed(id, run, spec()); err != nil {
+	spec.CBBase = base
+	if cbs, err = placed(id, run, spec); err != nil {
 		return 0, nil, err
 	}
 	l.byContent[string(l.content)] = id
@@ -42,6 +56,10 @@ func (l *layouts) of(run []program.CB, spec func() l1.Spec) (id program.ID, cbs 
 		}
 	}
 	l.far = append(l.far, far)
+	if l.seeds != [2]maphash.Seed{} {
+		l.read(slices.DeleteFunc(slices.Clone(run), func(cb program.CB) bool { return cb.Global }))
+		l.locals = append(l.locals, [2]uint64{maphash.Bytes(l.seeds[0], l.content), maphash.Bytes(l.seeds[1], l.content)})
+	}
 	return id, cbs, nil
 }
 

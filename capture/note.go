@@ -22,7 +22,7 @@ const (
 	noteMeshUnknown        = "mesh-unknown"        // a free names an id whose chips the capture does not show
 	noteOperationFailed    = "operation-failed"    // the capture records an error
 	noteSmallWrong         = "l1-small-wrong"      // a bank that is too large for its L1, or reaches above an L1_SMALL buffer
-	noteSpecsDiffer        = "specs-differ"        // devices of the file differ in base or L1 size; the first is used
+	noteSpecsDiffer        = "specs-differ"        // devices of the file differ in L1 size; the first is used
 	noteUnattributed       = "unattributed"        // CBs, dataflow buffers or scratchpads that name no core
 	noteUnfinished         = "unfinished"          // functions that did not end: the run threw or was cut
 	noteUnknownType        = "unknown-node-type"   // nodes of kinds that are not known here
@@ -36,6 +36,7 @@ const (
 	hiddenCacheHit  = "cache-hit"          // an operation that hit the program cache and is not known from before
 	hiddenGap       = "window-gap"         // a window does not list the L1 buffers that came before it, behind the last window
 	hiddenNotShown  = "not-shown"          // an operation ran something, and placed nothing
+	hiddenSpecs     = "specs-differ"       // chips of a mesh whose circular buffers start at different addresses
 	hiddenOperation = "operation-lost"     // an operation that a database names and has no graph of
 
 	hiddenUnreadable = "unreadable" // nodes or rows with a field that cannot be read

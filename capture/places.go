@@ -24,7 +24,7 @@ type places struct {
 
 func newPlaces(known *knowledge, opt Options) *places {
 	g, a := newGround(known, opt), newAbsentees()
-	return &places{ground: g, opt: opt, freed: event.NoDevice, unclear: map[device.ID]bool{}, programs: newPrograms(g, a), memory: newMemory(g, a)}
+	return &places{ground: g, opt: opt, freed: event.NoDevice, unclear: map[device.ID]bool{}, programs: newPrograms(g, a, opt.NoInfer), memory: newMemory(g, a)}
 }
 
 // stand records where the stage stands: at a node, and in which functions.
@@ -119,12 +119,20 @@ func (p *places) place(n *node) {
 	}
 	for _, id := range on {
 		u := p.units.byID[id]
-		if n.Address.V == 0 && !n.Placed.Global && p.specs.hidesBase() {
+		if n.Address.V == 0 && !n.Placed.Global && p.hidesBase(u, n.Counter) {
 			p.programs.hidePrograms(n.Counter, id)
 			continue
 		}
 		p.programs.place(n, u)
 	}
+}
+
+// hidesBase reports whether the report hides where the circular buffers of a unit start.
+func (p *places) hidesBase(u *unit, at uint64) bool {
+	if u.bases && !u.blind {
+		p.out.hidden.add(hiddenSpecs, int64(at), "")
+	}
+	return u.bases || p.specs.hidesBase()
 }
 
 // free ends the runs of the unit that a node names, and of the chips of the mesh

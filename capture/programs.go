@@ -20,15 +20,16 @@ type programs struct {
 	heralds  heralds
 	hidden   hiddenPrograms
 	absent   *absentees
+	noInfer  bool              // Options.NoInfer
 	err      *event.InputError // a program has no layout: the reading ends
 	call     call              // where the node at hand stands
 	starting []event.Event     // room for those of start
 }
 
-func newPrograms(g *ground, a *absentees) *programs {
+func newPrograms(g *ground, a *absentees, noInfer bool) *programs {
 	return &programs{
-		ground: g, layouts: newLayouts(), hits: newHits(), open: openRuns{units: g.units}, heralds: newHeralds(g.units),
-		hidden: hiddenPrograms{ran: map[hiddenRun]bool{}}, absent: a,
+		ground: g, layouts: newLayouts(len(g.known.partly) > 0), hits: newHits(), open: openRuns{units: g.units}, heralds: newHeralds(g.units),
+		hidden: hiddenPrograms{ran: map[hiddenRun]bool{}}, absent: a, noInfer: noInfer,
 	}
 }
 
@@ -102,6 +103,7 @@ type start struct {
 	what startKey
 	unit *unit
 	on   event.RunDevice
+	key  hitKey // of a program that the capture shows
 
 	first  uint64         // counter of the first node that the capture shows of it
 	others [][]program.ID // workloads that may have begun instead of the one that this is the first program of
@@ -155,7 +157,7 @@ func (p *programs) completeParts(all [][]*run, i int, at uint64) {
 		p.known.bottom.program(r)
 		r.told, r.program = len(r.cbs), what.program
 		on := r.where()
-		starts = append(starts, start{what, r.on, on, r.first, nil})
+		starts = append(starts, start{what, r.on, on, hitKey{r.call.key, r.call.runs}, r.first, nil})
 		if !what.aborted && !p.hidden.covers(r.call.key, r.on.id) {
 			p.hits.remember(r, remembered{what.program, r.first, on.CBFirst, on.CBLast, what.unsettled})
 		}
@@ -163,8 +165,37 @@ func (p *programs) completeParts(all [][]*run, i int, at uint64) {
 			ended = append(ended, r.on.id)
 		}
 	}
-	p.start(starts, at)
+	p.start(p.spread(starts), at)
 	p.tellFreed(ended, at)
+}
+
+// spread adds starts on chips that show nothing behind the frees of their mesh, and had the program before: a capture
+// shows a known program on the chips alone that are new to it, without its global buffers.
+func (p *programs) spread(starts []start) []start {
+	if len(p.known.partly) == 0 || p.noInfer {
+		return starts
+	}
+	also := map[*unit]bool{}
+	for _, s := range starts {
+		of := p.heralds.wake(s.unit)
+		shown, ok := p.known.partly[of.at]
+		if !ok || s.what.continues || of.most == 0 {
+			continue
+		}
+		for _, chip := range p.known.members.chips[of.by] {
+			u := p.units.byID[chip]
+			if u == nil || also[u] || slices.Contains(shown, chip) || len(p.heralds.wake(u).programs) > len(of.programs) || p.hidden.covers(s.key.operation, chip) {
+				continue
+			}
+			r, ok := p.hits.ran[s.key][chip].find(func(r remembered) bool { return p.layouts.locals[r.program] == p.layouts.locals[s.what.program] })
+			if ok {
+				one := p.startOf(r, chip, of.at, s.what.op)
+				one.what.aborted, also[u] = s.what.aborted, true
+				starts = append(starts, one)
+			}
+		}
+	}
+	return starts
 }
 
 // completeBefore writes the programs of a workload that ended before the run of a unit, if there are any.
@@ -190,7 +221,7 @@ func (p *programs) tellFreed(ended []device.ID, at uint64) {
 
 // define returns the program of a run, and writes its definition if it is a new one.
 func (p *programs) define(r *run) program.ID {
-	id, cbs, err := p.layouts.of(r.cbs, p.specs.spec)
+	id, cbs, err := p.layouts.of(r.cbs, p.specs.spec(), r.on.spec.CBBase)
 	if err != nil {
 		p.err = cmp.Or(p.err, &event.InputError{Node: int64(r.first), Reason: err.Error(), Err: err})
 	}
@@ -331,7 +362,7 @@ func (p *programs) ranMore(op operation, n int, mesh device.ID) bool {
 func (p *programs) startOf(r remembered, on device.ID, at uint64, path string) start {
 	where := event.RunDevice{Device: on, First: at, Last: at, CBFirst: r.cbFirst, CBLast: r.cbLast}
 	what := startKey{program: r.program, op: path, inferred: true, unsettled: r.unsettled}
-	return start{what, p.units.byID[on], where, r.first, nil}
+	return start{what: what, unit: p.units.byID[on], on: where, first: r.first}
 }
 
 // hidePrograms hides the programs that the units of an id show now, up to the next free.

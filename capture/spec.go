@@ -61,11 +61,33 @@ func (s *specs) spec() l1.Spec {
 	return s.chosen
 }
 
-// differ returns how many devices differ from the first one in the size of L1 or the base.
+// base returns where circular buffers of a unit start: by its own row, the rows of its meshes or those of its chips, else
+// by the first row. differ reports whether these rows disagree.
+func (s *specs) base(id device.ID) (base uint64, differ bool) {
+	base, m := s.spec().CBBase, s.known.members
+	if s.opt.Base != 0 {
+		return base, false
+	}
+	for _, ids := range [][]device.ID{{id}, m.meshesOf(id), m.chips[id]} {
+		var found []uint64
+		for _, of := range ids {
+			i := slices.IndexFunc(s.known.rows, func(d deviceInfo) bool { return device.ID(d.ID) == of && d.CBBase.V > 0 })
+			if i >= 0 {
+				found = append(found, s.known.rows[i].CBBase.V)
+			}
+		}
+		if len(found) > 0 {
+			return found[0], slices.Min(found) < slices.Max(found)
+		}
+	}
+	return base, false
+}
+
+// differ returns how many devices differ from the first one in the size of L1.
 func (s *specs) differ() (n int) {
 	rows := slices.DeleteFunc(slices.Clone(s.known.rows), func(d deviceInfo) bool { return d.Unreadable })
 	for _, d := range rows {
-		if d.CBBase != rows[0].CBBase || d.WorkerL1Size != rows[0].WorkerL1Size {
+		if d.WorkerL1Size != rows[0].WorkerL1Size {
 			n++
 		}
 	}
@@ -126,6 +148,7 @@ func chooseSpecOf(opt Options, devices []deviceInfo) (s l1.Spec, from event.Orig
 func (s *specs) of(id device.ID) (l1.Spec, event.Origins) {
 	spec := s.spec()
 	from := s.from
+	spec.CBBase, _ = s.base(id)
 	if s.smalls == nil {
 		s.smalls = newSmallSizes(s.known.rows, s.known.sizes.contradicted)
 	}

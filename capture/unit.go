@@ -12,8 +12,9 @@ import (
 // A unit is a device with an id: a chip, a mesh, or, in a capture without ids, all there is. A mesh is a
 // unit beside its chips.
 type unit struct {
-	id   device.ID
-	spec l1.Spec
+	id    device.ID
+	spec  l1.Spec
+	bases bool // rows of its meshes or chips say that circular buffers start at several addresses
 
 	ran   bool // a program
 	blind bool // its programs are hidden up to the next free

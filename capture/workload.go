@@ -3,17 +3,19 @@ package capture
 import (
 	"slices"
 
+	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/program"
 )
 
 // A workload is the programs that a free announced on one unit: as many as the free was repeated. The
 // capture shows them one after the other.
 type workload struct {
-	at    uint64 // counter of the free, the first of several
-	most  int    // at most so many; 0 = no free announced any
-	found int    // distinct programs so far
-	shown bool   // something was placed since
-	over  bool   // a program of the unit ended: what follows is none of these
+	at    uint64    // counter of the free, the first of several
+	by    device.ID // that the free names
+	most  int       // at most so many; 0 = no free announced any
+	found int       // distinct programs so far
+	shown bool      // something was placed since
+	over  bool      // a program of the unit ended: what follows is none of these
 
 	unsettled []uint64 // first nodes of runs that were written as perhaps several programs
 }
