@@ -27,6 +27,7 @@ type buffer struct {
 	shards  shards
 	place   placement
 	earlier bool  // it is from before the capture
+	proven  bool  // by a circular buffer
 	hidden  bool  // it may be gone
 	life    *life // of the survey; nil if its address is not recorded
 }
@@ -37,6 +38,8 @@ type allocation struct {
 	named    device.ID
 	kind     fit.Kind
 	size     uint64 // of all banks
+	sized    bool   // it says size
+	page     uint64 // bytes of a page; 0 = it does not say
 	perCore  event.Opt[uint64]
 	recorded uint64 // address; 0 = none
 	layout   string
@@ -124,7 +127,8 @@ func (l *buffers) allocation(n *node) *buffer {
 		return nil
 	}
 	b := &buffer{id: l.next(), said: allocation{
-		at: n.Counter, named: idOf(n.DeviceID), kind: kind, size: n.Size.V, perCore: n.Buffer.MaxSizePerBank, recorded: n.Address.V,
+		at: n.Counter, named: idOf(n.DeviceID), kind: kind, size: n.Size.V, sized: n.Size.OK,
+		page: n.Buffer.PageSize.V, perCore: n.Buffer.MaxSizePerBank, recorded: n.Address.V,
 		layout: n.Buffer.Layout,
 	}}
 	if len(n.Connections) > 0 {

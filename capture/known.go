@@ -49,6 +49,8 @@ type knownBefore struct {
 	residents []resident      // from before the capture, by when they came
 	harmless  map[uint64]bool // buffer nodes from before the capture that hide nothing
 
+	least map[uint64]uint64 // sizes on a core that circular buffers show of allocations without one, by counter
+
 	// Of a database: when L1 buffers that no node frees are gone, by the counters of their allocations, and
 	// ids with a list of the buffers that lived when operations ended.
 	ends   map[uint64]uint64
@@ -181,11 +183,21 @@ func (k *knowledge) findLifted() {
 // A resident is a buffer in L1 from before the capture with a known place.
 type resident struct {
 	named   device.ID
+	unit    bool // named is a unit, and no id of a buffer
 	kind    fit.Kind
 	address uint64
 	perCore event.Opt[uint64]
 	shards         // without known cores: on all
 	told    bool   // a tensor says how it lies
+	proven  bool   // by a circular buffer, whose cores it has at least
 	since   uint64 // counter of the node before which it is there
 	until   uint64 // counter of its free, or forever
+}
+
+// reaches reports whether a resident lies on a unit.
+func (r *resident) reaches(m *members, unit device.ID) bool {
+	if r.unit {
+		return r.named == unit
+	}
+	return m.reaches(r.named, unit)
 }

@@ -44,13 +44,13 @@ func (m *memory) allocate(n *node, id device.ID) *buffer {
 }
 
 // add adds a new buffer and writes its event.
-func (m *memory) add(b *buffer, n *node) {
+func (m *memory) add(b *buffer) {
 	m.live.add(b)
 	if until, ok := m.known.before.ends[b.said.at]; ok { // it is gone when an operation ends
 		m.borders.leaving.ReplaceOrInsert(guest{b, until})
 	}
 	if b.said.kind.InL1() {
-		m.measure(b, n)
+		m.measure(b)
 	}
 	if b.sharded {
 		b.shards = m.known.shards.get(b.ordinal)
@@ -58,22 +58,27 @@ func (m *memory) add(b *buffer, n *node) {
 	m.lay(b)
 }
 
-// measure finds how much of a core a buffer in L1 takes, and where, as far as its
-// allocation says so.
-func (m *memory) measure(b *buffer, n *node) {
-	grid := m.grids.of(b.said.named)
-	pages := !b.said.perCore.OK && !b.sharded && grid.from != event.FromAssumed && n.Size.OK
-	if pages && 0 < n.Buffer.PageSize.V && n.Buffer.PageSize.V <= jsonobject.MaxL1 {
-		each := divideUp(divideUp(n.Size.V, n.Buffer.PageSize.V), uint64(grid.cores.Len()))
-		align := max(m.specs.spec().L1Align, 1)
-		page := divideUp(n.Buffer.PageSize.V, align) * align // each page begins at a multiple
-		if each == 0 || page <= jsonobject.MaxL1/each {
-			b.said.perCore = event.Some(each * page)
-		}
+// measure finds how much of a core a buffer in L1 takes, and where, as far as the capture says so.
+func (m *memory) measure(b *buffer) {
+	if b.said.perCore = m.perCore(b); !b.said.perCore.OK {
+		least, ok := m.known.before.least[b.said.at]
+		b.said.perCore = event.Opt[uint64]{V: least, OK: ok}
 	}
 	if b.said.recorded > 0 {
 		b.place.address = event.Some(b.said.recorded)
 	}
+}
+
+// perCore returns how many bytes of a core the allocation of a buffer in L1 takes, as far as it says so.
+func (g *ground) perCore(b *buffer) event.Opt[uint64] {
+	grid, page := g.grids.of(b.said.named), b.said.page
+	if b.said.perCore.OK || b.sharded || grid.from == event.FromAssumed || !b.said.sized || page == 0 || page > jsonobject.MaxL1 {
+		return b.said.perCore
+	}
+	each := divideUp(divideUp(b.said.size, page), uint64(grid.cores.Len()))
+	align := max(g.specs.spec().L1Align, 1)
+	page = divideUp(page, align) * align // each page begins at a multiple
+	return event.Opt[uint64]{V: each * page, OK: each == 0 || page <= jsonobject.MaxL1/each}
 }
 
 func divideUp(n, by uint64) uint64 {
@@ -199,7 +204,7 @@ func (b *buffer) apart(e *event.Event) {
 	}
 	e.Buffer.Mode = b.shards.mode
 	all := &e.Parts[0].Cores
-	if b.shards.mode != fit.PerCore || !all.OK {
+	if b.shards.mode != fit.PerCore || !all.OK || b.proven {
 		return
 	}
 	first := l1.CoreSetOf(b.shards.first)
@@ -275,7 +280,7 @@ func (m *memory) arriving(next uint64) (b guest, ok bool) {
 		b = guest{&buffer{
 			id: m.live.next(), op: event.UnplacedEarlier, shards: r.shards, earlier: true,
 			said:  allocation{at: r.since, named: r.named, kind: r.kind, perCore: r.perCore, recorded: r.address},
-			place: placement{on: m.units.reached(r.named)},
+			place: placement{on: m.unitsOf(r)}, proven: r.proven,
 		}, r.until}
 		m.own[r.named] = m.own[r.named] || r.kind == fit.KindL1
 		if len(b.place.on) > 0 && r.address <= jsonobject.MaxL1 { // else it is where nothing else is, or in no L1
@@ -283,6 +288,14 @@ func (m *memory) arriving(next uint64) (b guest, ok bool) {
 		}
 	}
 	return b, false
+}
+
+// unitsOf returns the units on which a resident lies.
+func (m *memory) unitsOf(r resident) []*unit {
+	if r.unit {
+		return []*unit{m.units.byID[r.named]}
+	}
+	return m.units.reached(r.named)
 }
 
 // arrive places a resident that arriving has returned, and writes its allocation.

@@ -315,7 +315,7 @@ func (p *places) allocate(n *node, id device.ID) {
 		p.memory.back(of, b)
 		return
 	}
-	p.memory.add(b, n)
+	p.memory.add(b)
 }
 
 // apart returns the ids whose L1 buffers no program is compared with. A program is compared with buffers under its

@@ -1,8 +1,10 @@
 package capture
 
 import (
+	"cmp"
 	"iter"
 	"maps"
+	"slices"
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
@@ -21,6 +23,7 @@ type survey struct {
 	past    *past
 	small   map[device.ID]uint64 // lowest address of an L1_SMALL buffer, by the id that it names
 	frees   groups
+	proofs  proofs
 	ids     namedIDs
 
 	again, late bool // it begins with all ids; another one is to begin with the ids of this one
@@ -48,7 +51,7 @@ func newSurvey(r *Reader, m *members) *survey {
 	k := newKnowledge(m)
 	return &survey{
 		known: k, reader: r, live: newBuffers(k), lost: counters{}, past: newPast(m), small: map[device.ID]uint64{},
-		frees: newGroups(k), ids: namedIDs{all: map[device.ID]bool{}, addressed: map[device.ID]bool{}},
+		frees: newGroups(k), proofs: newProofs(m), ids: namedIDs{all: map[device.ID]bool{}, addressed: map[device.ID]bool{}},
 	}
 }
 
@@ -190,6 +193,11 @@ func (s *survey) place(n *node) {
 	}
 	s.known.placed[id] = true
 	s.frees.place(on, n.Counter)
+	if n.Placed.Global && n.Address.V > 0 && n.Size.V > 0 && n.Placed.Cores.Len() > 0 && !s.past.hidden.OK {
+		for _, unit := range on {
+			s.proofs.place(n, unit)
+		}
+	}
 	for r := range n.Placed.Cores.All() {
 		s.see(r.End)
 	}
@@ -277,6 +285,7 @@ func (s *survey) allocate(n *node) {
 	}
 	s.live.add(b)
 	b.life = s.past.allocated(b)
+	s.proofs.allocated(b)
 	if b.said.kind == fit.KindL1Small {
 		s.small[b.said.named] = lower(s.small[b.said.named], b.said.recorded)
 	}
@@ -309,6 +318,7 @@ func (s *survey) deallocate(n *node) {
 	case backing == 0:
 		s.live.remove(b)
 		s.past.ended(b, n.Counter)
+		s.proofs.freed(b, n.Counter)
 	}
 }
 
@@ -403,6 +413,10 @@ func (s *survey) end(opt Options) {
 		k.before.listed = s.past.census.devices
 	}
 	k.before.residents, k.before.harmless = s.past.residents(k)
+	of := newGround(k, opt)
+	proven, least := s.proofs.residents(k.before.residents, k.members.isHybrid, of.perCore)
+	k.before.residents, k.before.least = append(k.before.residents, proven...), least
+	slices.SortStableFunc(k.before.residents, func(a, b resident) int { return cmp.Compare(a.since, b.since) })
 	for node := range s.past.clues.later {
 		k.before.harmless[node] = true
 	}
@@ -410,13 +424,13 @@ func (s *survey) end(opt Options) {
 		if one.kind == fit.KindL1Small {
 			s.small[one.named] = lower(s.small[one.named], one.address)
 		}
-		if m := k.members; !m.isChip[one.named] && !m.isMesh(one.named) {
+		if m := k.members; !one.unit && !m.isChip[one.named] && !m.isMesh(one.named) {
 			k.ids[one.named] = true // it may be another name of a device that runs programs
 		}
 	}
-	if of := (&specs{opt: opt, known: k}); !opt.L1Small.OK { // else the sizes of the file are not used
-		of.contradict(s.small)
-		of.conclude(s.small)
+	if !opt.L1Small.OK { // else the sizes of the file are not used
+		of.specs.contradict(s.small)
+		of.specs.conclude(s.small)
 	}
 }
 

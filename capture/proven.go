@@ -1,0 +1,310 @@
+package capture
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/google/btree"
+
+	"github.com/cbl1/cbl1/cbregion"
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/l1"
+)
+
+// A globally allocated circular buffer lies in an L1 buffer. Where no known buffer holds its first byte, a buffer from
+// before the capture does: it holds at least the bytes of the circular buffer, on its cores, since the last allocation
+// of the capture in its place ended, up to the next one there.
+//
+//	allocate [500, 600)   free   CB [520, 540)   CB [520, 560)   allocate [550, 650)
+//	                      |------- a buffer of at least [520, 560) -----|
+
+// proofs find these buffers.
+type proofs struct {
+	members *members
+	named   map[device.ID]*idAllocations // by the id that allocations name
+	open    map[device.ID]*btree.BTreeG[*proof]
+	longest uint64 // bytes of a proof
+	all     []*proof
+}
+
+// idAllocations are the allocations of one id.
+type idAllocations struct {
+	live    cbregion.Coverage // bytes of those that live, as far as they say their size
+	unsized *btree.BTreeG[*buffer]
+	ended   *btree.BTreeG[ended]
+}
+
+// ended are bytes of allocations that were freed, and when the last one was.
+type ended struct {
+	l1.Range
+	at uint64
+}
+
+// A proof is a buffer from before the capture.
+type proof struct {
+	on      device.ID // unit
+	address uint64
+	size    uint64
+	since   uint64
+	first   uint64 // counter of the first circular buffer
+	until   uint64
+	views   []view
+}
+
+// A view is circular buffers that prove one buffer, and are alike.
+type view struct {
+	size  uint64
+	cores l1.CoreRangeSet
+	in    *buffer  // an allocation of unknown size that may hold them
+	at    []uint64 // counters, at most maxViews and the last one
+}
+
+// maxViews bounds how many circular buffers are compared with each buffer that is known later.
+const maxViews = 1 << 10
+
+func newProofs(m *members) proofs {
+	return proofs{members: m, named: map[device.ID]*idAllocations{}, open: map[device.ID]*btree.BTreeG[*proof]{}}
+}
+
+// extent returns the bytes of an allocation as far as they are known, at least one.
+func extent(b *buffer) l1.Range {
+	return l1.Range{Start: b.said.recorded, End: b.said.recorded + min(max(b.said.perCore.V, 1), l1.MaxAddr/2)}
+}
+
+// counts reports whether a buffer may hold a circular buffer.
+func (b *buffer) counts() bool {
+	return b.said.kind.InL1() && b.said.recorded > 0 && b.said.recorded <= l1.MaxAddr/2 && !b.hidden
+}
+
+// allocated records an allocation, which ends the proofs in its place.
+func (p *proofs) allocated(b *buffer) {
+	if !b.counts() {
+		return
+	}
+	of := p.named[b.said.named]
+	if of == nil {
+		of = &idAllocations{
+			unsized: btree.NewG(16, func(a, b *buffer) bool {
+				return cmp.Or(cmp.Compare(a.said.recorded, b.said.recorded), cmp.Compare(a.id, b.id)) < 0
+			}),
+			ended: btree.NewG(16, func(a, b ended) bool { return a.Start < b.Start }),
+		}
+		p.named[b.said.named] = of
+	}
+	r := extent(b)
+	if b.said.perCore.OK {
+		of.live.Add(r)
+	} else {
+		of.unsized.ReplaceOrInsert(b)
+	}
+	for unit, open := range p.open {
+		if !p.members.reaches(b.said.named, unit) {
+			continue
+		}
+		var over []*proof
+		from := &proof{address: r.Start - min(r.Start, p.longest)}
+		open.AscendRange(from, &proof{address: r.End}, func(one *proof) bool {
+			if one.address+one.size > r.Start {
+				over = append(over, one)
+			}
+			return true
+		})
+		for _, one := range over {
+			one.until = b.said.at
+			open.Delete(one)
+		}
+	}
+}
+
+// freed records the end of an allocation.
+func (p *proofs) freed(b *buffer, at uint64) {
+	of := p.named[b.said.named]
+	if of == nil || !b.counts() {
+		return
+	}
+	r := extent(b)
+	if b.said.perCore.OK {
+		of.live.Remove(r)
+	} else {
+		of.unsized.Delete(b)
+	}
+	var over []ended
+	of.ended.DescendLessOrEqual(ended{Range: r}, func(e ended) bool {
+		if e.Start < r.Start && e.End > r.Start {
+			over = append(over, e)
+		}
+		return false
+	})
+	of.ended.AscendRange(ended{Range: r}, ended{Range: l1.Range{Start: r.End}}, func(e ended) bool {
+		over = append(over, e)
+		return true
+	})
+	for _, e := range over {
+		of.ended.Delete(e)
+		if e.Start < r.Start {
+			of.ended.ReplaceOrInsert(ended{l1.Range{Start: e.Start, End: r.Start}, e.at})
+		}
+		if e.End > r.End {
+			of.ended.ReplaceOrInsert(ended{l1.Range{Start: r.End, End: e.End}, e.at})
+		}
+	}
+	of.ended.ReplaceOrInsert(ended{r, at})
+}
+
+// place records a circular buffer that lies in a buffer, on one unit.
+func (p *proofs) place(n *node, unit device.ID) {
+	r := l1.Range{Start: n.Address.V, End: n.Address.V + n.Size.V}
+	since, in := uint64(0), (*buffer)(nil)
+	for id := range p.members.above(unit) {
+		of := p.named[id]
+		if of == nil {
+			continue
+		}
+		if of.live.BytesIn(l1.Range{Start: r.Start, End: r.Start + 1}) > 0 {
+			return
+		}
+		of.unsized.DescendLessOrEqual(&buffer{id: ^fit.BufferID(0), said: allocation{recorded: r.Start}}, func(b *buffer) bool {
+			if in == nil || b.said.recorded > in.said.recorded {
+				in = b
+			}
+			return false
+		})
+		latest := func(e ended) bool {
+			if e.End > r.Start {
+				since = max(since, e.at)
+			}
+			return e.Start > r.Start
+		}
+		of.ended.DescendLessOrEqual(ended{Range: r}, latest)
+		of.ended.AscendRange(ended{Range: r}, ended{Range: l1.Range{Start: r.End}}, func(e ended) bool { latest(e); return true })
+	}
+	p.add(n, unit, since, in)
+}
+
+// add records a circular buffer that no allocation of known size holds.
+func (p *proofs) add(n *node, unit device.ID, since uint64, in *buffer) {
+	open := p.open[unit]
+	if open == nil {
+		open = btree.NewG(16, func(a, b *proof) bool {
+			return cmp.Or(cmp.Compare(a.address, b.address), cmp.Compare(a.since, b.since)) < 0
+		})
+		p.open[unit] = open
+	}
+	one, ok := open.Get(&proof{address: n.Address.V, since: since})
+	if !ok {
+		one = &proof{on: unit, address: n.Address.V, since: since, first: n.Counter, until: forever}
+		open.ReplaceOrInsert(one)
+		p.all = append(p.all, one)
+	}
+	one.size = max(one.size, n.Size.V)
+	p.longest = max(p.longest, one.size)
+	i := slices.IndexFunc(one.views, func(v view) bool {
+		return v.size == n.Size.V && v.in == in && v.cores.Equal(n.Placed.Cores)
+	})
+	if i < 0 {
+		i = len(one.views)
+		one.views = append(one.views, view{size: n.Size.V, cores: n.Placed.Cores, in: in})
+	}
+	v := &one.views[i]
+	if len(v.at) > maxViews {
+		v.at = v.at[:maxViews]
+	}
+	v.at = append(v.at, n.Counter)
+}
+
+// residents returns the buffers that are proven, beside those that are known otherwise, and gives these the least size
+// that circular buffers in them show. perCore returns the size of an allocation. least has sizes of allocations.
+func (p *proofs) residents(known []resident, hybrid func(device.ID) bool, perCore func(*buffer) event.Opt[uint64]) (out []resident, least map[uint64]uint64) {
+	least = map[uint64]uint64{}
+	index := newResidentIndex(known, p.members)
+	for _, one := range p.all {
+		r := resident{
+			named: one.on, unit: true, kind: fit.KindL1, address: one.address, since: one.since, until: one.until, told: true, proven: true,
+		}
+		r.known = true
+		for _, v := range one.views {
+			end := one.address + v.size
+			if v.in != nil {
+				size := perCore(v.in)
+				if !size.OK {
+					least[v.in.said.at] = max(least[v.in.said.at], end-v.in.said.recorded)
+					continue
+				}
+				if v.in.said.recorded+size.V > one.address {
+					continue
+				}
+			}
+			if slices.ContainsFunc(v.at, func(at uint64) bool { return !index.holds(one, at, end) }) {
+				r.perCore = event.Some(max(r.perCore.V, v.size))
+				r.cores = r.cores.Union(v.cores.Cores())
+			}
+		}
+		if r.perCore.OK {
+			if hybrid(one.on) {
+				r.mode = fit.PerCore
+			}
+			out = append(out, r)
+		}
+	}
+	index.enlarge()
+	return out, least
+}
+
+// A residentIndex finds the buffers from before the capture that hold an address.
+type residentIndex struct {
+	members *members
+	all     []*resident // by address
+	ends    []uint64    // the highest end of each and those before it; forever if one has no size
+	least   map[*resident]uint64
+}
+
+func newResidentIndex(known []resident, m *members) *residentIndex {
+	x := &residentIndex{members: m, least: map[*resident]uint64{}}
+	for i := range known {
+		x.all = append(x.all, &known[i])
+	}
+	slices.SortStableFunc(x.all, func(a, b *resident) int { return cmp.Compare(a.address, b.address) })
+	highest := uint64(0)
+	for _, r := range x.all {
+		if highest = max(highest, r.address+r.perCore.V); !r.perCore.OK {
+			highest = forever
+		}
+		x.ends = append(x.ends, highest)
+	}
+	return x
+}
+
+// maxHolders bounds how many buffers round one address are compared. They overlap each other, so that no answer is certain.
+const maxHolders = 1 << 8
+
+// holds reports whether a known buffer holds the first byte of a proof at a node. One of unknown size does if none of known size
+// does, and it reaches to end then.
+func (x *residentIndex) holds(one *proof, at, end uint64) bool {
+	i, _ := slices.BinarySearchFunc(x.all, one.address+1, func(r *resident, address uint64) int { return cmp.Compare(r.address, address) })
+	var open *resident
+	for tries := 0; i > 0 && x.ends[i-1] > one.address && tries < maxHolders; tries++ {
+		i--
+		r := x.all[i]
+		switch {
+		case !r.kind.InL1(), at < r.since, at >= r.until, !r.reaches(x.members, one.on):
+		case r.perCore.OK && r.address+r.perCore.V > one.address:
+			return true
+		case !r.perCore.OK && open == nil:
+			open = r
+		}
+	}
+	if open == nil {
+		return false
+	}
+	x.least[open] = max(x.least[open], end-open.address)
+	return true
+}
+
+// enlarge gives buffers of unknown size their least size.
+func (x *residentIndex) enlarge() {
+	for r, size := range x.least {
+		r.perCore = event.Some(size)
+	}
+}
