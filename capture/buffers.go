@@ -42,6 +42,7 @@ type allocation struct {
 	page     uint64 // bytes of a page; 0 = it does not say
 	perCore  event.Opt[uint64]
 	recorded uint64 // address; 0 = none
+	bare     bool   // of kind L1, and the node has no address, not even 0
 	layout   string
 }
 
@@ -127,7 +128,7 @@ func (l *buffers) allocation(n *node) *buffer {
 		return nil
 	}
 	b := &buffer{id: l.next(), said: allocation{
-		at: n.Counter, named: idOf(n.DeviceID), kind: kind, size: n.Size.V, sized: n.Size.OK,
+		at: n.Counter, named: idOf(n.DeviceID), kind: kind, size: n.Size.V, sized: n.Size.OK, bare: kind == fit.KindL1 && !n.Address.OK,
 		page: n.Buffer.PageSize.V, perCore: n.Buffer.MaxSizePerBank, recorded: n.Address.V,
 		layout: n.Buffer.Layout,
 	}}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/jsonobject"
 )
@@ -14,11 +15,12 @@ import (
 type listedBuffer struct {
 	begins  bool
 	at      uint64 // counter of the operation's function_start
+	typed   bool   // kind is known
 	window  uint64 // of the first node of its window
 	named   device.ID
 	kind    fit.Kind
-	address uint64
-	perCore uint64
+	address event.Opt[uint64]
+	perCore event.Opt[uint64]
 }
 
 // listedIn reads the row of an operation that begins at a node.
@@ -28,10 +30,10 @@ func listedIn(at uint64, number numberIn) listedBuffer {
 		DeviceID: number("device_id", jsonobject.MaxInt),
 	}
 	row := listedBuffer{
-		at: at, named: idOf(n.DeviceID), address: number("address", jsonobject.MaxWhole).V,
-		perCore: number("max_size_per_bank", jsonobject.MaxWhole).V,
+		at: at, named: idOf(n.DeviceID), address: number("address", jsonobject.MaxWhole),
+		perCore: number("max_size_per_bank", jsonobject.MaxWhole),
 	}
-	row.kind, _ = bufferKind(&n)
+	row.kind, row.typed = bufferKind(&n)
 	return row
 }
 
@@ -42,7 +44,16 @@ type census struct {
 	first   map[uint64]uint64 // operation with a list, be it empty, by window
 	at      [21][]uint64      // operations with a list, by digits, in their order there
 	places  map[listedPlace]*listedSpans
-	devices map[device.ID]*listedSpans // with any buffer
+	untyped map[untypedRow]int64 // rows without a type
+	// placeless counts the rows of L1, or without a type, that have no address.
+	placeless int64
+	devices   map[device.ID]*listedSpans // with any buffer
+}
+
+// An untypedRow is a row of an operation that may be of L1 or of DRAM.
+type untypedRow struct {
+	named       device.ID
+	address, at uint64
 }
 
 // A listedPlace is where a buffer is listed.
@@ -55,7 +66,7 @@ type listedPlace struct {
 
 // listedSpans are spans of census.at, both ends included.
 type listedSpans struct {
-	perCore uint64 // in the first list
+	perCore event.Opt[uint64] // in the first list
 	spans   [21][][2]int
 }
 
@@ -63,6 +74,7 @@ type listedSpans struct {
 func (l *census) add(row listedBuffer) {
 	if l.places == nil {
 		l.places, l.devices, l.first = map[listedPlace]*listedSpans{}, map[device.ID]*listedSpans{}, map[uint64]uint64{}
+		l.untyped = map[untypedRow]int64{}
 	}
 	if row.begins {
 		if first, ok := l.first[row.window]; !ok || row.at < first {
@@ -80,10 +92,17 @@ func (l *census) add(row listedBuffer) {
 		l.devices[row.named] = &listedSpans{}
 	}
 	l.devices[row.named].extend(digits, n-1)
-	if !row.kind.InL1() || row.kind < fit.KindL1 || row.address == 0 {
+	switch {
+	case !row.address.OK && (!row.typed || row.kind == fit.KindL1):
+		l.placeless++
+		return
+	case !row.typed:
+		l.untyped[untypedRow{row.named, row.address.V, row.at}]++
+		return
+	case !row.kind.InL1() || row.address.V == 0:
 		return
 	}
-	place := listedPlace{row.named, row.address, row.kind, row.window}
+	place := listedPlace{row.named, row.address.V, row.kind, row.window}
 	if l.places[place] == nil {
 		l.places[place] = &listedSpans{perCore: row.perCore}
 	}

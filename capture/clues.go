@@ -2,6 +2,7 @@ package capture
 
 import (
 	"iter"
+	"slices"
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
@@ -14,9 +15,10 @@ type clue struct {
 	kind    fit.Kind
 	node    event.Opt[uint64] // the buffer node, if it is one
 	size    event.Opt[uint64]
-	address uint64 // as its first tensor says it; 0 = none does
-	tensor  uint64 // counter of that tensor
-	shards         // of that tensor, if it is sharded
+	address uint64         // as its first tensor says it; 0 = none does
+	tensor  uint64         // counter of that tensor
+	shards                 // of that tensor, if it is sharded
+	parts   []deviceTensor // of that tensor, if they lie at different addresses
 }
 
 // clues are all clues of a capture.
@@ -64,7 +66,7 @@ func (s *clues) allocated(node uint64) {
 func (s *clues) used(n *node, kind fit.Kind) {
 	c := &clue{named: idOf(n.DeviceID), kind: kind, node: event.Some(n.Counter), size: n.Size}
 	if len(s.found) > 0 {
-		c.address, c.tensor, c.shards = s.found[0].address, s.found[0].tensor, s.found[0].shards
+		c.address, c.tensor, c.shards, c.parts = s.found[0].address, s.found[0].tensor, s.found[0].shards, s.found[0].parts
 	}
 	s.byNode[n.Counter] = c
 	for _, c := range n.Connections {
@@ -97,6 +99,7 @@ func (s *clues) tensor(n *node) {
 		if of.address == 0 {
 			of.address, of.tensor = n.Address.V, n.Counter
 			of.shards, _ = shardsOf(n)
+			of.parts = partsOf(n)
 		}
 		return
 	}
@@ -107,8 +110,18 @@ func (s *clues) tensor(n *node) {
 	if len(s.loose) < maxTensors {
 		c := clue{named: idOf(n.DeviceID), kind: kind, address: n.Address.V, tensor: n.Counter}
 		c.shards, _ = shardsOf(n)
+		c.parts = partsOf(n)
 		s.loose[n.Counter] = c
 	}
+}
+
+// partsOf returns the parts of a tensor on chips if they lie at different addresses, else nil.
+func partsOf(n *node) []deviceTensor {
+	all := slices.DeleteFunc(slices.Clone(n.Tensor.DeviceTensors), func(t deviceTensor) bool { return t.Address.V == 0 })
+	if slices.ContainsFunc(all, func(t deviceTensor) bool { return t.Address != all[0].Address }) {
+		return all
+	}
+	return nil
 }
 
 // at returns a node of the clue.

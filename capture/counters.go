@@ -13,6 +13,17 @@ func (c counters) add(n uint64) {
 	block[n>>6&7] |= 1 << (n & 63)
 }
 
+// remove takes out all of o.
+func (c counters) remove(o counters) {
+	for at, block := range o {
+		if mine := c[at]; mine != nil {
+			for i := range mine {
+				mine[i] &^= block[i]
+			}
+		}
+	}
+}
+
 func (c counters) has(n uint64) bool {
 	block := c[n>>9]
 	return block != nil && block[n>>6&7]>>(n&63)&1 != 0

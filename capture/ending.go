@@ -78,6 +78,9 @@ func (r *reading) tellOdd() {
 
 // hideRows counts the sections of a report and the rows that cannot be read.
 func (r *reading) hideRows() {
+	if n := r.known.before.unplaced; n > 0 {
+		r.out.notes.addAll(notes{noteBufferUnplaced: &note{count: n, first: wholeFile, detail: "in " + listsKey}})
+	}
 	for _, rows := range []unreadRows{r.reader.info.Unread, r.known.badRows} {
 		for range rows.count {
 			r.out.hidden.add(hiddenUnreadable, wholeFile, rows.why)

@@ -51,7 +51,7 @@ func (p *past) sightings() map[uint64]sightingsByID {
 	}
 	for place, spans := range p.census.places {
 		at := p.time.endOf(p.census.operations(spans)[0]) // a list is of the end of its operation
-		add(place.address, place.named, sighting{place.kind, min(at, p.time.border(place.window)-1), spans.perCore})
+		add(place.address, place.named, sighting{place.kind, min(at, p.time.border(place.window)-1), spans.perCore.V})
 	}
 	for _, at := range out {
 		for _, list := range at {

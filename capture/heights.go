@@ -45,6 +45,9 @@ func (p *heights) locate(b *buffer, spec l1.Spec) {
 		p.known.bottom.buffer(b.said.named, b.said.kind, b.place.r)
 		return
 	}
+	if b.said.bare && p.known.members.recorded {
+		return // it lies where the capture does not say
+	}
 	low, high := border(b.place.on, spec)
 	base := spec.CBBase
 	for i, u := range b.place.on {
@@ -71,8 +74,8 @@ func (p *heights) align(on []*unit, spec l1.Spec) uint64 {
 }
 
 // unplaced says why a buffer in L1 lies nowhere, or "" if it does lie somewhere or has
-// no bytes.
-func (b *buffer) unplaced() string {
+// no bytes. recorded says that other buffers have addresses.
+func (b *buffer) unplaced(recorded bool) string {
 	switch {
 	case !b.place.r.IsEmpty() || b.place.unsized || b.said.perCore == event.Some(uint64(0)):
 		return ""
@@ -82,6 +85,8 @@ func (b *buffer) unplaced() string {
 		return event.UnplacedBeyond
 	case !b.said.perCore.OK:
 		return event.UnplacedSize
+	case b.said.bare && recorded:
+		return event.UnplacedHidden
 	}
 	return event.UnplacedFull
 }

@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -47,6 +48,8 @@ type knownSizes struct {
 // knownBefore are the facts about buffers that no node allocates, or frees.
 type knownBefore struct {
 	residents []resident      // from before the capture, by when they came
+	placeless counters        // tensors in L1 without a place that no buffer node names
+	unplaced  int64           // rows of lists that may be of buffers in L1 without a place
 	harmless  map[uint64]bool // buffer nodes from before the capture that hide nothing
 
 	least map[uint64]uint64 // sizes on a core that circular buffers show of allocations without one, by counter
@@ -189,7 +192,7 @@ type resident struct {
 	perCore event.Opt[uint64]
 	shards         // without known cores: on all
 	told    bool   // a tensor says how it lies
-	proven  bool   // by a circular buffer, whose cores it has at least
+	proven  uint64 // counter behind the circular buffer that proves it, whose cores it has at least; 0 = none
 	since   uint64 // counter of the node before which it is there
 	until   uint64 // counter of its free, or forever
 }
@@ -200,4 +203,12 @@ func (r *resident) reaches(m *members, unit device.ID) bool {
 		return r.named == unit
 	}
 	return m.reaches(r.named, unit)
+}
+
+// op returns what stands for the functions that allocated a resident.
+func (r *resident) op() string {
+	if r.proven > 0 {
+		return fmt.Sprintf("%s, below the circular buffer of node %d", event.UnplacedEarlier, r.proven-1)
+	}
+	return event.UnplacedEarlier
 }

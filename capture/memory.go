@@ -160,13 +160,16 @@ func (m *memory) lay(b *buffer) {
 		m.live.hide(b)
 		return
 	}
+	if b.said.bare && m.known.members.recorded {
+		m.unread = true
+	}
 	m.own[b.said.named] = m.own[b.said.named] || b.said.kind == fit.KindL1
 	if b.said.kind.InL1() {
 		m.heights.locate(b, m.specs.spec())
 	}
 	e := m.allocation(b)
 	if b.said.kind.InL1() {
-		if e.Unplaced = b.unplaced(); e.Unplaced == "" && b.sharded && !b.shards.known {
+		if e.Unplaced = b.unplaced(m.known.members.recorded); e.Unplaced == "" && b.sharded && !b.shards.known {
 			e.CoresFrom = event.FromAssumed
 		}
 	}
@@ -278,9 +281,9 @@ func (m *memory) arriving(next uint64) (b guest, ok bool) {
 			continue
 		}
 		b = guest{&buffer{
-			id: m.live.next(), op: event.UnplacedEarlier, shards: r.shards, earlier: true,
+			id: m.live.next(), op: r.op(), shards: r.shards, earlier: true,
 			said:  allocation{at: r.since, named: r.named, kind: r.kind, perCore: r.perCore, recorded: r.address},
-			place: placement{on: m.unitsOf(r)}, proven: r.proven,
+			place: placement{on: m.unitsOf(r)}, proven: r.proven > 0,
 		}, r.until}
 		m.own[r.named] = m.own[r.named] || r.kind == fit.KindL1
 		if len(b.place.on) > 0 && r.address <= jsonobject.MaxL1 { // else it is where nothing else is, or in no L1
@@ -293,7 +296,7 @@ func (m *memory) arriving(next uint64) (b guest, ok bool) {
 // unitsOf returns the units on which a resident lies.
 func (m *memory) unitsOf(r resident) []*unit {
 	if r.unit {
-		return []*unit{m.units.byID[r.named]}
+		return slices.DeleteFunc([]*unit{m.units.byID[r.named]}, func(u *unit) bool { return u == nil })
 	}
 	return m.units.reached(r.named)
 }
@@ -324,21 +327,34 @@ func (m *memory) tellEarlier(next *node) {
 		m.out.notes.add(noteBufferUnplaced, int64(old.Counter), "unknown type "+old.Buffer.TypeName)
 		return
 	}
-	a := absentee{&event.Event{
-		Kind: event.KindAllocate, Node: old.Counter, Op: event.Some(m.path), Earlier: true, Unplaced: event.UnplacedEarlier,
-		Buffer: fit.Buffer{ID: m.live.next(), Kind: kind, Size: old.Size.V},
-	}, idOf(old.DeviceID)}
 	if kind != fit.KindL1 && kind != fit.KindL1Small {
+		e := m.earlier(old, kind)
+		m.out.tell(&e)
+		return
+	}
+	if !m.known.before.harmless[old.Counter] {
+		m.unplace(old, kind)
+	}
+}
+
+// earlier returns the allocation of a buffer from before the capture that a node stands for.
+func (m *memory) earlier(n *node, kind fit.Kind) event.Event {
+	return event.Event{
+		Kind: event.KindAllocate, Node: n.Counter, Op: event.Some(m.path), Earlier: true, Unplaced: event.UnplacedEarlier,
+		Buffer: fit.Buffer{ID: m.live.next(), Kind: kind, Size: n.Size.V},
+	}
+}
+
+// unplace writes the allocation of a buffer from before the capture without a known place, or keeps it until a program
+// runs beside it.
+func (m *memory) unplace(n *node, kind fit.Kind) {
+	e := m.earlier(n, kind)
+	a := absentee{&e, idOf(n.DeviceID)}
+	if m.units.ranOn(a.named) {
 		m.out.tell(a.told)
 		return
 	}
-	switch {
-	case m.known.before.harmless[old.Counter]:
-	case m.units.ranOn(a.named):
-		m.out.tell(a.told)
-	default:
-		m.absent.add(a)
-	}
+	m.absent.add(a)
 }
 
 // hideAllocation keeps a buffer of an unreadable allocation out of L1. Its frees are recognised by the

@@ -40,6 +40,7 @@ type members struct {
 	unread bool                      // a node that may name a chip of a mesh cannot be read
 	only   event.Opt[device.ID]      // the one chip of the capture: nodes without an id mean it
 
+	recorded bool // a local circular buffer or an L1 buffer has an address
 	executed bool // the capture has executions
 	perChip  bool // circular buffers name chips: it has executions, or one of them names an id that is a chip alone
 }

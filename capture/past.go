@@ -3,6 +3,7 @@ package capture
 import (
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 )
 
 // past gathers the traces of buffers from before a capture. Their places show only later,
@@ -18,7 +19,10 @@ type past struct {
 	blind   []uint64            // frees of L1 buffers without an address or node, in a database
 	spoken  map[device.ID]bool  // answers of speaks, found at the end
 	firsts  map[placeOf]uint64  // when a buffer lay there first, found at the end
-	hidden  event.Opt[uint64]   // the first hidden allocation: what shows later may be its buffer
+	bare    map[device.ID]bool  // ids of allocations in L1 without an address
+	// placeless are tensors in L1 without an address. No allocation that lacks one too may be theirs.
+	placeless counters
+	hidden    event.Opt[uint64] // the first hidden allocation: what shows later may be its buffer
 }
 
 // A placeOf is an address of an id in the window that begins at a node.
@@ -31,6 +35,7 @@ func newPast(m *members) *past {
 	return &past{
 		members: m, clues: newClues(), lives: map[uint64]*lives{}, frees: map[uint64]*frees{},
 		byNode: map[uint64]lostFree{}, spoken: map[device.ID]bool{}, firsts: map[placeOf]uint64{},
+		bare: map[device.ID]bool{}, placeless: counters{},
 	}
 }
 
@@ -48,8 +53,19 @@ func (p *past) next(n *node) {
 	case typeTensor:
 		if n.Unreadable == nil && !p.hidden.OK {
 			p.clues.tensor(n)
+			if kind, ok := bufferKind(n); ok && kind == fit.KindL1 && n.Address.V == 0 && !p.isBare(idOf(n.DeviceID)) {
+				p.placeless.add(n.Counter)
+			}
 		}
 	}
+}
+
+// isBare reports whether an allocation in L1 on a device of an id had no address.
+func (p *past) isBare(id device.ID) bool {
+	for range sharing(p.members, p.bare, id) {
+		return true
+	}
+	return false
 }
 
 // allocated records an allocation of the capture. It returns its life, if its place is
@@ -57,6 +73,9 @@ func (p *past) next(n *node) {
 func (p *past) allocated(b *buffer) *life {
 	if b.node.OK {
 		p.clues.allocated(b.node.V)
+	}
+	if b.said.kind == fit.KindL1 && b.said.recorded == 0 {
+		p.bare[b.said.named] = true
 	}
 	if !b.said.kind.InL1() || b.said.recorded == 0 {
 		return nil

@@ -5,6 +5,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/shown"
 )
 
@@ -62,7 +63,10 @@ func (p *places) next(s *step) {
 		p.end(s)
 	case typeError:
 		p.out.notes.failed(n)
-	case typeTensor: // the survey has read it
+	case typeTensor: // the survey has read the rest
+		if p.known.before.placeless.has(s.at) {
+			p.memory.unplace(n, fit.KindL1)
+		}
 	case typeCaptureStart, typeCaptureEnd, typeSubDeviceManager: // say nothing of memory
 	default:
 		p.out.notes.add(noteUnknownType, int64(s.at), string(n.Type))

@@ -44,7 +44,7 @@ func (p *past) residents(known *knowledge) (out []resident, seen map[uint64]bool
 			seen[c.node.V] = true
 		}
 		if r.until > 0 {
-			out = append(out, r)
+			out = append(out, p.apart(r, c.parts)...)
 		}
 	}
 	for i := range out[:listed] { // lists do not say how a buffer was allocated
@@ -57,6 +57,36 @@ func (p *past) residents(known *knowledge) (out []resident, seen map[uint64]bool
 	}
 	hides := func(r resident) bool { return !r.told && known.mayDescribe(r.named, r.address) }
 	return p.across(slices.DeleteFunc(p.fromFrees(out), hides)), seen
+}
+
+// apart divides the buffer of a tensor whose parts lie at different addresses. The address of the tensor is that on the
+// chips that are not listed.
+func (p *past) apart(r resident, parts []deviceTensor) []resident {
+	if parts == nil {
+		return []resident{r}
+	}
+	var out []resident
+	listed := map[device.ID]bool{}
+	add := func(chip device.ID, address uint64) {
+		one := r
+		one.named, one.unit, one.address = chip, true, address
+		one.until = min(r.until, p.firstLife(chip, address, p.time.origin(r.since)))
+		if !listed[chip] && address > 0 {
+			out = append(out, one)
+		}
+		listed[chip] = true
+	}
+	for _, t := range parts {
+		add(device.ID(t.DeviceID), t.Address.V)
+	}
+	on := p.members.chips[r.named]
+	if on == nil {
+		on = []device.ID{r.named}
+	}
+	for _, chip := range on {
+		add(chip, r.address)
+	}
+	return out
 }
 
 // follow finds the resident of a clue, which has until 0 if there is none. Explained says
@@ -234,7 +264,7 @@ func (p *past) fromPlace(place listedPlace, all []uint64, made made) (out []resi
 			since = place.window
 		}
 		now = &resident{
-			named: place.named, kind: place.kind, address: place.address, perCore: event.Some(spans.perCore), since: since,
+			named: place.named, kind: place.kind, address: place.address, perCore: spans.perCore, since: since,
 			until: p.freed(place.named, place.address, since),
 		}
 	}
@@ -270,4 +300,16 @@ func (m made) during(from, to uint64) bool {
 		return 1
 	})
 	return i > 0 && m[i-1].to > from
+}
+
+// unplaced counts the rows of lists that may be of buffers in L1 whose place is not known: rows without an address, and
+// rows without a type whose address lies in L1, where the capture allocated nothing. usable reports whether it lies there.
+func (p *past) unplaced(usable func(id device.ID, address uint64) bool) (n int64) {
+	n = p.census.placeless
+	for row, times := range p.census.untyped {
+		if usable(row.named, row.address) && !p.madeAt(row.named, row.address).during(row.at, p.time.endOf(row.at)) {
+			n += times
+		}
+	}
+	return n
 }

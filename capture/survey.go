@@ -28,6 +28,7 @@ type survey struct {
 
 	again, late bool // it begins with all ids; another one is to begin with the ids of this one
 
+	bare    bool // an L1 buffer has no address
 	several bool // frees back to back announce several programs
 	planned bool // a local CB has no address
 	placed  bool // one has an address
@@ -203,6 +204,7 @@ func (s *survey) place(n *node) {
 	}
 	s.placed = s.placed || n.Address.V != 0
 	s.planned = s.planned || n.Address.V == 0 && !n.Placed.Global
+	m.recorded = m.recorded || n.Address.V > 0 && !n.Placed.Global
 }
 
 // see records the farthest core of a rectangle.
@@ -279,6 +281,12 @@ func (s *survey) allocate(n *node) {
 		return
 	}
 	s.meet(b.said.named)
+	if m := s.known.members; b.said.kind == fit.KindL1 {
+		m.recorded = m.recorded || b.said.recorded > 0
+		if s.bare = s.bare || !n.Address.OK; !n.Address.OK && m.recorded && !s.past.hidden.OK {
+			s.past.hidden = event.Some(n.Counter) // what shows later may be this buffer
+		}
+	}
 	if of := s.live.backed(b); of != nil {
 		of.back(b)
 		return
@@ -413,7 +421,18 @@ func (s *survey) end(opt Options) {
 		k.before.listed = s.past.census.devices
 	}
 	k.before.residents, k.before.harmless = s.past.residents(k)
+	k.before.placeless = s.past.placeless
+	k.before.placeless.remove(s.past.clues.backed)
+	for c := range s.past.clues.all() {
+		if c.parts != nil && k.placed[c.named] && !k.members.isChip[c.named] { // programs run under the id of the mesh, on chips that differ
+			k.before.placeless.add(c.tensor)
+		}
+	}
 	of := newGround(k, opt)
+	k.before.unplaced = s.past.unplaced(func(id device.ID, address uint64) bool {
+		spec, _ := of.specs.of(id)
+		return spec.CBBase <= address && address < spec.L1Size
+	})
 	proven, least := s.proofs.residents(k.before.residents, k.members.isHybrid, of.perCore)
 	k.before.residents, k.before.least = append(k.before.residents, proven...), least
 	slices.SortStableFunc(k.before.residents, func(a, b resident) int { return cmp.Compare(a.since, b.since) })
@@ -439,7 +458,7 @@ func (s *survey) end(opt Options) {
 // this survey.
 func (s *survey) joinAll() (late bool) {
 	k, m := s.known, s.known.members
-	late = s.ids.late
+	late = s.ids.late || s.bare && m.recorded
 	for mesh := range m.chips {
 		late = late || m.isBoth(mesh) && !m.isLone(mesh)
 	}
