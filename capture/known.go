@@ -23,9 +23,12 @@ type knowledge struct {
 	banks   saidBanks          // sizes of banks by messages of the allocator
 	shards  knownShards        // of sharded buffers
 	blind   blindTensors       // with no buffer of the capture that is known to be theirs
-	seen    l1.Core            // largest coordinates of any core
-	aborted map[uint64]bool    // starts of functions that an exception ended
-	before  knownBefore        // of buffers that no node allocates or frees
+	// recorded begins where the lowest local circular buffer with an address starts, and ends at the highest end of any
+	// recorded range in L1.
+	recorded l1.Range
+	seen     l1.Core         // largest coordinates of any core
+	aborted  map[uint64]bool // starts of functions that an exception ended
+	before   knownBefore     // of buffers that no node allocates or frees
 
 	// Groups of frees of a mesh, by their first node. Of a number that is both: those with nothing placed or executed
 	// behind them, where the function placed something before, and where it did not. Of the rest: the chips that

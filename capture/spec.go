@@ -56,7 +56,7 @@ func unreadable(devices []deviceInfo) bool {
 // spec returns the choice.
 func (s *specs) spec() l1.Spec {
 	if s.from.Arch == "" {
-		s.chosen, s.from = chooseSpecOf(s.opt, s.known.rows)
+		s.chosen, s.from = chooseSpecOf(s.opt, s.known.rows, s.known.recorded)
 	}
 	return s.chosen
 }
@@ -94,9 +94,16 @@ func (s *specs) differ() (n int) {
 	return n
 }
 
-// chooseSpecOf finds architecture, base and alignment: options, then the file, then the
+// isWormhole reports whether addresses speak for a Wormhole: where the lowest circular buffer starts, and that nothing ends
+// above its L1. The base varies with the release. These were seen on Wormhole. Those of a Blackhole are above them.
+func isWormhole(recorded l1.Range) bool {
+	const low, high = 103_424, 107_616
+	return low <= recorded.Start && recorded.Start <= high && recorded.End <= l1.ArchSpec(l1.Wormhole).L1Size
+}
+
+// chooseSpecOf finds architecture, base and alignment: options, then the file, then the recorded addresses, then the
 // architecture's default.
-func chooseSpecOf(opt Options, devices []deviceInfo) (s l1.Spec, from event.Origins) {
+func chooseSpecOf(opt Options, devices []deviceInfo, recorded l1.Range) (s l1.Spec, from event.Origins) {
 	var size, base event.Opt[uint64]
 	for _, d := range devices {
 		if !size.OK && d.WorkerL1Size.V > 0 {
@@ -114,6 +121,9 @@ func chooseSpecOf(opt Options, devices []deviceInfo) (s l1.Spec, from event.Orig
 			if size.OK && l1.ArchSpec(a).L1Size == size.V {
 				arch, from.Arch = a, event.FromFile
 			}
+		}
+		if !size.OK && isWormhole(recorded) {
+			arch = l1.Wormhole
 		}
 	}
 	s = l1.ArchSpec(arch)

@@ -9,6 +9,7 @@ import (
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/internal/jsonobject"
 	"github.com/cbl1/cbl1/l1"
 )
 
@@ -204,7 +205,11 @@ func (s *survey) place(n *node) {
 	}
 	s.placed = s.placed || n.Address.V != 0
 	s.planned = s.planned || n.Address.V == 0 && !n.Placed.Global
-	m.recorded = m.recorded || n.Address.V > 0 && !n.Placed.Global
+	if n.Address.V > 0 && !n.Placed.Global && n.Size.V > 0 {
+		m.recorded = true
+		of := &s.known.recorded
+		*of = l1.Range{Start: lower(of.Start, n.Address.V), End: max(of.End, n.Address.V+n.Size.V)}
+	}
 }
 
 // see records the farthest core of a rectangle.
@@ -290,6 +295,9 @@ func (s *survey) allocate(n *node) {
 	if of := s.live.backed(b); of != nil {
 		of.back(b)
 		return
+	}
+	if b.said.kind.InL1() && b.said.recorded <= jsonobject.MaxL1 && b.said.perCore.V <= jsonobject.MaxL1 {
+		s.known.recorded.End = max(s.known.recorded.End, b.said.recorded+b.said.perCore.V)
 	}
 	s.live.add(b)
 	b.life = s.past.allocated(b)

@@ -63,20 +63,12 @@ func placed(r *replay.Result) string {
 	return what + " placed from " + grouped(r.Spec.CBBase) + from
 }
 
-// assumed is the chip that is assumed. It also says where addresses speak against it.
+// assumed is the chip that is assumed, and where recorded addresses speak for it.
 func assumed(r *replay.Result) string {
-	if startsAsWormhole(r) {
-		return "chip not named, CBs start as on a wormhole: blackhole (--arch wormhole)"
+	if r.Spec.Arch == l1.Wormhole {
+		return "chip not named, CBs start as on a wormhole (--arch)"
 	}
 	return fmt.Sprintf("chip not named: %s (--arch)", r.Spec.Arch)
-}
-
-// startsAsWormhole reports whether recorded addresses speak for a Wormhole where a Blackhole is assumed. The base of
-// circular buffers varies with the release. These bounds were seen on Wormhole. The base of a Blackhole is above them.
-func startsAsWormhole(r *replay.Result) bool {
-	const low, high = 103_424, 107_616
-	lowest := lowestCB(r)
-	return r.Spec.ArchFrom == event.FromAssumed && r.Spec.Arch == l1.Blackhole && r.Addresses == replay.AddressesRecorded && low <= lowest && lowest <= high
 }
 
 // lowestCB returns the lowest address of a circular buffer.
@@ -95,7 +87,7 @@ func lowestCB(r *replay.Result) uint64 {
 // below is the assumed base, if circular buffers start below it.
 func below(r *replay.Result) []string {
 	from, lowest := r.Spec.BaseFrom, lowestCB(r)
-	if from != event.FromArch && from != event.FromAssumed || lowest >= r.Spec.CBBase || startsAsWormhole(r) {
+	if from != event.FromArch && from != event.FromAssumed || lowest >= r.Spec.CBBase {
 		return nil
 	}
 	base, start := grouped(r.Spec.CBBase), grouped(lowest)
