@@ -17,22 +17,12 @@ func (r *reading) slice() {
 	}
 }
 
-// endSlice records that the nodes from start to before next are all of an operation.
+// endSlice records that the nodes from start to before next are all of an operation. Functions that did not end
+// end with it, and nothing in it leads out of it.
 func (r *reading) endSlice(start, next uint64) error {
 	if next == start {
 		return nil
 	}
-	r.endGraph(next)
-	r.places.memory.borders.began, r.places.memory.borders.next = start, next
-	if r.past != nil {
-		r.past.time.spans = append(r.past.time.spans, span{start, next - 1})
-	}
-	return r.failed()
-}
-
-// endGraph ends a graph of several: functions that did not end end with it, and nothing in it
-// leads out of it.
-func (r *reading) endGraph(next uint64) {
 	r.stand()
 	r.places.memory.tellEarlier(&node{})
 	for len(r.operations.stack) > 0 {
@@ -42,43 +32,10 @@ func (r *reading) endGraph(next uint64) {
 		r.places.end(s)
 	}
 	clear(r.places.memory.live.tensors)
+	r.places.memory.borders.began, r.places.memory.borders.next = start, next
 	if r.past != nil {
 		clear(r.past.clues.tensors)
-	}
-}
-
-// window makes a reading ready for windows.
-func (r *reading) window() {
-	r.places.memory.live.joined = true
-	r.reader.ended = r.endWindow
-	if r.past != nil {
-		r.past.time.windows = []uint64{0}
-	}
-}
-
-// endWindow ends a window: its nodes are those from start to before next.
-func (r *reading) endWindow(start, next uint64) error {
-	if next == start {
-		return nil
-	}
-	if r.past != nil {
-		for range r.operations.stack {
-			r.past.time.leaves(next - 1)
-		}
-	}
-	r.endGraph(next)
-	p := r.places
-	p.complete(next-1, p.programs.open.all())
-	if p.farthest >= next {
-		r.out.notes.add(noteDanglingConnection, wholeFile, "")
-	}
-	p.farthest = 0
-	all := r.reader.windows
-	if start > 0 && (p.memory.borders.placeless || p.shows.plan() || !r.known.before.listed[start]) {
-		r.out.hidden.add(hiddenGap, int64(start), "")
-	}
-	if len(all.starts) < len(all.inputs) {
-		p.memory.cut(next)
+		r.past.time.spans = append(r.past.time.spans, span{start, next - 1})
 	}
 	return r.failed()
 }
@@ -86,12 +43,6 @@ func (r *reading) endWindow(start, next uint64) error {
 // lookBetween finds the ends of buffers that no node frees, for another reading, and the ids without a list
 // of the buffers that lived when operations ended.
 func (r *reading) lookBetween() {
-	if len(r.past.time.windows) > 1 {
-		if ends := r.past.gone(); len(ends) > 0 {
-			r.known.before.ends = ends
-			r.known.tooLate(noteNone)
-		}
-	}
 	if r.reader.part == nil {
 		return
 	}

@@ -5,12 +5,11 @@ import (
 	"github.com/cbl1/cbl1/fit"
 )
 
-// borders are the ends of operations of a database, or of windows of a run: what lived across them.
+// borders are the ends of operations of a database: what lived across them.
 type borders struct {
 	leaving     guests             // buffers that are gone when an operation ends, by their end
 	ids         map[device.ID]bool // with L1 buffers that lived when an operation of a database ended; nil: it is no database
 	began, next uint64             // first nodes of the last operation, and of the next one
-	placeless   bool               // a buffer without an address may live on behind a window
 }
 
 // cross records a buffer that lived up to the operation that starts at a node, or longer. If an

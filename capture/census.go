@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/jsonobject"
 )
@@ -14,7 +15,6 @@ import (
 type listedBuffer struct {
 	begins  bool
 	at      uint64 // counter of the operation's function_start
-	window  uint64 // of the first node of its window
 	named   device.ID
 	kind    fit.Kind
 	address uint64
@@ -39,7 +39,7 @@ func listedIn(at uint64, number numberIn) listedBuffer {
 // Writers sort the operations as texts, so those with as many digits follow each other in order: a buffer
 // is a few spans of them.
 type census struct {
-	first   map[uint64]uint64 // operation with a list, be it empty, by window
+	first   event.Opt[uint64] // operation with a list, be it empty
 	at      [21][]uint64      // operations with a list, by digits, in their order there
 	places  map[listedPlace]*listedSpans
 	devices map[device.ID]*listedSpans // with any buffer
@@ -50,7 +50,6 @@ type listedPlace struct {
 	named   device.ID
 	address uint64
 	kind    fit.Kind
-	window  uint64
 }
 
 // listedSpans are spans of census.at, both ends included.
@@ -62,15 +61,15 @@ type listedSpans struct {
 // add records one row.
 func (l *census) add(row listedBuffer) {
 	if l.places == nil {
-		l.places, l.devices, l.first = map[listedPlace]*listedSpans{}, map[device.ID]*listedSpans{}, map[uint64]uint64{}
+		l.places, l.devices = map[listedPlace]*listedSpans{}, map[device.ID]*listedSpans{}
 	}
 	if row.begins {
-		if first, ok := l.first[row.window]; !ok || row.at < first {
-			l.first[row.window] = row.at
+		if !l.first.OK || row.at < l.first.V {
+			l.first = event.Some(row.at)
 		}
 		return
 	}
-	digits := len(strconv.FormatUint(row.at-row.window, 10)) // as its writer has it
+	digits := len(strconv.FormatUint(row.at, 10)) // as its writer has it
 	n := len(l.at[digits])
 	if n == 0 || l.at[digits][n-1] != row.at {
 		l.at[digits] = append(l.at[digits], row.at)
@@ -83,7 +82,7 @@ func (l *census) add(row listedBuffer) {
 	if !row.kind.InL1() || row.kind < fit.KindL1 || row.address == 0 {
 		return
 	}
-	place := listedPlace{row.named, row.address, row.kind, row.window}
+	place := listedPlace{row.named, row.address, row.kind}
 	if l.places[place] == nil {
 		l.places[place] = &listedSpans{perCore: row.perCore}
 	}

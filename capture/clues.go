@@ -110,6 +110,3 @@ func (s *clues) tensor(n *node) {
 		s.loose[n.Counter] = c
 	}
 }
-
-// at returns a node of the clue.
-func (c *clue) at() uint64 { return max(c.tensor, c.node.V) }

@@ -47,7 +47,6 @@ func (r *reading) finish() {
 	r.hideRows()
 	p.out.tellNotes(p.shows.plan())
 	last := event.Event{Kind: event.KindEnd, Node: end, Nodes: r.nodes, Rank: r.reader.info.Rank}
-	last.Windows = r.reader.windows.list()
 	if !last.Rank.OK {
 		last.Rank = r.rank
 	}

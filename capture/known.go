@@ -37,7 +37,6 @@ type knownSizes struct {
 type knownBefore struct {
 	residents []resident      // from before the capture, by when they came
 	harmless  map[uint64]bool // buffer nodes from before the capture that hide nothing
-	listed    map[uint64]bool // windows that list buffers, by their first nodes
 
 	// Of a database: when L1 buffers that no node frees are gone, by the counters of their allocations, and
 	// ids without a list of the buffers that lived when operations ended.
@@ -60,7 +59,7 @@ func newKnowledge() *knowledge {
 	return &knowledge{
 		members: newMembers(), shards: map[uint64]shards{},
 		settled: map[uint64]bool{}, aborted: map[uint64]bool{}, sizes: knownSizes{contradicted: map[uint64]bool{}},
-		before: knownBefore{listed: map[uint64]bool{}}, blind: blindTensors{}, bottom: newBottom(), late: notes{},
+		blind: blindTensors{}, bottom: newBottom(), late: notes{},
 	}
 }
 

@@ -515,19 +515,3 @@ func (m *memory) leaves(b *buffer) {
 		m.borders.leaving.ReplaceOrInsert(guest{b, until})
 	}
 }
-
-// cut begins another window. No window can show a buffer without an address.
-func (m *memory) cut(next uint64) {
-	m.live.began = next
-	if m.past != nil {
-		m.past.time.windows = append(m.past.time.windows, next)
-	}
-	for _, named := range m.live.live {
-		for _, b := range named {
-			if b.said.kind.InL1() && b.said.recorded == 0 {
-				m.borders.placeless = true
-				m.borders.leaving.ReplaceOrInsert(guest{b, next - 1})
-			}
-		}
-	}
-}

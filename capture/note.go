@@ -40,7 +40,6 @@ const (
 	hiddenApart     = "buffers-apart"      // L1 buffers under ids without runs
 	hiddenBetween   = "between-operations" // a database does not say which L1 buffers died between its operations
 	hiddenCacheHit  = "cache-hit"          // an operation that hit the program cache and is not known from before
-	hiddenGap       = "window-gap"         // a window does not list the L1 buffers that came before it, behind the last window
 	hiddenListed    = "residents-late"     // a list, tensor or free may show a buffer from before the capture, and the input cannot be read again
 	hiddenNotShown  = "not-shown"          // an operation ran something, and placed nothing
 	hiddenOperation = "operation-lost"     // an operation that a database names and has no graph of

@@ -25,12 +25,11 @@ var errStop = errors.New("stopped by the caller")
 // Input.Events.
 type Reader struct {
 	document
-	src     io.Reader
-	used    bool
-	opened  openFile
-	part    *part                                      // of a database, read instead of src; nil if it is a file
-	windows *windows                                   // of one run, read instead of src; nil if it is one file
-	log     func(iter.Seq2[*event.Event, error]) error // reads an event log; nil = refuse it
+	src    io.Reader
+	used   bool
+	opened openFile
+	part   *part                                      // of a database, read instead of src; nil if it is a file
+	log    func(iter.Seq2[*event.Event, error]) error // reads an event log; nil = refuse it
 }
 
 // An openFile is a file that this package opened.
@@ -76,13 +75,8 @@ func (r *Reader) changed() error {
 	return nil
 }
 
-// sameAs refuses, and closes, a file that is not the one that was read before. Windows are compared
-// as they are opened.
+// sameAs refuses, and closes, a file that is not the one that was read before.
 func (r *Reader) sameAs(before *Reader) error {
-	if r.windows != nil {
-		r.windows.stats = before.windows.stats
-		return nil
-	}
 	if r.part != nil || r.opened.regular != nil && unchanged(before.opened.regular, r.opened.regular) {
 		return nil
 	}
@@ -91,7 +85,7 @@ func (r *Reader) sameAs(before *Reader) error {
 }
 
 // rereads reports whether the input can be read again.
-func (r *Reader) rereads() bool { return r.opened.regular != nil || r.part != nil || r.windows != nil }
+func (r *Reader) rereads() bool { return r.opened.regular != nil || r.part != nil }
 
 // nodes returns the nodes in file order. A node is valid until the next one is read; the lists in it stay.
 // The last pair has a nil node and an *event.InputError if the input cannot be read to its end; whatever
@@ -113,9 +107,6 @@ func (r *Reader) run() error {
 	r.used = true
 	if r.part != nil {
 		return (&partReader{&r.document, r.part}).slices()
-	}
-	if r.windows != nil {
-		return (&joined{&r.document, r.windows}).join()
 	}
 	plain := packed.Open(r.src)
 	defer plain.Close()

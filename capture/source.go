@@ -152,9 +152,6 @@ func (r *reading) run(yield func(*event.Event, error) bool) error {
 	if r.reader.part != nil {
 		r.slice()
 	}
-	if r.reader.windows != nil {
-		r.window()
-	}
 	for n, err := range r.reader.nodes() {
 		if err != nil {
 			return err
@@ -244,10 +241,5 @@ func (r *reading) lists() func(listedBuffer) {
 			}
 		}
 	}
-	return func(row listedBuffer) {
-		if row.begins {
-			r.known.before.listed[row.window] = true
-		}
-		r.past.census.add(row)
-	}
+	return r.past.census.add
 }
