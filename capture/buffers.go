@@ -73,8 +73,6 @@ type buffers struct {
 	loose  map[addressKey][]*buffer               // of allocations that name no node
 
 	sliced  bool              // a free may name a buffer node of another slice, or none
-	joined  bool              // the same of windows
-	began   uint64            // first node of the window at hand
 	made    counters          // buffer nodes that an allocation named
 	sharded uint64            // sharded buffers so far
 	tensors map[uint64]uint64 // tensors to come -> the buffer node that names them
@@ -187,7 +185,7 @@ func (l *buffers) add(b *buffer) {
 		l.made.add(b.node.V)
 		l.byNode[b.node.V] = append(l.byNode[b.node.V], b)
 	}
-	if !b.node.OK || l.sliced || l.joined {
+	if !b.node.OK || l.sliced {
 		l.loose[b.key()] = append(l.loose[b.key()], b)
 	}
 }
@@ -199,7 +197,7 @@ func (l *buffers) remove(b *buffer) {
 	if b.node.OK {
 		removeFrom(l.byNode, b.node.V, b)
 	}
-	if !b.node.OK || l.sliced || l.joined {
+	if !b.node.OK || l.sliced {
 		removeFrom(l.loose, b.key(), b)
 	}
 }
@@ -271,30 +269,22 @@ func (l *buffers) pair(n *node) (found *buffer, backing fit.BufferID) {
 	}
 	if len(n.Connections) == 0 || l.sliced && len(list) == 0 {
 		list = l.byAddress(n, id)
-	} else if len(list) == 0 && !l.freed(n) {
-		list = l.earlierWindows(l.byAddress(n, id))
 	}
-	other := func(b *buffer) bool { return l.joined && b.said.at < l.began && b.differs(n) }
 	for _, b := range slices.Backward(list) {
-		if b.said.named == id && !other(b) {
+		if b.said.named == id {
 			return b, 0
 		}
 	}
 	for _, b := range list {
-		if other(b) {
-			continue
-		}
 		if backing := b.backing[id]; backing != 0 {
 			delete(b.backing, id)
 			return b, backing
 		}
 	}
-	for _, b := range slices.Backward(list) {
-		if !other(b) {
-			return b, 0
-		}
+	if len(list) == 0 {
+		return nil, 0
 	}
-	return nil, 0
+	return list[len(list)-1], 0
 }
 
 // freed reports whether a free names a buffer of the capture. If it ends nothing, the
@@ -317,37 +307,13 @@ func (l *buffers) byAddress(n *node, id device.ID) (list []*buffer) {
 	return list
 }
 
-// of returns the buffers that may belong to a tensor whose buffer node is in another slice or window.
+// of returns the buffers that may belong to a tensor whose buffer node is in another slice.
 func (l *buffers) of(n *node) []*buffer {
 	kind, ok := bufferKind(n)
-	if !ok || n.Address.V == 0 {
+	if !ok || n.Address.V == 0 || !l.sliced {
 		return nil
 	}
-	list := l.loose[addressKey{idOf(n.DeviceID), n.Address.V, kind}]
-	if !l.sliced {
-		list = l.earlierWindows(list)
-	}
-	return list
-}
-
-// earlierWindows returns the buffers that were allocated before the window at hand.
-func (l *buffers) earlierWindows(list []*buffer) (out []*buffer) {
-	if l.began == 0 {
-		return nil
-	}
-	for _, b := range list {
-		if b.said.at < l.began {
-			out = append(out, b)
-		}
-	}
-	return out
-}
-
-// differs reports whether a free is of a buffer of another size: one that took the place
-// between two windows.
-func (b *buffer) differs(n *node) bool {
-	each := n.Buffer.MaxSizePerBank
-	return n.Size.V != 0 && n.Size.V != b.said.size || each.OK && b.said.perCore.OK && each != b.said.perCore
+	return l.loose[addressKey{idOf(n.DeviceID), n.Address.V, kind}]
 }
 
 // A guest is a buffer whose end is known before.

@@ -16,7 +16,6 @@ type listedBuffer struct {
 	begins  bool
 	at      uint64 // counter of the operation's function_start
 	typed   bool   // kind is known
-	window  uint64 // of the first node of its window
 	named   device.ID
 	kind    fit.Kind
 	address event.Opt[uint64]
@@ -41,7 +40,7 @@ func listedIn(at uint64, number numberIn) listedBuffer {
 // Writers sort the operations as texts, so those with as many digits follow each other in order: a buffer
 // is a few spans of them.
 type census struct {
-	first   map[uint64]uint64 // operation with a list, be it empty, by window
+	first   event.Opt[uint64] // operation with a list, be it empty
 	at      [21][]uint64      // operations with a list, by digits, in their order there
 	places  map[listedPlace]*listedSpans
 	untyped map[untypedRow]int64 // rows without a type
@@ -61,7 +60,6 @@ type listedPlace struct {
 	named   device.ID
 	address uint64
 	kind    fit.Kind
-	window  uint64
 }
 
 // listedSpans are spans of census.at, both ends included.
@@ -73,16 +71,16 @@ type listedSpans struct {
 // add records one row.
 func (l *census) add(row listedBuffer) {
 	if l.places == nil {
-		l.places, l.devices, l.first = map[listedPlace]*listedSpans{}, map[device.ID]*listedSpans{}, map[uint64]uint64{}
+		l.places, l.devices = map[listedPlace]*listedSpans{}, map[device.ID]*listedSpans{}
 		l.untyped = map[untypedRow]int64{}
 	}
 	if row.begins {
-		if first, ok := l.first[row.window]; !ok || row.at < first {
-			l.first[row.window] = row.at
+		if !l.first.OK || row.at < l.first.V {
+			l.first = event.Some(row.at)
 		}
 		return
 	}
-	digits := len(strconv.FormatUint(row.at-row.window, 10)) // as its writer has it
+	digits := len(strconv.FormatUint(row.at, 10)) // as its writer has it
 	n := len(l.at[digits])
 	if n == 0 || l.at[digits][n-1] != row.at {
 		l.at[digits] = append(l.at[digits], row.at)
@@ -102,7 +100,7 @@ func (l *census) add(row listedBuffer) {
 	case !row.kind.InL1() || row.address.V == 0:
 		return
 	}
-	place := listedPlace{row.named, row.address.V, row.kind, row.window}
+	place := listedPlace{row.named, row.address.V, row.kind}
 	if l.places[place] == nil {
 		l.places[place] = &listedSpans{perCore: row.perCore}
 	}

@@ -33,7 +33,7 @@ func TestListsAreSpans(t *testing.T) {
 	require.Equal(t, []uint64{1, 2, 3, 10, 11, 12, 100, 101}, l.operations(l.devices[0]))
 	spans := l.places[place].spans
 	require.Equal(t, [][][2]int{{{2, 2}}, {{0, 2}}, {{0, 0}}}, [][][2]int{spans[1], spans[2], spans[3]})
-	require.Equal(t, map[uint64]uint64{0: 1}, l.first)
+	require.Equal(t, event.Some(uint64(1)), l.first)
 
 	p := newPast(newMembers())
 	p.census = l

@@ -123,6 +123,3 @@ func partsOf(n *node) []deviceTensor {
 	}
 	return nil
 }
-
-// at returns a node of the clue.
-func (c *clue) at() uint64 { return max(c.tensor, c.node.V) }

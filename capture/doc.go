@@ -7,7 +7,7 @@
 // passed over, with the reason; [Irregular] has the reason for a file that is not regular. An [Input] is
 // one file, and [Input.Events] yields its events. [Databases] makes Inputs of a report
 // database. A caller supplies the rows ([Row]) by [Tables], so that this package needs no driver;
-// [Input.Counter] finds a node of an operation. [Join] makes one Input of the windows of a run. [NewReader]
+// [Input.Counter] finds a node of an operation. [NewReader]
 // makes a [Reader] of another source, like standard input, and [Reader.Events] yields its events.
 // [Options] add facts that a capture lacks.
 //
@@ -19,7 +19,6 @@
 //	bytes
 //	  │   document.go, decode.go, shape.go        a file
 //	  │   database.go, tables.go, slices.go       a part of a database, an operation at a time
-//	  │   windows.go                              the windows of a run, a file at a time
 //	  ▼
 //	1 Reader ───── node ────> its fields, its place in the input, its counter in the whole capture
 //	  ▼

@@ -20,15 +20,15 @@ type document struct {
 	file   string
 	info   reportInfo                     // complete when all was read; see Early for what is known before
 	object bool                           // it is a report around a graph
-	before shifted                        // of a slice or window
+	before shifted                        // of a slice
 	count  int64                          // nodes yielded of the array at hand
 	yield  func(*node) bool               // takes a node
 	listed func(listedBuffer)             // gets the rows of per_operation_buffers; nil = they are skipped
-	ended  func(start, next uint64) error // takes the end of a slice or window: its first node, and that of the next one
+	ended  func(start, next uint64) error // takes the end of a slice: its first node, and that of the next one
 }
 
 // shifted counts the nodes, bytes and lines before a slice of a database. The counters of each slice begin
-// at 0; all slices together are counted as one capture. The windows of one run are counted so too.
+// at 0; all slices together are counted as one capture.
 type shifted struct {
 	nodes        uint64
 	bytes, lines int64
@@ -64,14 +64,6 @@ func (u *unreadRows) add(e *event.InputError) {
 	if u.count++; u.count == 1 {
 		u.why = reasonOf(e)
 	}
-}
-
-// addAll adds the rows of one window.
-func (u *unreadRows) addAll(o unreadRows) {
-	if u.count == 0 {
-		u.why = o.why
-	}
-	u.count += o.count
 }
 
 // reasonOf returns the text of an error without its place in the input.

@@ -5,106 +5,7 @@ import (
 	"slices"
 
 	"github.com/cbl1/cbl1/device"
-	"github.com/cbl1/cbl1/fit"
 )
-
-// Between two windows of a run something may have happened that no window records. So a buffer in
-// L1 that lived when a window ended lives in the next one if that one shows it: if it lists or frees
-// the buffer, or has a tensor of it, and did not allocate the place anew before. Any other buffer
-// is gone. A window without lists does not show all buffers that lived there, and a plan does not list
-// the buffers that it plans.
-
-// A sighting is where a window shows that a buffer lived.
-type sighting struct {
-	kind fit.Kind
-	at   uint64
-	size uint64 // of each core, if a list says it
-}
-
-// sightingsByID are the sightings at one address by the id that they name, in their order.
-type sightingsByID map[device.ID][]sighting
-
-// sightings returns those by address: of tensors alike in a window the first one.
-func (p *past) sightings() map[uint64]sightingsByID {
-	type likes struct {
-		placeOf
-		kind fit.Kind
-	}
-	out, first := map[uint64]sightingsByID{}, map[likes]uint64{}
-	see := func(c clue) {
-		like := likes{placeOf{c.named, c.address, p.time.origin(c.tensor)}, c.kind}
-		if at, ok := first[like]; c.address != 0 && (!ok || c.tensor < at) {
-			first[like] = c.tensor
-		}
-	}
-	for c := range p.clues.all() {
-		see(c)
-	}
-	add := func(address uint64, id device.ID, s sighting) {
-		if out[address] == nil {
-			out[address] = sightingsByID{}
-		}
-		out[address][id] = append(out[address][id], s)
-	}
-	for c, at := range first {
-		add(c.address, c.id, sighting{c.kind, at, 0})
-	}
-	for place, spans := range p.census.places {
-		at := p.time.endOf(p.census.operations(spans)[0]) // a list is of the end of its operation
-		add(place.address, place.named, sighting{place.kind, min(at, p.time.border(place.window)-1), spans.perCore.V})
-	}
-	for _, at := range out {
-		for _, list := range at {
-			slices.SortFunc(list, func(a, b sighting) int { return cmp.Compare(a.at, b.at) })
-		}
-	}
-	return out
-}
-
-// gone returns when buffers are gone that lived when a window ended, and that the next window
-// does not show: by the counters of their allocations. Their lives end then.
-func (p *past) gone() map[uint64]uint64 {
-	ends, seen := map[uint64]uint64{}, p.sightings()
-	for address, lives := range p.lives {
-		for id, h := range lives.named {
-			for _, l := range h.lives {
-				for border := p.time.border(l.from); border < l.to; border = p.time.border(border) {
-					if !p.survives(id, l, border, seen[address], lives) {
-						ends[l.from], l.to = border-1, border
-					}
-				}
-			}
-		}
-	}
-	return ends
-}
-
-// survives reports whether the window that begins at a node shows that a buffer still lived.
-func (p *past) survives(id device.ID, l *life, start uint64, seen sightingsByID, at *lives) bool {
-	end := p.time.border(start)
-	if l.to < end {
-		return true // it is freed there
-	}
-	first := end // that the window allocates there
-	for h := range at.sharing(p.members, id) {
-		i, _ := slices.BinarySearchFunc(h.lives, start, func(l *life, from uint64) int { return cmp.Compare(l.from, from) })
-		if i < len(h.lives) {
-			first = min(first, h.lives[i].from)
-		}
-	}
-	for list := range sharing(p.members, seen, id) {
-		i, _ := slices.BinarySearchFunc(list, start, func(s sighting, from uint64) int { return cmp.Compare(s.at, from) })
-		for _, s := range list[i:] {
-			if s.at >= first {
-				break
-			}
-			if s.kind == l.kind && (s.size == 0 || !l.perCore.OK || s.size == l.perCore.V) {
-				return true
-			}
-		}
-	}
-	return false
-}
 
 // speaks reports whether a database lists the buffers of an id that lived when operations ended.
 func (p *past) speaks(id device.ID) bool {
@@ -198,7 +99,7 @@ func (p *past) goneBy(start uint64) uint64 {
 // operations that is not before the slice of the free.
 func (p *past) since(f lostFree) uint64 {
 	if !p.speaks(f.named) {
-		return max(f.after, p.time.origin(f.at))
+		return f.after
 	}
 	i, _ := slices.BinarySearchFunc(p.time.spans, f.at+1, func(s span, at uint64) int { return cmp.Compare(s.start, at) })
 	return max(f.after, p.time.spans[max(i-1, 0)].start)

@@ -56,14 +56,13 @@ func toldOf(t *testing.T, given []string) (lines []string) {
 	return strings.Split(strings.TrimSpace(plain.Replace(inDir.ReplaceAllString(b.String(), "$1"))), "\n")
 }
 
-// few is a section: one capture, or several windows of a run.
+// few is a section: one capture.
 type few struct {
-	opt     Options
-	once    bool // read as a pipe is
-	specs   bool // shows the specs of devices, too
-	nodes   []string
-	around  string   // sections of a report behind the graph
-	windows []string // before the one at hand
+	opt    Options
+	once   bool // read as a pipe is
+	specs  bool // shows the specs of devices, too
+	nodes  []string
+	around string // sections of a report behind the graph
 }
 
 // take reads a line: a word of options, of a report, or a node.
@@ -88,15 +87,12 @@ func (c *few) take(t *testing.T, line string) {
 		c.specs = true
 	case "report":
 		c.around += "," + rest
-	case "---":
-		c.windows = append(c.windows, c.text())
-		c.nodes, c.around = nil, ""
 	default:
 		c.nodes = append(c.nodes, nodeOf(t, line))
 	}
 }
 
-// text is the capture at hand.
+// text is the capture.
 func (c *few) text() string {
 	text := graph(slices.Clone(c.nodes)...)
 	if c.around != "" {
@@ -105,16 +101,12 @@ func (c *few) text() string {
 	return text
 }
 
-// input writes the captures, and joins windows.
+// input writes the capture.
 func (c *few) input(t *testing.T) Input {
 	t.Helper()
-	dir := t.TempDir()
-	for i, text := range append(c.windows, c.text()) {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.json", i)), []byte(text), 0o600))
-	}
-	in, _, err := Join(dir)
-	require.NoError(t, err)
-	return in
+	path := filepath.Join(t.TempDir(), "0.json")
+	require.NoError(t, os.WriteFile(path, []byte(c.text()), 0o600))
+	return Input{Path: path}
 }
 
 // log returns the event log of an input. A second reading stands alone, behind a line that says so.

@@ -21,8 +21,7 @@ type Input struct {
 	Path string
 	Rank event.Opt[uint64] // of the host process, from a name like graph_capture_0_of_4.json or from a database
 
-	part    *part   // of a database; nil if it is a file
-	windows []Input // of one run, in their order; nil if it is one file
+	part *part // of a database; nil if it is a file
 }
 
 // Inputs returns the captures that path names: the file itself, or those in the folder. In a folder these
@@ -219,9 +218,6 @@ func digitRun(s string) int { return len(s) - len(strings.TrimLeft(s, "012345678
 func (in Input) open() (*Reader, error) {
 	if in.part != nil {
 		return &Reader{document: document{file: in.Path}, part: in.part}, nil
-	}
-	if in.windows != nil {
-		return &Reader{document: document{file: in.Path, object: true}, windows: &windows{inputs: in.windows}}, nil
 	}
 	f, err := os.Open(in.Path)
 	if err != nil {

@@ -21,7 +21,6 @@ const forever = math.MaxUint64
 // A life is when an allocation of the capture lived: up to, not at, its end.
 type life struct {
 	from, to uint64
-	latest   uint64 // end of this life and those before it in its history, once all were read
 	kind     fit.Kind
 	perCore  event.Opt[uint64]
 }
@@ -38,15 +37,14 @@ type history struct {
 	tally
 }
 
-// A tally says how the lives ended that began in the last window with any.
+// A tally says how lives ended.
 type tally struct {
-	origin uint64 // first node of the window
-	open   int    // that did not end
-	last   uint64 // when the last one ended
+	open int    // that did not end
+	last uint64 // when the last one ended
 }
 
 // begin adds an allocation. If each is false, an allocation is one life with the allocation before it.
-func (l *lives) begin(named device.ID, from life, origin uint64, each bool) *life {
+func (l *lives) begin(named device.ID, from life, each bool) *life {
 	h := l.named[named]
 	if h == nil {
 		h = &history{}
@@ -60,56 +58,23 @@ func (l *lives) begin(named device.ID, from life, origin uint64, each bool) *lif
 		one = &from
 		h.lives = append(h.lives, one)
 	}
-	if one.from >= origin {
-		h.begin(origin)
-		l.all.begin(origin)
-	}
+	h.open++
+	l.all.open++
 	return one
 }
 
 // end adds the free of an allocation.
-func (l *lives) end(named device.ID, one *life, origin, at uint64) {
-	if one.to = at; one.from >= origin {
-		l.named[named].end(at)
-		l.all.end(at)
-	}
-}
-
-// settle sets the latest ends: all lives are known.
-func (l *lives) settle() {
-	for _, h := range l.named {
-		last := uint64(0)
-		for _, one := range h.lives {
-			last = max(last, one.to)
-			one.latest = last
-		}
-	}
-}
-
-// after returns the first life that ends after a node, or nil.
-func (h *history) after(at uint64) *life {
-	i, _ := slices.BinarySearchFunc(h.lives, at+1, func(l *life, end uint64) int { return cmp.Compare(l.latest, end) })
-	if i == len(h.lives) {
-		return nil
-	}
-	return h.lives[i]
-}
-
-func (t *tally) begin(origin uint64) {
-	if t.origin != origin {
-		*t = tally{origin: origin}
-	}
-	t.open++
+func (l *lives) end(named device.ID, one *life, at uint64) {
+	one.to = at
+	l.named[named].end(at)
+	l.all.end(at)
 }
 
 func (t *tally) end(at uint64) { t.open, t.last = t.open-1, at }
 
-// ended returns when the last life of a window has ended, up to a node of it; 0 without any.
-func (t *tally) ended(origin, at uint64) uint64 {
-	switch {
-	case t.origin != origin:
-		return 0
-	case t.open > 0:
+// ended returns when the last life has ended, up to a node; 0 without any.
+func (t *tally) ended(at uint64) uint64 {
+	if t.open > 0 {
 		return at
 	}
 	return t.last
@@ -124,12 +89,12 @@ func (l *lives) sharing(members *members, id device.ID) iter.Seq[*history] {
 }
 
 // ended is tally.ended for an id.
-func (l *lives) ended(members *members, id device.ID, origin, at uint64) (last uint64) {
+func (l *lives) ended(members *members, id device.ID, at uint64) (last uint64) {
 	if l != nil && id == event.NoDevice {
-		return l.all.ended(origin, at)
+		return l.all.ended(at)
 	}
 	for h := range l.sharing(members, id) {
-		last = max(last, h.ended(origin, at))
+		last = max(last, h.ended(at))
 	}
 	return last
 }

@@ -13,8 +13,7 @@ import (
 	"github.com/cbl1/cbl1/fit"
 )
 
-// When an address was free of others before a lost free, and when it was taken first in a window,
-// compared with a scan of all lives and frees each time.
+// When an address was free of others before a lost free, and when it was taken first, compared with a scan of all lives and frees each time.
 func TestLivesAgreeWithList(t *testing.T) {
 	const address = 4096
 	rapid.Check(t, func(t *rapid.T) {
@@ -23,10 +22,6 @@ func TestLivesAgreeWithList(t *testing.T) {
 		members.member(7, 0)
 		members.member(7, 1)
 		p.time.listable = rapid.Bool().Draw(t, "each life counts")
-		joined := rapid.Bool().Draw(t, "windows")
-		if joined {
-			p.time.windows = []uint64{0}
-		}
 		id := rapid.SampledFrom([]device.ID{event.NoDevice, 0, 1, 2, 7})
 		var alive []*buffer
 		var lives []*life
@@ -48,13 +43,11 @@ func TestLivesAgreeWithList(t *testing.T) {
 				p.ended(alive[i], at)
 				require.Equal(t, at, alive[i].life.to)
 				alive = slices.Delete(alive, i, i+1)
-			case n == 6 && joined && at > p.time.windows[len(p.time.windows)-1]:
-				p.time.windows = append(p.time.windows, at)
 			default:
 				by := id.Draw(t, "id")
-				after, origin := uint64(0), p.time.origin(at)
+				after := uint64(0)
 				for _, l := range lives {
-					if l.from >= origin && shared(named[l], by) {
+					if shared(named[l], by) {
 						after = max(after, min(l.to, at))
 					}
 				}
@@ -75,23 +68,22 @@ func TestLivesAgreeWithList(t *testing.T) {
 			}
 		}
 
-		if l := p.lives[address]; l != nil {
-			l.settle()
-		}
 		for _, by := range []device.ID{event.NoDevice, 0, 1, 2, 7} {
+			first := uint64(forever)
+			for _, l := range lives {
+				if shared(named[l], by) {
+					first = min(first, l.from)
+				}
+			}
+			require.Equal(t, first, p.firstLife(by, address), "id %d", by)
 			for from := range uint64(41) {
-				freed, first := uint64(forever), uint64(forever)
+				freed := uint64(forever)
 				for _, f := range lost {
 					if f.at >= from && shared(f.named, by) {
 						freed = min(freed, f.at)
 					}
 				}
-				for _, l := range lives {
-					if l.to > from && shared(named[l], by) {
-						first = min(first, max(l.from, from))
-					}
-				}
-				if freed != p.freed(by, address, from) || first != p.firstLife(by, address, from) {
+				if freed != p.freed(by, address, from) {
 					t.Fatalf("from node %d on, id %d", from, by)
 				}
 			}
@@ -99,22 +91,17 @@ func TestLivesAgreeWithList(t *testing.T) {
 	})
 }
 
-// Twice the windows need twice the memory, or a bit more: slices grow in steps.
-func TestListsOfManyWindows(t *testing.T) {
-	asked := func(windows uint64) float64 {
+// Twice the lists, each with a buffer at another address, need twice the memory, or a bit more: slices grow in steps.
+func TestListsOfManyPlaces(t *testing.T) {
+	asked := func(lists uint64) float64 {
 		p := newPast(newMembers())
-		for w := range windows {
-			start := 100 * w
-			p.time.windows = append(p.time.windows, start)
-			for id := range uint64(2) { // the lists of a device do not follow each other
-				row := listedBuffer{at: start + 10 + id, window: start, named: device.ID(id), kind: fit.KindL1, address: 4096, perCore: 64}
-				p.census.add(listedBuffer{begins: true, at: row.at, window: start})
-				p.census.add(row)
-			}
+		for at := range lists {
+			p.census.add(listedBuffer{begins: true, at: at})
+			p.census.add(listedBuffer{at: at, kind: fit.KindL1, address: 4096 + 64*at, perCore: 64})
 		}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		require.Len(t, p.fromLists(), 2*int(windows))
+		require.Len(t, p.fromLists(), int(lists))
 		runtime.ReadMemStats(&after)
 		return float64(after.TotalAlloc - before.TotalAlloc)
 	}

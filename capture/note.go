@@ -34,7 +34,6 @@ const (
 	hiddenBetween   = "between-operations" // a database does not say which L1 buffers died between its operations
 	hiddenCollision = "id-collision"       // a number may be a chip's or a mesh's in nodes of circular buffers
 	hiddenCacheHit  = "cache-hit"          // an operation that hit the program cache and is not known from before
-	hiddenGap       = "window-gap"         // a window does not list the L1 buffers that came before it, behind the last window
 	hiddenNotShown  = "not-shown"          // an operation ran something, and placed nothing
 	hiddenSpecs     = "specs-differ"       // chips of a mesh whose circular buffers start at different addresses
 	hiddenOperation = "operation-lost"     // an operation that a database names and has no graph of

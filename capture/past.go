@@ -25,10 +25,10 @@ type past struct {
 	hidden    event.Opt[uint64] // the first hidden allocation: what shows later may be its buffer
 }
 
-// A placeOf is an address of an id in the window that begins at a node.
+// A placeOf is an address of an id.
 type placeOf struct {
-	id              device.ID
-	address, origin uint64
+	id      device.ID
+	address uint64
 }
 
 func newPast(m *members) *past {
@@ -84,13 +84,13 @@ func (p *past) allocated(b *buffer) *life {
 		p.lives[b.said.recorded] = &lives{named: map[device.ID]*history{}}
 	}
 	one := life{from: b.said.at, to: forever, kind: b.said.kind, perCore: b.said.perCore}
-	return p.lives[b.said.recorded].begin(b.said.named, one, p.time.origin(b.said.at), p.time.listable)
+	return p.lives[b.said.recorded].begin(b.said.named, one, p.time.listable)
 }
 
 // ended records the free of a buffer of the capture.
 func (p *past) ended(b *buffer, at uint64) {
 	if b.life != nil {
-		p.lives[b.said.recorded].end(b.said.named, b.life, p.time.origin(at), at)
+		p.lives[b.said.recorded].end(b.said.named, b.life, at)
 	}
 }
 
@@ -110,8 +110,7 @@ func (p *past) lost(n *node) {
 	if len(n.Connections) > 0 {
 		f.node = event.Some(n.Connections[0])
 	}
-	// A life of an earlier window was of another size.
-	f.after = max(p.lives[f.address].ended(p.members, f.named, p.time.origin(f.at), f.at), p.frees[f.address].last(p.members, f.named))
+	f.after = max(p.lives[f.address].ended(p.members, f.named, f.at), p.frees[f.address].last(p.members, f.named))
 	if f.address != 0 {
 		if p.frees[f.address] == nil {
 			p.frees[f.address] = &frees{named: map[device.ID][]lostFree{}}

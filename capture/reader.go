@@ -26,14 +26,13 @@ var errStop = errors.New("stopped by the caller")
 // Input.Events.
 type Reader struct {
 	document
-	src     io.Reader
-	start   int64 // of the input in src, if src can seek
-	used    bool
-	opened  openFile
-	spool   *spool                                     // of a source that cannot seek
-	part    *part                                      // of a database, read instead of src; nil if it is a file
-	windows *windows                                   // of one run, read instead of src; nil if it is one file
-	log     func(iter.Seq2[*event.Event, error]) error // reads an event log; nil = refuse it
+	src    io.Reader
+	start  int64 // of the input in src, if src can seek
+	used   bool
+	opened openFile
+	spool  *spool                                     // of a source that cannot seek
+	part   *part                                      // of a database, read instead of src; nil if it is a file
+	log    func(iter.Seq2[*event.Event, error]) error // reads an event log; nil = refuse it
 }
 
 // An openFile is a file that this package opened.
@@ -135,9 +134,6 @@ func (r *Reader) run() error {
 	r.used = true
 	if r.part != nil {
 		return (&partReader{&r.document, r.part}).slices()
-	}
-	if r.windows != nil {
-		return (&joined{&r.document, r.windows}).join()
 	}
 	plain := packed.Open(r.src)
 	defer plain.Close()

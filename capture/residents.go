@@ -20,9 +20,6 @@ func (p *past) freed(named device.ID, address, from uint64) uint64 {
 func (p *past) residents(known *knowledge) (out []resident, seen map[uint64]bool) {
 	seen = map[uint64]bool{}
 	modes := map[uint64][]clue{} // by address, of buffers that are listed
-	for _, l := range p.lives {
-		l.settle()
-	}
 	out = p.fromLists()
 	listed := len(out)
 	clues := slices.Collect(p.clues.all())
@@ -56,7 +53,7 @@ func (p *past) residents(known *knowledge) (out []resident, seen map[uint64]bool
 		}
 	}
 	hides := func(r resident) bool { return !r.told && known.mayDescribe(r.named, r.address) }
-	return p.across(slices.DeleteFunc(p.fromFrees(out), hides)), seen
+	return slices.DeleteFunc(p.fromFrees(out), hides), seen
 }
 
 // apart divides the buffer of a tensor whose parts lie at different addresses. The address of the tensor is that on the
@@ -70,7 +67,7 @@ func (p *past) apart(r resident, parts []deviceTensor) []resident {
 	add := func(chip device.ID, address uint64) {
 		one := r
 		one.named, one.unit, one.address = chip, true, address
-		one.until = min(r.until, p.firstLife(chip, address, p.time.origin(r.since)))
+		one.until = min(r.until, p.firstLife(chip, address))
 		if !listed[chip] && address > 0 {
 			out = append(out, one)
 		}
@@ -92,9 +89,8 @@ func (p *past) apart(r resident, parts []deviceTensor) []resident {
 // follow finds the resident of a clue, which has until 0 if there is none. Explained says
 // that nothing about the clue is hidden.
 func (p *past) follow(c clue) (r resident, explained bool) {
-	origin := p.time.origin(c.at())
-	r = resident{named: c.named, kind: c.kind, address: c.address, told: c.address != 0, since: origin, until: p.time.border(origin)}
-	if c.address != 0 && p.firstLife(c.named, c.address, origin) <= c.tensor {
+	r = resident{named: c.named, kind: c.kind, address: c.address, told: c.address != 0, until: forever}
+	if c.address != 0 && p.firstLife(c.named, c.address) <= c.tensor {
 		return resident{}, true // it is a buffer of the capture
 	}
 	if f, ok := p.byNode[c.node.V]; ok && c.node.OK {
@@ -103,7 +99,7 @@ func (p *past) follow(c clue) (r resident, explained bool) {
 	if r.address == 0 {
 		return resident{}, false
 	}
-	r.until = min(r.until, p.freed(c.named, r.address, origin), p.firstLife(c.named, r.address, origin))
+	r.until = min(r.until, p.freed(c.named, r.address, 0), p.firstLife(c.named, r.address))
 	r.shards = c.shards
 	if n := uint64(c.cores.Len()); n > 0 {
 		if c.node.OK && c.size.OK && c.size.V%n == 0 {
@@ -115,9 +111,6 @@ func (p *past) follow(c clue) (r resident, explained bool) {
 
 // loose returns the tensors that no buffer node names and that are of no buffer of the capture, by counter.
 func (p *past) loose() (out []clue) {
-	for _, l := range p.lives {
-		l.settle()
-	}
 	for _, at := range slices.Sorted(maps.Keys(p.clues.loose)) {
 		if r, _ := p.follow(p.clues.loose[at]); r.until > 0 {
 			out = append(out, p.clues.loose[at])
@@ -126,19 +119,16 @@ func (p *past) loose() (out []clue) {
 	return out
 }
 
-// firstLife returns from when on a buffer of the capture lay at an address first, in the window that
-// begins at a node.
-func (p *past) firstLife(id device.ID, address, origin uint64) uint64 {
-	place := placeOf{id, address, origin}
+// firstLife returns from when on a buffer of the capture lay at an address first.
+func (p *past) firstLife(id device.ID, address uint64) uint64 {
+	place := placeOf{id, address}
 	first, ok := p.firsts[place]
 	if ok {
 		return first
 	}
 	first = forever
 	for h := range p.lives[address].sharing(p.members, id) {
-		if l := h.after(origin); l != nil {
-			first = min(first, max(l.from, origin))
-		}
+		first = min(first, h.lives[0].from)
 	}
 	p.firsts[place] = first
 	return first
@@ -176,35 +166,6 @@ func (p *past) fromFrees(out []resident) []resident {
 // A placeAt is an address that a free ended.
 type placeAt struct{ address, at uint64 }
 
-// across joins what lived when a window ended with what lived at the same place when the next one
-// began.
-func (p *past) across(all []resident) (out []resident) {
-	if len(p.time.windows) == 0 {
-		return all
-	}
-	type end struct {
-		placeAt
-		named device.ID
-		kind  fit.Kind
-	}
-	last := map[end]int{} // in out
-	for _, r := range all {
-		place := end{placeAt{r.address, r.since}, r.named, r.kind}
-		if i, ok := last[place]; ok && r.since > 0 && out[i].perCore == r.perCore && out[i].shards.equal(r.shards) {
-			delete(last, place)
-			out[i].until = r.until
-			place.at = r.until
-			last[place] = i
-			continue
-		}
-		out = append(out, r)
-		if place.at = r.until; p.time.origin(r.until) == r.until {
-			last[place] = len(out) - 1
-		}
-	}
-	return out
-}
-
 // fromLists returns the listed buffers that no allocation of the capture explains. One
 // lives from the first list that names it, which for the first list of all is the start,
 // to its free, or to the next list of its device without it.
@@ -214,7 +175,7 @@ func (p *past) fromLists() (out []resident) {
 		places = append(places, place)
 	}
 	slices.SortFunc(places, func(a, b listedPlace) int {
-		return cmp.Or(byID(a.named, b.named), cmp.Compare(a.address, b.address), cmp.Compare(a.kind, b.kind), cmp.Compare(a.window, b.window))
+		return cmp.Or(byID(a.named, b.named), cmp.Compare(a.address, b.address), cmp.Compare(a.kind, b.kind))
 	})
 	var listings []uint64 // of the id of the last place
 	var made made         // of its address
@@ -226,12 +187,12 @@ func (p *past) fromLists() (out []resident) {
 		if next || place.address != places[i-1].address {
 			made = p.madeAt(place.named, place.address)
 		}
-		out = append(out, p.fromPlace(place, p.time.within(listings, place.window), made)...)
+		out = append(out, p.fromPlace(place, listings, made)...)
 	}
 	return out
 }
 
-// fromPlace returns the residents of one place. all are the operations of its window that list
+// fromPlace returns the residents of one place. all are the operations that list
 // anything of its device, made what the capture allocated there.
 func (p *past) fromPlace(place listedPlace, all []uint64, made made) (out []resident) {
 	spans := p.census.places[place]
@@ -260,8 +221,8 @@ func (p *past) fromPlace(place listedPlace, all []uint64, made made) (out []resi
 		end(at)
 		since := at
 		hidden := p.hidden.OK && p.hidden.V < at
-		if p.census.first[place.window] == at && !hidden && p.freed(place.named, place.address, place.window) >= at {
-			since = place.window
+		if p.census.first == event.Some(at) && !hidden && p.freed(place.named, place.address, 0) >= at {
+			since = 0
 		}
 		now = &resident{
 			named: place.named, kind: place.kind, address: place.address, perCore: spans.perCore, since: since,
@@ -271,7 +232,7 @@ func (p *past) fromPlace(place listedPlace, all []uint64, made made) (out []resi
 	if next < len(all) {
 		end(p.goneBy(all[next]))
 	}
-	end(p.time.border(place.window))
+	end(forever)
 	return out
 }
 

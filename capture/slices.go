@@ -224,16 +224,12 @@ func (p *part) loses(operation uint64, rank event.Opt[uint64]) bool {
 }
 
 // Counter returns the counter of a node of a database among all nodes of the capture, as Options.At needs
-// it. The node is named by its operation and its counter in the graph of the operation. In joined windows
-// it is named by its window, from 1, and its counter there. Errors are *event.InputError. It counts the
-// nodes before it.
+// it. The node is named by its operation and its counter in the graph of the operation. Errors are
+// *event.InputError. It counts the nodes before it.
 func (in Input) Counter(operation, node uint64) (uint64, error) {
-	if in.windows != nil {
-		return inWindow(in, operation, node)
-	}
 	p := in.part
 	if p == nil {
-		return 0, &event.InputError{File: in.Path, Node: -1, Reason: "has no nodes of an operation, as a report database does, and no windows: name a node by its counter alone"}
+		return 0, &event.InputError{File: in.Path, Node: -1, Reason: "has no nodes of an operation, as a report database does: name a node by its counter alone"}
 	}
 	i, ok := p.slice(operation)
 	if !ok {

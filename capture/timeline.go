@@ -5,39 +5,13 @@ import (
 	"slices"
 )
 
-// timeline is where the functions of a capture begin and end, the slices of a database, and the windows of a run.
+// timeline is where the functions of a capture begin and end, and the slices of a database.
 type timeline struct {
 	spans    []span   // of functions, if there may be lists; of slices in a database
 	open     []int    // of spans that did not end
 	sliced   bool     // it is a database
 	listable bool     // there may be lists, so each life of an address counts for itself
 	starts   []uint64 // of the slices of a database
-	windows  []uint64 // first nodes of the windows of a run; empty: it is one file
-}
-
-// origin returns the first node of the window that has a node.
-func (t *timeline) origin(at uint64) uint64 {
-	if i := t.window(at); i > 0 {
-		return t.windows[i-1]
-	}
-	return 0
-}
-
-// border returns the first node of the window behind the one that has a node, or forever.
-func (t *timeline) border(at uint64) uint64 {
-	if i := t.window(at); i < len(t.windows) {
-		return t.windows[i]
-	}
-	return forever
-}
-
-// window returns the number of the window that has a node, from 1; 0 if there is one file.
-func (t *timeline) window(at uint64) int {
-	i, exact := slices.BinarySearch(t.windows, at)
-	if exact {
-		i++
-	}
-	return i
 }
 
 // A span is where a function begins and ends.
@@ -67,11 +41,4 @@ func (t *timeline) endOf(at uint64) uint64 {
 		return forever
 	}
 	return t.spans[i].end
-}
-
-// within cuts operations, which are ascending, to one window: the window begins at a node.
-func (t *timeline) within(all []uint64, window uint64) []uint64 {
-	from, _ := slices.BinarySearch(all, window)
-	to, _ := slices.BinarySearch(all, t.border(window))
-	return all[from:to]
 }

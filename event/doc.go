@@ -25,7 +25,7 @@
 // properties; [NoDevice] is the device of sources without ids. [Upstream], [UpstreamCause] and
 // [CauseCode] are ttnn's own figures. [Code] names an oddity of an event of a log, [CodeOf] returns
 // the code of an error, and [Anomaly] names an oddity of a line. [UnplacedEarlier] and its like are
-// reasons why a buffer has no place. A [Window] is one of several files of a run.
+// reasons why a buffer has no place.
 //
 // # Log
 //

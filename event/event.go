@@ -56,8 +56,8 @@ const (
 	KindAnomaly Kind = "anomaly"
 	// KindUpstream: ttnn's own figures, copied. Upstream.
 	KindUpstream Kind = "upstream"
-	// KindEnd: the source was read to its end. Nodes, Rank, Spec, From, Windows. A log that names
-	// its source and lacks this event is cut.
+	// KindEnd: the source was read to its end. Nodes, Rank, Spec, From. A log that names its source
+	// and lacks this event is cut.
 	KindEnd Kind = "end"
 )
 
@@ -149,7 +149,6 @@ type Event struct {
 	Count  int64 // how often, at most 2^31-1, so that no source has counts whose sum wraps; Node is then the first
 
 	Nodes    int64       // end: of the source
-	Windows  []Window    // end: the files of a run that was recorded in several, in their order; nil if it is one
 	Rank     Opt[uint64] // end: of the host process that wrote the capture
 	Source   string      // header: "capture", "database"; "" for a log of its own
 	Fleet    string      // header: the name of a fleet that logs share, where somebody serves several; "" = one of its own
@@ -214,13 +213,6 @@ const (
 
 // NoDevice is the id of the device of a source that names none.
 const NoDevice = device.ID(1 << 32)
-
-// A Window is one file of a run that was recorded in several. Nodes are counted through all of
-// them.
-type Window struct {
-	File  string `json:"file"`
-	First uint64 `json:"first_node"` // what the first node of the file counts as
-}
 
 // Origins holds the sources of the numbers of a Spec.
 type Origins struct {

@@ -110,7 +110,6 @@ func (o *object) seen(e *Event) {
 	case KindEnd:
 		number(o, "nodes", &e.Nodes, whole, stated)
 		optNumber(o, "rank", &e.Rank, whole)
-		list(o, "windows", &e.Windows, given, (*object).window)
 		if e.Spec != (l1.Spec{}) || o.has("spec") {
 			o.spec(&e.Spec)
 		}
@@ -321,11 +320,6 @@ func (o *object) on(r *RunDevice) {
 		number(o, "cb_last", &r.CBLast, whole, stated)
 	}
 	optText(o, "cb_op", &r.CBOp)
-}
-
-func (o *object) window(w *Window) {
-	text(o, "file", &w.File, stated)
-	number(o, "first", &w.First, whole, needed)
 }
 
 // upstream are ttnn's own figures, which may have run below zero and are then huge.

@@ -52,7 +52,7 @@ func everyLine() []string {
 		`{"event":"hidden","code":"c","count":1,"detail":"d","devices":[2]}`,
 		`{"event":"upstream","upstream":{"peak_cb":1,"peak_l1":2,"peak_dataflow_buffer":3,"peak_scratchpad":4,"peak_total":5,"wrapped":true,"per_core":true,` +
 			`"causes":[{"code":"copies","figure":"f","upstream_bytes":6,"exact_bytes":7,"count":8}]}}`,
-		`{"event":"end","nodes":1,"rank":2,"spec":` + aSpec + `,"from":{"arch":"option"},"windows":[{"file":"f","first":3}]}`,
+		`{"event":"end","nodes":1,"rank":2,"spec":` + aSpec + `,"from":{"arch":"option"}}`,
 		`{"query":"q","id":1,"device":2,"program":3,"core":"4-5","address":6,"cb":7,"devices":[8]}`,
 	}
 }

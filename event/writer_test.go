@@ -243,7 +243,6 @@ func fills() map[event.Kind]func(*rapid.T, *event.Event) {
 		event.KindUpstream: func(t *rapid.T, e *event.Event) { e.Upstream = figures(t) },
 		event.KindEnd: func(t *rapid.T, e *event.Event) {
 			e.Nodes, e.Rank, e.From = int64(whole(t)), opt(t, whole), origins(t)
-			e.Windows = list(t, func(t *rapid.T) event.Window { return event.Window{File: words(t), First: whole(t)} })
 			if yes(t) {
 				e.Spec = specs(t)
 			}

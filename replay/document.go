@@ -22,22 +22,16 @@ type Origin struct {
 	Rank   event.Opt[uint64] `json:"rank"`
 }
 
-// A Length says how long the input is.
-type Length struct {
-	Nodes   int64          `json:"nodes"`
-	Windows []event.Window `json:"windows,omitempty"`
-}
-
 // A Head begins a document: an answer as JSON has it.
 type Head struct {
 	Origin
-	Only *Filter `json:"only"` // nil: everything
-	Length
+	Only  *Filter `json:"only"` // nil: everything
+	Nodes int64   `json:"nodes"`
 }
 
 // Head returns the head of a document with a schema.
 func (r *Result) Head(schema string) Head {
-	head := Head{Origin{schema, r.File, r.Rank}, nil, Length{r.Nodes, r.Windows}}
+	head := Head{Origin{schema, r.File, r.Rank}, nil, r.Nodes}
 	if !r.Only.IsZero() {
 		head.Only = &r.Only
 	}

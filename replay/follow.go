@@ -3,7 +3,6 @@ package replay
 import (
 	"encoding/json"
 	"errors"
-	"slices"
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
@@ -166,7 +165,7 @@ func (r *replay) source(e *event.Event) error {
 		r.result.Upstream = e.Upstream
 	case event.KindEnd:
 		r.seen.ended = true
-		r.result.Nodes, r.result.Rank, r.result.Windows = e.Nodes, e.Rank, slices.Clone(e.Windows)
+		r.result.Nodes, r.result.Rank = e.Nodes, e.Rank
 		r.specs.of = Spec{Spec: e.Spec, ArchFrom: e.From.Arch, BaseFrom: e.From.Base, SmallFrom: smallFrom(e)}
 	}
 	return nil

@@ -22,7 +22,7 @@ const WhoSchema = "cbl1.who/1"
 // A WhoDocument is the answer of cbl1 who. It is narrowed to a core, a device, or some operations.
 type WhoDocument struct {
 	Origin
-	Length
+	Nodes  int64    `json:"nodes"`
 	Basis  Grounds  `json:"basis"`
 	Untold []Reason `json:"untold"`
 	Question
@@ -56,7 +56,7 @@ type Holders struct {
 func (r *Result) Who(q Question, only Filter) WhoDocument {
 	head := r.Head(WhoSchema)
 	doc := WhoDocument{
-		head.Origin, head.Length, r.Grounds(r.Spec), List(r.Hidden()), q, only.Core, only.Device, only.Op, []Holders{},
+		head.Origin, head.Nodes, r.Grounds(r.Spec), List(r.Hidden()), q, only.Core, only.Device, only.Op, []Holders{},
 	}
 	for _, h := range r.Held {
 		if !only.HasDevice(h.Device) || !only.HasCores(h.Cores) {

@@ -12,11 +12,10 @@ import (
 // A Result has the figures of one capture or event log about circular buffers (CBs) and L1. Bytes are exact. Each
 // field defines its figure; names follow the JSON report.
 type Result struct {
-	File    string
-	Rank    event.Opt[uint64] // of the host process that wrote the capture
-	Nodes   int64
-	Windows []event.Window // the files of a run that was recorded in several, in their order; nil if it is one
-	Log     bool           // it was an event log: nodes are its lines with something on them, the header included
+	File  string
+	Rank  event.Opt[uint64] // of the host process that wrote the capture
+	Nodes int64
+	Log   bool // it was an event log: nodes are its lines with something on them, the header included
 
 	Only Filter // to what it was narrowed
 
@@ -54,19 +53,6 @@ type Result struct {
 	Layouts []MeshLayout // of the meshes that a log declares, in its order
 
 	uneven bool // devices differ in how much of L1 is usable, or one does not say it
-}
-
-// Window returns which one of Windows has a node, and its counter there; -1 and the node itself if the
-// Result has none. A nil Result has none.
-func (r *Result) Window(node uint64) (i int, at uint64) {
-	i = -1
-	for r != nil && i+1 < len(r.Windows) && r.Windows[i+1].First <= node {
-		i++
-	}
-	if i < 0 {
-		return i, node
-	}
-	return i, node - r.Windows[i].First
 }
 
 // A Spec is an l1.Spec and where its numbers come from.
@@ -263,7 +249,6 @@ const (
 	CodeUnreadable         Code = "unreadable"          // nodes or rows with a field that cannot be read: they are hidden, and what depends on them
 	CodeSmallReached       Code = "l1-small-reached"    // programs that end in L1_SMALL, with which tt-metal does not compare them
 	CodeSmallWrong         Code = "l1-small-wrong"      // a bank of L1 that is too large for it, or reaches above an L1_SMALL buffer: the size of L1_SMALL is not known
-	CodeWindowGap          Code = "window-gap"          // a window does not list the L1 buffers that came before it, behind the last window
 	CodeSpecsDiffer        Code = "specs-differ"        // devices of the file differ in base or L1 size; the first is used
 	CodeFreeUnknown        Code = "free-unknown"        // a buffer is freed that was not allocated in the capture
 	CodeFreeAgain          Code = "free-again"          // a buffer of the capture is freed a second time

@@ -183,16 +183,3 @@ func TestLayoutsAndGroups(t *testing.T) {
 		require.True(t, row.Peak == nil || row.Peak.Groups == nil)
 	}
 }
-
-// A node is of the last window that begins at or before it.
-func TestWindow(t *testing.T) {
-	one, three := &replay.Result{}, &replay.Result{Windows: []event.Window{{File: "a", First: 0}, {File: "b", First: 5}, {File: "c", First: 9}}}
-	for _, c := range []struct {
-		of       *replay.Result
-		node, at uint64
-		i        int
-	}{{nil, 7, 7, -1}, {one, 7, 7, -1}, {three, 0, 0, 0}, {three, 4, 4, 0}, {three, 5, 0, 1}, {three, 8, 3, 1}, {three, 9, 0, 2}, {three, 99, 90, 2}} {
-		i, at := c.of.Window(c.node)
-		require.Equal(t, []any{c.i, c.at}, []any{i, at}, "node %d", c.node)
-	}
-}

@@ -24,7 +24,7 @@ const RoomSchema = "cbl1.room/1"
 // A RoomDocument is the answer of cbl1 room.
 type RoomDocument struct {
 	Origin
-	Length
+	Nodes    int64    `json:"nodes"`
 	Answer   Answer   `json:"answer"`
 	Untold   []Reason `json:"untold"`
 	Accepted []Reason `json:"accepted"`
@@ -117,7 +117,7 @@ type TightRun struct {
 // one. They leave the answer open.
 func (r *Result) Room(accept []Code) RoomDocument {
 	head, j := r.Head(RoomSchema), r.judgeRoom(accept)
-	return RoomDocument{head.Origin, head.Length, j.Answer, List(j.Untold), List(j.Accepted), r.Grounds(r.Spec), r.Checks.Runs, *r.Rooms}
+	return RoomDocument{head.Origin, head.Nodes, j.Answer, List(j.Untold), List(j.Accepted), r.Grounds(r.Spec), r.Checks.Runs, *r.Rooms}
 }
 
 func (r *Result) judgeRoom(accept []Code) Judgement {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -46,8 +45,6 @@ func graveWords() []words {
 		{CodeBetween, "device of which the database does not list the buffers that lived when each operation ended",
 			"devices of which the database does not list the buffers that lived when each operation ended",
 			"frees between operations do not show: L1 buffers may be gone that are counted; read the JSON of the run"},
-		{CodeWindowGap, "window does not list the L1 buffers that lived in it", "windows do not list the L1 buffers that lived in them",
-			"L1 buffers that came or went between windows are not known, and only those count that a window shows; record windows with detailed buffers"},
 		{CodeOperationLost, "operation of which the database has no graph", "operations of which the database has no graph",
 			"what they placed is not shown, as of one that failed; read the JSON of the run"},
 		{CodeUnreadable, "node or row with a field that cannot be read", "nodes or rows with fields that cannot be read",
@@ -339,9 +336,6 @@ func (r *Result) Where(at uint64, t json.Number) string {
 // Inside is Where as it stands in brackets: "event 8, t 1210".
 func (r *Result) Inside(at uint64, t json.Number) string {
 	text := fmt.Sprintf("%s %d", r.NodeWord(), at)
-	if i, node := r.Window(at); i >= 0 {
-		text = fmt.Sprintf("node %d of %s", node, shown.End(filepath.Base(r.Windows[i].File), 40))
-	}
 	if t != "" {
 		text += ", t " + t.String()
 	}

@@ -375,11 +375,8 @@ func (in *inputs) shut() {
 }
 
 // located returns the events of an input, for the node that --at names in it.
-func (in *inputs) located(file capture.Input, err error) source {
-	if err == nil {
-		err = in.locate(file)
-	}
-	if err != nil {
+func (in *inputs) located(file capture.Input) source {
+	if err := in.locate(file); err != nil {
 		return source{err: err}
 	}
 	return source{name: file.Path, events: file.Events(in.opt)}

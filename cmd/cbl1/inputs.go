@@ -18,7 +18,6 @@ type inputs struct {
 	streams
 	progress *progress
 	opt      capture.Options // of reading
-	join     bool            // the inputs are windows of one run
 	replay   replay.Options  // for its Result
 
 	known      *knownNames // of a filter
@@ -71,14 +70,10 @@ type source struct {
 	err    error
 }
 
-// sources opens the inputs that arguments name, one after the other: with --join one input, else one for -, for
-// each file, for each capture of a folder, and for each part of a database.
+// sources opens the inputs that arguments name, one after the other: one for -, for each file, for each capture of
+// a folder, and for each part of a database.
 func (in *inputs) sources(args []string) iter.Seq[source] {
 	return func(yield func(source) bool) {
-		if in.join {
-			yield(in.located(in.joined(args)))
-			return
-		}
 		for _, arg := range args {
 			if s, is := in.pipe(arg); is {
 				if !yield(s) {
@@ -91,7 +86,7 @@ func (in *inputs) sources(args []string) iter.Seq[source] {
 				return
 			}
 			for _, file := range files {
-				if !yield(in.located(file, nil)) {
+				if !yield(in.located(file)) {
 					return
 				}
 			}

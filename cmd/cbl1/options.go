@@ -18,7 +18,7 @@ import (
 // The names of options that verbs share.
 const (
 	filterOptions = "device core op "
-	chipOptions   = " arch base set l1-small join no-infer"
+	chipOptions   = " arch base set l1-small no-infer"
 )
 
 // options are all options of verbs that read captures.
@@ -55,7 +55,6 @@ func (c *request) options() []option {
 			parsed("name=bytes", func(s string) error { return setFigure(&c.opt, s) }, "align=64", "l1=1499136")},
 		{"l1-small", "size of the L1_SMALL area at the top of L1, if not that of the file",
 			parsed("bytes", into(&c.opt.L1Small, parseSize))},
-		{"join", "the captures named, or those of a folder in the order of their names, are windows of one run", &c.join},
 		{"no-infer", "take nothing from earlier runs where an operation hit the program cache", &c.opt.NoInfer},
 	}
 }

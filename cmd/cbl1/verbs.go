@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -142,7 +141,7 @@ which cores and since when. Of sizes that are chosen when a device is opened it 
 
 // pictureVerbs are the verbs that draw, or write files for other viewers.
 func pictureVerbs() []verb {
-	const one = "one input makes one file: export the others one by one, or --join them"
+	const one = "one input makes one file: export the others one by one"
 	return []verb{
 		{
 			use: "map FILE|-", short: "Draw what lies in L1: the cores of each device, or the addresses of one",
@@ -155,11 +154,11 @@ A terminal gets colour, unless NO_COLOR or TERM=dumb says no, and a file plain A
 light and dark pages.`,
 			example: "  cbl1 map run.json\n  cbl1 map --core 0-0 run.json\n  cbl1 map --format svg run.json > l1.svg",
 			formats: "json svg", options: "at verbose " + filterOptions + "color format" + chipOptions,
-			inputs: func(c *request, args []string) ([]string, error) {
-				if len(args) == 0 {
+			inputs: func(_ *request, args []string) ([]string, error) {
+				if len(args) != 1 {
 					return nil, errors.New("want one FILE, like run.json")
 				}
-				return args, c.one(args, "want one FILE, like run.json, or the windows of one run with --join")
+				return args, nil
 			},
 			ask: askMap,
 			answer: func(c *request, r *replay.Result) (reply, error) {
@@ -229,7 +228,7 @@ of them: report, check, peak and who say of it what they say of the capture.
 A file is read twice where its end says how its beginning is to be read. Standard input is read once. The exit code is
 2 if the input cannot be read to its end; -o then leaves no file.`,
 			example: "  cbl1 convert run.json > run.jsonl\n  cbl1 convert --l1-small 32768 -o run.jsonl run.json.gz",
-			options: "output" + chipOptions, inputs: alone("one input makes one log: convert the others one by one, or --join them"),
+			options: "output" + chipOptions, inputs: alone("one input makes one log: convert the others one by one"),
 			ask: askConvert, whole: convert,
 		},
 		newServe(),
@@ -240,9 +239,14 @@ A file is read twice where its end says how its beginning is to be read. Standar
 // all takes all arguments for inputs.
 func all(_ *request, args []string) ([]string, error) { return args, nil }
 
-// alone takes one input, or several that are one run.
+// alone takes one input.
 func alone(reason string) func(*request, []string) ([]string, error) {
-	return func(c *request, args []string) ([]string, error) { return args, c.one(args, reason) }
+	return func(_ *request, args []string) ([]string, error) {
+		if len(args) > 1 {
+			return nil, errors.New(reason)
+		}
+		return args, nil
+	}
 }
 
 // askReport selects the tables that are narrowed: the others would seem to be.
@@ -278,13 +282,11 @@ func answerRoom(c *request, r *replay.Result) (reply, error) {
 }
 
 func whoInputs(c *request, args []string) (files []string, err error) {
-	const want = "want FILE and ADDRESS, like run.json 0x1b400"
-	if len(args) < 2 {
-		return nil, errors.New(want)
+	if len(args) != 2 {
+		return nil, errors.New("want FILE and ADDRESS, like run.json 0x1b400")
 	}
-	last := len(args) - 1
-	c.who.Address, err = parseAddress(args[last])
-	return args[:last], cmp.Or(c.one(args[1:], want), err)
+	c.who.Address, err = parseAddress(args[1])
+	return args[:1], err
 }
 
 func askWho(c *request) error {

@@ -10,16 +10,17 @@ import (
 // Captures lists the graph captures.
 func Captures() []Template {
 	return []Template{
-		{"far-cores", 2_000, graphOf(farCores), nil, CostLimit{10_000_000, 32 * mib}},
-		{"far-cores-differ", 2_000, graphOf(farCoresDiffer), nil, CostLimit{29_000_000, 40 * mib}},
-		{"ids", 3_000, graphOf(ids), nil, CostLimit{56_000_000, 32 * mib}},
-		{"ids-of-meshes", 3_000, graphOf(idsOfMeshes), nil, CostLimit{31_000_000, 32 * mib}},
-		{"ids-that-differ", 3_000, graphOf(idsThatDiffer), nil, CostLimit{57_000_000, 64 * mib}},
-		{"buffers-without-address", 3_000, graphOf(withoutAddress), nil, CostLimit{40_000_000, 48 * mib}},
-		{"earlier-buffers", 3_000, graphOf(earlier), nil, CostLimit{66_000_000, 48 * mib}},
-		{"stray-frees", 3_000, reportOf(strayFrees), nil, CostLimit{95_000_000, 48 * mib}},
-		{"stray-frees-beside-what-lives", 3_000, graphOf(openLives), nil, CostLimit{24_000_000, 48 * mib}},
-		{"stray-frees-of-all", 3_000, graphOf(freesOfAll), nil, CostLimit{39_000_000, 48 * mib}},
+		{"far-cores", 2_000, graphOf(farCores), CostLimit{10_000_000, 32 * mib}},
+		{"far-cores-differ", 2_000, graphOf(farCoresDiffer), CostLimit{29_000_000, 40 * mib}},
+		{"ids", 3_000, graphOf(ids), CostLimit{56_000_000, 32 * mib}},
+		{"ids-of-meshes", 3_000, graphOf(idsOfMeshes), CostLimit{31_000_000, 32 * mib}},
+		{"ids-that-differ", 3_000, graphOf(idsThatDiffer), CostLimit{57_000_000, 64 * mib}},
+		{"buffers-without-address", 3_000, graphOf(withoutAddress), CostLimit{40_000_000, 48 * mib}},
+		{"earlier-buffers", 3_000, graphOf(earlier), CostLimit{66_000_000, 48 * mib}},
+		{"lists", 3_000, reportOf(lists), CostLimit{66_000_000, 48 * mib}},
+		{"stray-frees", 3_000, reportOf(strayFrees), CostLimit{95_000_000, 48 * mib}},
+		{"stray-frees-beside-what-lives", 3_000, graphOf(openLives), CostLimit{24_000_000, 48 * mib}},
+		{"stray-frees-of-all", 3_000, graphOf(freesOfAll), CostLimit{39_000_000, 48 * mib}},
 	}
 }
 
@@ -39,7 +40,7 @@ func reportOf(write func(g *graph, size int)) func(size int) []byte {
 	return func(size int) []byte {
 		var g graph
 		write(&g, size)
-		return g.report()
+		return fmt.Appendf(nil, `{"graph":[%s],"per_operation_buffers":{%s}}`, &g.Graph, strings.Join(g.lists, ","))
 	}
 }
 
@@ -47,10 +48,6 @@ func reportOf(write func(g *graph, size int)) func(size int) []byte {
 type graph struct {
 	large.Graph
 	lists []string // of buffers, one for each operation
-}
-
-func (g *graph) report() []byte {
-	return fmt.Appendf(nil, `{"graph":[%s],"per_operation_buffers":{%s}}`, &g.Graph, strings.Join(g.lists, ","))
 }
 
 // list lists one buffer at the operation whose function began at the last node.
@@ -137,6 +134,21 @@ func earlier(g *graph, devices int) {
 	for d := range devices {
 		g.cb(d, 1024, fewCores)
 		g.buffer("deallocate", d, 1_000_000)
+	}
+}
+
+// lists has an operation for each device that lists a buffer there. Every second one has made it.
+func lists(g *graph, devices int) {
+	for d := range devices {
+		g.Node("function_start", `"name":"f"`)
+		g.list(d, 1_000_000)
+		if d%2 == 0 {
+			g.buffer("allocate", d, 1_000_000)
+			g.buffer("deallocate", d, 1_000_000)
+		}
+		g.free(d)
+		g.cb(d, 1024, fewCores)
+		g.Node("function_end", `"name":"f"`)
 	}
 }
 

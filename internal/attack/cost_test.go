@@ -56,10 +56,9 @@ func newMeter(t *testing.T) meter {
 
 // cost returns what an input costs. The answer does not matter here, but there must be one.
 func (m meter) cost(t *testing.T, in attack.Template, size int, verb string) attack.CostLimit {
-	dir := t.TempDir()
-	args, _, err := in.Write(t.TempDir(), size)
-	require.NoError(t, err)
-	c := exec.Command(m.binary, attack.Args(verb, size, args)...)
+	dir, file := t.TempDir(), filepath.Join(t.TempDir(), "input")
+	require.NoError(t, os.WriteFile(file, in.Text(size), 0o600))
+	c := exec.Command(m.binary, attack.Args(verb, size, file)...)
 	c.Stdin = strings.NewReader(attack.Messages)
 	c.Env = append(os.Environ(), "GODEBUG=gctrace=1", "GOCOVERDIR="+dir)
 	var told bytes.Buffer

@@ -11,8 +11,8 @@ import (
 // Databases lists the report databases. Their size is the size of the table of buffers.
 func Databases() []Template {
 	return []Template{
-		{"one-list", 10_000, databaseOf(2), nil, CostLimit{32_000_000, 48 * mib}},
-		{"lists-that-differ", 10_000, databaseOf(200), nil, CostLimit{32_000_000, 48 * mib}},
+		{"one-list", 10_000, databaseOf(2), CostLimit{32_000_000, 48 * mib}},
+		{"lists-that-differ", 10_000, databaseOf(200), CostLimit{32_000_000, 48 * mib}},
 	}
 }
 

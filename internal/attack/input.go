@@ -2,39 +2,17 @@ package attack
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 )
 
 // A Template is a file of any size. The size counts the devices or lines of a log or of saved lines,
-// the devices or frees of a capture, and the rows of buffers of a database. Or a Template is the
-// files of one run, and the size is their number.
+// the devices or frees of a capture, and the rows of buffers of a database.
 type Template struct {
 	Name string
-	Size int // of a test: ten times a tenth of it is a fair comparison
-
-	// Text returns the input of a size, the same bytes each time. Windows has the files of a run.
-	Text    func(size int) []byte
-	Windows func(size int) [][]byte
+	Size int                   // of a test: ten times a tenth of it is a fair comparison
+	Text func(size int) []byte // the input of a size, the same bytes each time
 
 	CostLimit CostLimit // at its Size, for each verb
-}
-
-// Write writes the input of a size into a folder. It returns the arguments of the command after the
-// verb, and the number of bytes.
-func (in Template) Write(dir string, size int) (args []string, n int, err error) {
-	if in.Windows == nil {
-		text, name := in.Text(size), filepath.Join(dir, "input")
-		return []string{name}, len(text), os.WriteFile(name, text, 0o600)
-	}
-	for i, text := range in.Windows(size) {
-		n += len(text)
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.json", i)), text, 0o600); err != nil {
-			return nil, n, err
-		}
-	}
-	return []string{"--join", dir}, n, nil
 }
 
 // A CostLimit bounds the cost of reading an input.
@@ -53,15 +31,15 @@ type Family struct {
 	Verbs  []string
 }
 
-// Args returns the arguments of the command for a verb, an input of a size and its own arguments.
-func Args(verb string, size int, input []string) (args []string) {
+// Args returns the arguments of the command for a verb and a file with the input of a size.
+func Args(verb string, size int, file string) (args []string) {
 	if !strings.Contains(verb, "FILE") {
 		verb += " FILE"
 	}
 	for word := range strings.FieldsSeq(verb) {
 		switch word {
 		case "FILE":
-			args = append(args, input...)
+			args = append(args, file)
 		case "LAST":
 			args = append(args, fmt.Sprint(2*size))
 		default:
@@ -88,7 +66,6 @@ func Families() []Family {
 		{"log", Logs(), []string{"peak", "stream"}},
 		{"square", Squares(), squares},
 		{"capture", Captures(), []string{"report"}},
-		{"windows", Windows(), []string{"report"}},
 		{"lines", Lines(), []string{"report"}},
 		{"database", Databases(), []string{"report"}},
 	}

@@ -3,11 +3,11 @@ package attack
 // Lines lists outputs of an allocation server.
 func Lines() []Template {
 	return []Template{
-		{"sizes", 20_000, linesOf(sizes), nil, CostLimit{50_000_000, 64 * mib}},
-		{"references", 5_000, linesOf(references), nil, CostLimit{12_000_000, 32 * mib}},
-		{"deaths", 10_000, linesOf(deaths), nil, CostLimit{26_000_000, 32 * mib}},
-		{"nothing-else-lives", 10_000, linesOf(nothingElse), nil, CostLimit{45_000_000, 32 * mib}},
-		{"named-devices", 5_000, linesOf(namedDevices), nil, CostLimit{22_000_000, 72 * mib}},
+		{"sizes", 20_000, linesOf(sizes), CostLimit{50_000_000, 64 * mib}},
+		{"references", 5_000, linesOf(references), CostLimit{12_000_000, 32 * mib}},
+		{"deaths", 10_000, linesOf(deaths), CostLimit{26_000_000, 32 * mib}},
+		{"nothing-else-lives", 10_000, linesOf(nothingElse), CostLimit{45_000_000, 32 * mib}},
+		{"named-devices", 5_000, linesOf(namedDevices), CostLimit{22_000_000, 72 * mib}},
 	}
 }
 

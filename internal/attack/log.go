@@ -36,19 +36,19 @@ const maxDevices = 1 << 16
 // Logs lists the event logs.
 func Logs() []Template {
 	return []Template{
-		{"cores", 250, logOf(cores), nil, CostLimit{200_000, 8 * mib}},
-		{"dispatches", 100, logOf(dispatches), nil, CostLimit{110_000_000, 80 * mib}},
-		{"buffers", 7_500, logOf((*text).heap), nil, CostLimit{38_000_000, 40 * mib}},
-		{"core-by-core", 7_500, logOf(coreByCore), nil, CostLimit{42_000_000, 40 * mib}},
-		{"lowest-first", 7_500, logOf(lowestFirst), nil, CostLimit{24_000_000, 32 * mib}},
-		{"checks", 7_500, logOf(checks), nil, CostLimit{38_000_000, 40 * mib}},
-		{"meshes", maxDevices / 8, logOf(meshes), nil, CostLimit{24_000_000, 40 * mib}},
-		{"devices", maxDevices, logOf(devices), nil, CostLimit{105_000_000, 96 * mib}},
-		{"diverged", 3_000, logOf(diverged), nil, CostLimit{65_000_000, 64 * mib}},
-		{"parted", 1_500, logOf(parted), nil, CostLimit{36_000_000, 16 * mib}},
-		{"names", 750, logOf(names), nil, CostLimit{5_500_000, 64 * mib}},
-		{"day", 20_000, logOf(day), nil, CostLimit{150_000_000, 32 * mib}},
-		{"frees", 90_000, logOf(frees), nil, CostLimit{135_000_000, 80 * mib}},
+		{"cores", 250, logOf(cores), CostLimit{200_000, 8 * mib}},
+		{"dispatches", 100, logOf(dispatches), CostLimit{110_000_000, 80 * mib}},
+		{"buffers", 7_500, logOf((*text).heap), CostLimit{38_000_000, 40 * mib}},
+		{"core-by-core", 7_500, logOf(coreByCore), CostLimit{42_000_000, 40 * mib}},
+		{"lowest-first", 7_500, logOf(lowestFirst), CostLimit{24_000_000, 32 * mib}},
+		{"checks", 7_500, logOf(checks), CostLimit{38_000_000, 40 * mib}},
+		{"meshes", maxDevices / 8, logOf(meshes), CostLimit{24_000_000, 40 * mib}},
+		{"devices", maxDevices, logOf(devices), CostLimit{105_000_000, 96 * mib}},
+		{"diverged", 3_000, logOf(diverged), CostLimit{65_000_000, 64 * mib}},
+		{"parted", 1_500, logOf(parted), CostLimit{36_000_000, 16 * mib}},
+		{"names", 750, logOf(names), CostLimit{5_500_000, 64 * mib}},
+		{"day", 20_000, logOf(day), CostLimit{150_000_000, 32 * mib}},
+		{"frees", 90_000, logOf(frees), CostLimit{135_000_000, 80 * mib}},
 	}
 }
 
@@ -56,7 +56,7 @@ func Logs() []Template {
 // is quadratic.
 func Squares() []Template {
 	return []Template{
-		{"parted", 1_500, logOf(square), nil, CostLimit{45_000_000, 160 * mib}},
+		{"parted", 1_500, logOf(square), CostLimit{45_000_000, 160 * mib}},
 	}
 }
 

@@ -160,7 +160,7 @@ func nodes(r *replay.Result, p replay.ProgramDetail) string {
 	if p.First == p.Last {
 		return r.Inside(p.First, p.T)
 	}
-	return r.NodeWord() + "s " + nodeRange(r, p)
+	return r.NodeWord() + "s " + nodeRange(p)
 }
 
 // nothingCounted says why a capture has no byte of circular buffers on a core.

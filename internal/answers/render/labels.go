@@ -19,24 +19,12 @@ func whose(r *replay.Result, op replay.Name, at uint64, t json.Number, n int) st
 	return fmt.Sprintf("%s (%s)", shortName(op, n), r.Inside(at, t))
 }
 
-// number names a node in a table: "12", or "2:12" of the second window.
-func number(r *replay.Result, at uint64) string {
-	if i, node := r.Window(at); i >= 0 {
-		return fmt.Sprintf("%d:%d", i+1, node)
-	}
-	return fmt.Sprint(at)
-}
-
 // length says how long a capture is.
 func length(r *replay.Result) string {
 	if r.Log {
 		return shown.Plural(r.Nodes, "event")
 	}
-	text := shown.Plural(r.Nodes, "node")
-	if n := len(r.Windows); n > 0 {
-		text += " in " + shown.Plural(n, "window")
-	}
-	return text
+	return shown.Plural(r.Nodes, "node")
 }
 
 func runText(r *replay.Result, run replay.ProgramRun, n int) string {

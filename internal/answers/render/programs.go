@@ -68,7 +68,7 @@ func writeProgramTable(page *page, r *replay.Result, where string, rows []folded
 	t := headed(head...)
 	for _, row := range rows {
 		p := row.first
-		cells := []any{nodeRange(r, p)}
+		cells := []any{nodeRange(p)}
 		if repeated {
 			cells = append(cells, row.count)
 		}
@@ -86,14 +86,14 @@ func writeProgramTable(page *page, r *replay.Result, where string, rows []folded
 	page.table(title, t)
 }
 
-func nodeRange(r *replay.Result, p replay.ProgramDetail) string {
+func nodeRange(p replay.ProgramDetail) string {
 	switch {
 	case p.First == p.Last && p.T != "":
 		return fmt.Sprintf("%d (t %s)", p.First, p.T)
 	case p.First == p.Last:
-		return number(r, p.First)
+		return fmt.Sprint(p.First)
 	}
-	return number(r, p.First) + "-" + number(r, p.Last)
+	return fmt.Sprintf("%d-%d", p.First, p.Last)
 }
 
 // programsOf returns the programs of a device that are shown.

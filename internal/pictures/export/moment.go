@@ -3,8 +3,6 @@ package export
 import (
 	"cmp"
 	"container/heap"
-	"fmt"
-	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -44,7 +42,7 @@ func AtPeak(r *replay.Result) (m Moment, ok bool) {
 			cores = g.Cores
 		}
 	}
-	return Moment{r.File, deviceName(best.ID), "at the peak of the fullest core, " + place(r, p.At) + " in " + cmp.Or(shown.Clip(string(p.Op), shown.MaxOutput), "no operation"), cores, p.Residents}, true
+	return Moment{r.File, deviceName(best.ID), "at the peak of the fullest core, " + r.Where(p.At, "") + " in " + cmp.Or(shown.Clip(string(p.Op), shown.MaxOutput), "no operation"), cores, p.Residents}, true
 }
 
 // After returns the contents of the fullest cores after the node of Options.GroupsAt, of the device
@@ -60,7 +58,7 @@ func After(r *replay.Result, node uint64) (m Moment, ok bool) {
 		seen[name] = true
 		for _, g := range d.LaidGroups() {
 			if !ok || g.Bytes > most {
-				m, ok, most = Moment{r.File, deviceName(d.ID), "after " + place(r, node), g.Cores, g.Residents}, true, g.Bytes
+				m, ok, most = Moment{r.File, deviceName(d.ID), "after " + r.Where(node, ""), g.Cores, g.Residents}, true, g.Bytes
 			}
 		}
 	}
@@ -72,16 +70,6 @@ func deviceName(id event.Opt[uint64]) string {
 		return "a device without an id"
 	}
 	return "device " + strconv.FormatUint(id.V, 10)
-}
-
-func place(r *replay.Result, node uint64) string {
-	if r.Log {
-		return fmt.Sprint("event ", node)
-	}
-	if i, at := r.Window(node); i >= 0 {
-		return fmt.Sprintf("node %d of %s", at, shown.End(filepath.Base(r.Windows[i].File), 40))
-	}
-	return fmt.Sprint("node ", node)
 }
 
 // A holding is a resident of a core with the bytes that it owns.
