@@ -55,7 +55,11 @@ func (h *header) readLists(raw json.RawMessage) error {
 					}
 				}
 			}
-			l.rows = append(l.rows, listed{strconv.FormatUint(v[0], 10), kindOf(v[3]), v[3], v[1], v[2]})
+			device := none
+			if present(row["device_id"]) {
+				device = strconv.FormatUint(v[0], 10)
+			}
+			l.rows = append(l.rows, listed{device, kindOf(v[3]), v[3], v[1], v[2]})
 		}
 		h.lists = append(h.lists, l)
 	}
@@ -79,7 +83,7 @@ const forEver = math.MaxInt64
 
 // past holds the facts of the whole file about buffers.
 type past struct {
-	members map[string][]int64
+	ids     *ids
 	lives   []life  // of buffers that the capture allocates
 	frees   []life  // of buffers in L1 that it does not: from is the counter
 	again   int     // frees of buffers of the capture that were free
@@ -92,8 +96,8 @@ type past struct {
 }
 
 // remember gathers the lives of all buffers.
-func remember(nodes []node, head header, members map[string][]int64) *past {
-	p := &past{members: members, since: firstHiddenAllocation(nodes)}
+func remember(nodes []node, head header, of *ids) *past {
+	p := &past{ids: of, since: firstHiddenAllocation(nodes)}
 	open := map[int64][]int{} // by buffer node: the lives that did not end
 	made := map[int64]bool{}
 	for _, n := range nodes {
@@ -101,7 +105,7 @@ func remember(nodes []node, head header, members map[string][]int64) *past {
 		if !isBuffer(n.kind) || len(n.connections) == 0 && n.kind == "buffer_allocate" || n.hidden && n.kind == "buffer_deallocate" {
 			continue
 		}
-		name := n.where()
+		name := n.on
 		l := life{doubt: n.counter > p.since, owner: name, addr: n.number("address"), kind: n.bufferKind(), buffer: -1, perCore: n.number("max_size_per_bank"), sized: present(n.params["max_size_per_bank"]), from: n.counter, to: forEver}
 		if len(n.connections) > 0 {
 			l.buffer = n.connections[0]
@@ -125,7 +129,7 @@ func remember(nodes []node, head header, members map[string][]int64) *past {
 
 // idOf is the id that a device is named by.
 func idOf(name string) int64 {
-	id, _ := strconv.ParseInt(name, 10, 64)
+	id, _ := strconv.ParseInt(idText(name), 10, 64)
 	return id
 }
 
@@ -164,17 +168,10 @@ func (n node) number(key string) uint64 {
 	return v
 }
 
-// same says whether two ids may mean one device.
-func (p *past) same(a, b string) bool {
-	return reaches(p.members, a, b) || reaches(p.members, b, a) || slices.ContainsFunc(p.members[a], func(c int64) bool {
-		return slices.Contains(p.members[b], c)
-	})
-}
-
 // made says whether the capture allocates a buffer there that lives at some time of a span.
 func (p *past) made(owner string, addr uint64, from, to int64) bool {
 	return slices.ContainsFunc(p.lives, func(l life) bool {
-		return l.addr == addr && inL1(l.kind) && p.same(l.owner, owner) && l.from <= to && from < l.to
+		return l.addr == addr && inL1(l.kind) && p.ids.same(l.owner, owner) && l.from <= to && from < l.to
 	})
 }
 
@@ -182,7 +179,7 @@ func (p *past) made(owner string, addr uint64, from, to int64) bool {
 func (p *past) freed(owner string, addr uint64, from int64) int64 {
 	first := int64(forEver)
 	for _, f := range p.frees {
-		if f.addr == addr && f.from >= from && p.same(f.owner, owner) {
+		if f.addr == addr && f.from >= from && p.ids.same(f.owner, owner) {
 			first = min(first, f.from)
 		}
 	}
@@ -298,7 +295,7 @@ func (p *past) readTensors(nodes []node) {
 func (p *past) readFrees() {
 	known := func(f life) (is bool) {
 		for i := range p.earlier {
-			if a := &p.earlier[i]; a.start == f.addr && a.until == f.from && p.same(a.owner, f.owner) {
+			if a := &p.earlier[i]; a.start == f.addr && a.until == f.from && p.ids.same(a.owner, f.owner) {
 				if is = true; !a.sized {
 					a.perCore, a.sized, a.end = f.perCore, f.sized, a.start+f.perCore
 				}
@@ -314,7 +311,7 @@ func (p *past) readFrees() {
 		case f.addr != 0 && !known(f):
 			from := int64(0)
 			for i, l := range slices.Concat(p.lives, p.frees) {
-				if l.addr == f.addr && (i >= len(p.lives) || inL1(l.kind)) && p.same(l.owner, f.owner) && l.from < f.from {
+				if l.addr == f.addr && (i >= len(p.lives) || inL1(l.kind)) && p.ids.same(l.owner, f.owner) && l.from < f.from {
 					from = max(from, min(l.to, f.from))
 				}
 			}
@@ -328,12 +325,12 @@ func (p *past) readFrees() {
 
 // before notes one buffer from before the capture: the node that stands for it, and the tensor that says where it lies.
 func (p *past) before(n node, tensor *node) {
-	owner, _ := n.device()
+	owner := n.on
 	to, addr := int64(forEver), uint64(0)
 	if tensor != nil {
 		addr = tensor.number("address")
 		if made := slices.ContainsFunc(p.lives, func(l life) bool {
-			return l.addr == addr && inL1(l.kind) && p.same(l.owner, owner) && l.from <= tensor.counter
+			return l.addr == addr && inL1(l.kind) && p.ids.same(l.owner, owner) && l.from <= tensor.counter
 		}); made {
 			return
 		}
@@ -350,7 +347,7 @@ func (p *past) before(n node, tensor *node) {
 	}
 	to = min(to, p.freed(owner, addr, 0))
 	for _, l := range p.lives {
-		if l.addr == addr && inL1(l.kind) && p.same(l.owner, owner) {
+		if l.addr == addr && inL1(l.kind) && p.ids.same(l.owner, owner) {
 			to = min(to, l.from)
 		}
 	}

@@ -74,7 +74,7 @@ func (p *player) mayDescribe(owner string, addr uint64) bool {
 	return slices.ContainsFunc(p.blind, func(n node) bool {
 		anywhere := n.kind == "" || n.noParams || !n.numbers(math.MaxInt64, "address")
 		here := addr != 0 && n.number("address") == addr
-		return (anywhere || here) && (&past{members: p.members}).same(n.where(), owner)
+		return (anywhere || here) && p.ids.same(n.on, owner)
 	})
 }
 
@@ -99,15 +99,6 @@ func (n node) badMembers() bool {
 		part := node{params: e}
 		return e == nil || !present(e["device_id"]) || !part.numbers(math.MaxInt32, "device_id", "mesh_device_id") || !part.numbers(math.MaxInt64, "address")
 	})
-}
-
-// where names the device of a hidden node: none if it is not known.
-func (n node) where() string {
-	name, err := n.device()
-	if err != nil {
-		return none
-	}
-	return name
 }
 
 // firstHiddenAllocation returns the counter of the first node that may allocate a buffer with
@@ -135,8 +126,8 @@ func hiddenFrees(nodes []node) map[int64]bool {
 
 // hideNode hides a node and what depends on it.
 func (p *player) hideNode(n node) error {
-	p.hide("unreadable", true)
-	name := n.where()
+	p.hide("unreadable", !n.copied)
+	name := n.on
 	switch {
 	case isPlaced(n.kind):
 		p.hidePrograms(name)
@@ -147,9 +138,8 @@ func (p *player) hideNode(n node) error {
 	case n.kind == "buffer_deallocate":
 		p.hideBuffers(n.counter, name)
 	case n.kind == "program_execution":
-		chip := node{params: map[string]json.RawMessage{"device_id": n.params["physical_device_id"]}}
-		p.enqueueOn(chip.where())
-		p.hideExecution(chip.where())
+		p.enqueueOn(n.physical())
+		p.hideExecution(n.physical())
 	case n.kind == "function_start":
 		var f frame
 		_ = json.Unmarshal(n.params["name"], &f.name)
@@ -227,14 +217,14 @@ func (p *player) endHidden(c *chip) {
 
 // lift shows again what runs behind a free. A free of a mesh may have reached devices that are not known to be its chips.
 func (p *player) lift(name string) {
-	if onlyChip(p.members, name) {
+	if p.ids.onlyChip(name) {
 		return
 	}
 	for _, c := range p.chips {
 		switch {
 		case p.reaches(name, c.name):
 			c.blind = false
-		case p.badMembers && perhapsReaches(p.members, name, c.name):
+		case p.badMembers && p.ids.perhapsReaches(name, c.name):
 			p.endHidden(c)
 		}
 	}
@@ -253,7 +243,7 @@ func (p *player) hideBuffers(at int64, name string) {
 	p.enqueueOn(name)
 	live := slices.Clone(p.live)
 	p.live = slices.DeleteFunc(live, func(a *alloc) bool {
-		gone := p.past.same(a.owner, name)
+		gone := p.ids.same(a.owner, name)
 		if gone && a.earlier {
 			a.until = at
 		}
