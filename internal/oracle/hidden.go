@@ -106,7 +106,7 @@ func (p *player) hideRest(nodes []node) {
 	p.hide("no-runs", p.out.Runs == 0)
 	p.hide("unfinished", len(p.stack) > 0)
 	p.out.FreeAgain = p.past.again
-	for range p.past.untyped {
+	for range p.past.unplaced {
 		p.hide("buffer-unplaced", true)
 	}
 	bytes := false

@@ -16,6 +16,7 @@ type ids struct {
 	unnamed    string             // what a node without an id means
 	executes   bool               // a program_execution can be read
 	knowsChips bool               // a node with an address names an id that is a chip alone
+	placesOn   map[string]bool    // meshes that programs are placed on
 	collided   map[int64]bool     // both, and some of its nodes may mean either
 }
 
@@ -65,7 +66,7 @@ func (n node) deviceTensors() (entries []map[string]json.RawMessage) {
 
 // findIDs gathers the facts about ids.
 func findIDs(nodes []node, head header) *ids {
-	s := &ids{meshes: map[int64][]int64{}, chips: map[int64]bool{}, chipsOf: map[string][]int64{}, unnamed: none, collided: map[int64]bool{}}
+	s := &ids{meshes: map[int64][]int64{}, chips: map[int64]bool{}, chipsOf: map[string][]int64{}, unnamed: none, placesOn: map[string]bool{}, collided: map[int64]bool{}}
 	for _, n := range nodes {
 		for _, p := range n.pairs() {
 			s.chips[p.chip] = true
@@ -173,8 +174,16 @@ func (s *ids) unitsOf(name string) (out []string) {
 	if idText(name) == name {
 		return []string{name}
 	}
+	return s.devicesOf(name)
+}
+
+// devicesOf are the chips of a mesh, or the device itself.
+func (s *ids) devicesOf(name string) (out []string) {
 	for _, c := range s.chipsOf[name] {
 		out = append(out, nameOf(c))
+	}
+	if out == nil {
+		return []string{name}
 	}
 	return out
 }
@@ -225,6 +234,9 @@ func (s *ids) resolve(nodes []node, decided map[int64]bool) (out []node) {
 	s.decide(nodes, on, asks, unfreed, decided)
 	for i, n := range nodes {
 		for k, name := range on[i] {
+			if isPlaced(n.kind) && len(s.chipsOf[name]) > 0 {
+				s.placesOn[name] = true
+			}
 			n.on, n.asks, n.copied = name, asks[i], k > 0
 			out = append(out, n)
 		}

@@ -161,6 +161,6 @@ func TestFlagsAndNumbers(t *testing.T) {
 	} {
 		m, err := L1([]byte("\xef\xbb\xbf"+`[{"node_type":"circular_buffer_allocate","params":{"size":"4096","address":4.096e3,"core_range_set":"{[1-1 - 1-1]}"`+text+`}}]`), Options{})
 		require.NoError(t, err, text)
-		require.Equal(t, uint64(4096*local), m.Devices["none"].Total, text)
+		require.Equal(t, uint64(4096*local), m.Devices["none"].Kinds["circular buffer"], text)
 	}
 }

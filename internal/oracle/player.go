@@ -67,6 +67,7 @@ type alloc struct {
 	where         []core // of a sharded buffer; nil: unknown
 	mode          string // how it got its address: lockstep is "", "per core" or "range"; or unknownMode
 	told          bool   // of an earlier one: a tensor says how it lies
+	proven        bool   // by a global CB
 	order         [4]int64
 	recorded      bool
 	start, end    uint64
@@ -150,13 +151,14 @@ type player struct {
 	shownBehind map[spot]bool    // devices with nodes behind such a free
 	ranOn       map[string]bool
 
-	split   split
-	past    *past
-	aborted map[int64]bool  // starts of functions that an exception ended
-	inside  map[int64]int64 // placed nodes: the start of the function around them
-	plan    bool            // the capture shows everything
-	banks   []bank          // rows of devices
-	wrong   map[string]bool // devices that an L1_SMALL buffer contradicts, by their ids
+	split     split
+	past      *past
+	aborted   map[int64]bool  // starts of functions that an exception ended
+	inside    map[int64]int64 // placed nodes: the start of the function around them
+	plan      bool            // the capture shows everything
+	addresses bool            // it has addresses
+	banks     []bank          // rows of devices
+	wrong     map[string]bool // devices that an L1_SMALL buffer contradicts, by their ids
 
 	covered    map[string]bool // operations, and operations on devices, that may have run a hidden program
 	calls      bool            // the running functions are unknown
@@ -285,11 +287,21 @@ func (p *player) prepare(nodes []node, head header) error {
 	p.addChips(names, far)
 	p.findShards(nodes)
 	p.findModes(nodes)
+	p.addresses = haveAddresses(nodes)
 	if p.split, err = workloads(nodes, p.ids); err != nil {
 		return err
 	}
 	p.findShown(nodes)
-	p.past = remember(nodes, head, p.ids)
+	p.past = remember(nodes, head, p.ids, func(device string, addr uint64) bool {
+		base, _ := p.baseOf(device)
+		return base <= addr && addr < p.spec.size
+	})
+	for i := range p.past.earlier {
+		hybrid := slices.ContainsFunc(p.perCore, func(owner string) bool { return p.reaches(owner, p.past.earlier[i].owner) })
+		if p.past.earlier[i].proven && hybrid {
+			p.past.earlier[i].mode = "per core"
+		}
+	}
 	p.past.earlier = slices.DeleteFunc(p.past.earlier, func(a alloc) bool { return !a.told && p.mayDescribe(a.owner, a.start) })
 	p.findSmall(nodes, head)
 	return nil
@@ -600,7 +612,7 @@ func (n node) mode() string {
 // cores are those on which a buffer is known to lie. Of one that was allocated per core the address is that on its first one.
 func (a *alloc) cores(c *chip) []core {
 	switch {
-	case a.mode == "per core" && a.kind == "L1":
+	case a.mode == "per core" && a.kind == "L1" && !a.proven:
 		return a.where[:min(1, len(a.where))]
 	case a.where != nil:
 		return a.where
@@ -611,7 +623,7 @@ func (a *alloc) cores(c *chip) []core {
 // veiled are the cores on which it lies at an address that is not known.
 func (a *alloc) veiled(c *chip) []core {
 	switch {
-	case a.mode != "per core" || a.kind != "L1" || !a.placed:
+	case a.mode != "per core" || a.kind != "L1" || !a.placed || a.proven:
 		return nil
 	case len(a.where) == 0:
 		return c.cores
@@ -638,25 +650,21 @@ func (p *player) allocate(n node, name string) error {
 			*to = v
 		}
 	}
-	a.sized = present(n.params["max_size_per_bank"])
+	_, a.sized = p.head.perCore(n)
 	a.recorded = a.start != 0
-	numCores := uint64(0)
-	if present(n.params["num_cores"]) {
-		numCores, _ = number(n.params["num_cores"])
-	}
-	var layout string
-	_ = json.Unmarshal(n.params["layout"], &layout)
-	if a.sharded = numCores > 0 || strings.HasSuffix(layout, "SHARDED"); a.sharded {
+	if a.sharded = n.sharded(); a.sharded {
 		a.where, a.mode = p.shards[a.counter], p.modes[a.counter]
 		moot := a.mode == "" && a.where == nil && (a.recorded || a.sized) // else it lies nowhere in any case
 		if inL1(a.kind) && (a.mode == unknownMode || moot && p.mayDescribe(name, a.start)) {
 			return nil // hidden
 		}
 	}
-	if grid := p.head.gridOf(name); !a.sized && !a.sharded && grid != nil {
-		a.spread(n, grid.cols*grid.rows)
+	for _, l := range p.past.lives { // which may have bytes that a CB shows
+		if l.from == a.counter {
+			a.perCore, a.sized = l.perCore, l.sized
+		}
 	}
-	if a.kind == "L1" || a.kind == "L1_SMALL" {
+	if inL1(a.kind) && !(n.lacksAddress() && p.addresses) {
 		p.locate(a)
 	}
 	p.live = append(p.live, a)
@@ -664,28 +672,45 @@ func (p *player) allocate(n node, name string) error {
 	return nil
 }
 
-// spread finds how much of a core an interleaved buffer takes: its pages go round the banks, and each begins at a multiple of 16.
-func (a *alloc) spread(n node, banks uint64) {
-	page := n.number("page_size")
-	if page == 0 || page > math.MaxUint32 || !present(n.params["size"]) {
-		return
+func (n node) sharded() bool {
+	var layout string
+	_ = json.Unmarshal(n.params["layout"], &layout)
+	return n.number("num_cores") > 0 || strings.HasSuffix(layout, "SHARDED")
+}
+
+// perCore finds how much of a core a buffer takes. The pages of an interleaved one go round the banks, and each begins at a multiple of 16.
+func (h *header) perCore(n node) (bytes uint64, sized bool) {
+	if present(n.params["max_size_per_bank"]) {
+		return n.number("max_size_per_bank"), true
 	}
-	pages := (a.size - a.size%page) / page
-	if a.size%page > 0 {
+	grid, page, size := h.gridOf(n.on), n.number("page_size"), n.number("size")
+	if n.kind != "buffer_allocate" || n.sharded() || grid == nil || page == 0 || page > math.MaxUint32 || !present(n.params["size"]) {
+		return 0, false
+	}
+	banks, pages := grid.cols*grid.rows, (size-size%page)/page
+	if size%page > 0 {
 		pages++
 	}
 	each := pages / banks
 	if pages%banks > 0 {
 		each++
 	}
-	if page = roundUp(page, 16); each <= math.MaxUint32/page {
-		a.perCore, a.sized = each*page, true
+	if page = roundUp(page, 16); each > math.MaxUint32/page {
+		return 0, false
 	}
+	return each * page, true
 }
 
 // arrive records a buffer on its devices.
 func (p *player) arrive(a *alloc) {
 	p.sawBuffer(a)
+	now := a.counter
+	if a.earlier {
+		now = a.since
+	}
+	for range p.overlapping(a, now) {
+		p.hide("buffers-overlap", true)
+	}
 	for _, c := range p.chips {
 		if !p.reaches(a.owner, c.name) {
 			continue
@@ -707,11 +732,7 @@ func (p *player) arrive(a *alloc) {
 		if a.placed && len(a.cores(c)) > 0 {
 			c.recorded = c.recorded || a.recorded
 			c.synthesised = c.synthesised || !a.recorded
-			at := a.counter
-			if a.earlier {
-				at = a.since
-			}
-			p.look(c, at)
+			p.look(c, now)
 		}
 	}
 }

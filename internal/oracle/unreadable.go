@@ -104,13 +104,25 @@ func (n node) badMembers() bool {
 // firstHiddenAllocation returns the counter of the first node that may allocate a buffer with
 // unknown properties.
 func firstHiddenAllocation(nodes []node) int64 {
+	addresses := haveAddresses(nodes)
 	for _, n := range nodes {
-		if n.hidden && n.kind == "" || n.kind == "buffer_allocate" && (n.hidden || n.bufferKind() == "") {
+		if n.hidden && n.kind == "" || n.kind == "buffer_allocate" && (n.hidden || n.bufferKind() == "" || addresses && n.lacksAddress()) {
 			return n.counter
 		}
 	}
 	return forEver
 }
+
+// haveAddresses says whether a capture has addresses in L1. There a buffer without one has no known place.
+func haveAddresses(nodes []node) bool {
+	return slices.ContainsFunc(nodes, func(n node) bool {
+		b, err := readBuffer(n)
+		return n.placesAt() && err == nil && b.local || n.kind == "buffer_allocate" && !n.hidden && n.bufferKind() == "L1" && n.number("address") > 0
+	})
+}
+
+// lacksAddress says whether a node allocates a buffer of L1 nowhere.
+func (n node) lacksAddress() bool { return n.bufferKind() == "L1" && !present(n.params["address"]) }
 
 // hiddenFrees are the frees of CBs that cannot be read, nodes without a kind, and the frees directly behind these.
 func hiddenFrees(nodes []node) map[int64]bool {
