@@ -200,7 +200,7 @@ func (p *player) runOnOthers(c *chip, run program, aborted bool) {
 	for _, d := range p.chips {
 		once := fmt.Sprint(c.begun, " ", d.name, " ", k)
 		if d.begun != c.begun || !p.ids.has(mesh, c.name) || !p.ids.has(mesh, d.name) || p.shownBehind[spot{c.begun, d.name}] ||
-			p.opts.NoInfer || p.covers(c.key, d) || p.ranOn[once] {
+			p.opts.NoInfer || d.blind || p.covers(c.key, d) || p.ranOn[once] {
 			continue
 		}
 		for _, r := range p.history[ordinal(c.key, c.nth)] {

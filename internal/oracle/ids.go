@@ -27,38 +27,16 @@ func idText(name string) string { return strings.TrimSuffix(name, asMesh) }
 
 func nameOf(id int64) string { return strconv.FormatInt(id, 10) }
 
-// pair is a mesh and one of its chips. One that informs not is of a view, which repeats the id of its chip.
-type pair struct {
-	mesh, chip int64
-	informs    bool
-}
-
-// pairs returns the pairs that a node shows.
-func (n node) pairs() (out []pair) {
-	switch n.kind {
-	case "program_execution":
-		mesh, ok1, err1 := n.id("device_id")
-		chip, ok2, err2 := n.id("physical_device_id")
-		if ok1 && ok2 && err1 == nil && err2 == nil && !n.hidden {
-			out = append(out, pair{mesh, chip, true})
-		}
-	case "tensor":
-		_, own, err := n.id("device_id")
-		for _, e := range n.deviceTensors() {
-			chip, err1 := number(e["device_id"])
-			mesh, err2 := number(e["mesh_device_id"])
-			if err1 == nil && err2 == nil {
-				out = append(out, pair{int64(mesh), int64(chip), mesh != chip || own && err == nil})
-			}
-		}
-	}
-	return out
+// known returns an id that is there and can be read.
+func (n node) known(key string) (id int64, ok bool) {
+	id, ok, err := n.id(key)
+	return id, ok && err == nil
 }
 
 // deviceTensors reads JSON text inside a JSON string. Text that cannot be read means: mesh unknown.
 func (n node) deviceTensors() (entries []map[string]json.RawMessage) {
 	var text string
-	if n.badMembers() || json.Unmarshal(n.params["device_tensors"], &text) != nil || json.Unmarshal([]byte(text), &entries) != nil {
+	if n.kind != "tensor" || n.badMembers() || json.Unmarshal(n.params["device_tensors"], &text) != nil || json.Unmarshal([]byte(text), &entries) != nil {
 		return nil
 	}
 	return entries
@@ -68,16 +46,18 @@ func (n node) deviceTensors() (entries []map[string]json.RawMessage) {
 func findIDs(nodes []node, head header) *ids {
 	s := &ids{meshes: map[int64][]int64{}, chips: map[int64]bool{}, chipsOf: map[string][]int64{}, unnamed: none, placesOn: map[string]bool{}, collided: map[int64]bool{}}
 	for _, n := range nodes {
-		for _, p := range n.pairs() {
-			s.chips[p.chip] = true
-			if p.informs {
-				s.join(p.mesh, p.chip)
+		mesh, named := n.known("device_id")
+		for _, e := range n.deviceTensors() {
+			chip, err1 := number(e["device_id"])
+			mesh, err2 := number(e["mesh_device_id"])
+			if err1 == nil && err2 == nil {
+				s.join(int64(mesh), int64(chip), mesh != chip || named) // a view repeats the id of its chip
 			}
 		}
 		if n.kind == "program_execution" && !n.hidden {
 			s.executes = true
-			if chip, ok, err := n.id("physical_device_id"); ok && err == nil {
-				s.chips[chip] = true
+			if chip, ok := n.known("physical_device_id"); ok {
+				s.join(mesh, chip, named)
 			}
 		}
 	}
@@ -86,14 +66,16 @@ func findIDs(nodes []node, head header) *ids {
 		s.chipsOf[s.mesh(mesh)] = chips
 	}
 	for _, n := range nodes {
-		id, ok, err := n.id("device_id")
-		s.knowsChips = s.knowsChips || ok && err == nil && n.placesAt() && s.chips[id] && s.meshes[id] == nil
+		id, ok := n.known("device_id")
+		s.knowsChips = s.knowsChips || ok && n.placesAt() && s.chips[id] && s.meshes[id] == nil
 	}
 	return s
 }
 
-func (s *ids) join(mesh, chip int64) {
-	if !slices.Contains(s.meshes[mesh], chip) {
+// join notes a chip, and perhaps its mesh.
+func (s *ids) join(mesh, chip int64, informs bool) {
+	s.chips[chip] = true
+	if informs && !slices.Contains(s.meshes[mesh], chip) {
 		s.meshes[mesh] = append(s.meshes[mesh], chip)
 		slices.Sort(s.meshes[mesh])
 	}
@@ -109,11 +91,11 @@ func (s *ids) findOneChip(nodes []node, head header) {
 		chips = append(chips, id)
 	}
 	for _, n := range nodes {
-		id, ok, err := n.id("device_id")
-		if !ok || err != nil {
-			continue
+		id, ok := n.known("device_id")
+		if ok {
+			named = append(named, id)
 		}
-		if named = append(named, id); n.placesAt() && s.meshes[id] == nil && !slices.Contains(chips, id) {
+		if ok && n.placesAt() && s.meshes[id] == nil && !slices.Contains(chips, id) {
 			chips = append(chips, id)
 		}
 	}
@@ -131,7 +113,7 @@ func (s *ids) findOneChip(nodes []node, head header) {
 	chips = append(chips, row)
 	for _, id := range named {
 		if id != chips[0] && s.meshes[id] == nil {
-			s.join(id, chips[0])
+			s.meshes[id] = chips[:1]
 		}
 	}
 	s.unnamed = nameOf(chips[0])
@@ -140,14 +122,12 @@ func (s *ids) findOneChip(nodes []node, head header) {
 // oneDevice returns the only id that the rows of devices have.
 func (h *header) oneDevice() (id int64, ok bool) {
 	for _, b := range h.banks {
-		if b.device != h.banks[0].device {
+		if b.device == none || b.device != h.banks[0].device {
 			return 0, false
 		}
+		id = idOf(b.device)
 	}
-	if len(h.banks) == 0 || h.banks[0].device == none {
-		return 0, false
-	}
-	return idOf(h.banks[0].device), true
+	return id, len(h.banks) > 0
 }
 
 // mesh is the name of a mesh.
@@ -163,7 +143,7 @@ func (s *ids) both(id int64) bool { return s.chips[id] && s.meshes[id] != nil }
 
 // bufferOf names where buffers of an id lie.
 func (s *ids) bufferOf(id int64) string {
-	if s.meshes[id] != nil {
+	if s.both(id) {
 		return s.mesh(id)
 	}
 	return nameOf(id)
@@ -289,8 +269,8 @@ func (s *ids) decide(nodes []node, on [][]string, asks []string, unfreed, decide
 }
 
 func (n node) frees(id int64) bool {
-	of, ok, err := n.id("device_id")
-	return n.kind == "circular_buffer_deallocate_all" && !n.hidden && ok && err == nil && of == id
+	of, ok := n.known("device_id")
+	return n.kind == "circular_buffer_deallocate_all" && !n.hidden && ok && of == id
 }
 
 // runs says whether frees of a number that is both, back to back in a function, are runs. ask: only if an earlier call had one more.
@@ -330,11 +310,10 @@ func (s *ids) runs(nodes []node, on [][]string, id int64, start, first, last int
 
 // physical names the chip of an execution.
 func (n node) physical() string {
-	id, ok, err := n.id("physical_device_id")
-	if !ok || err != nil {
-		return none
+	if id, ok := n.known("physical_device_id"); ok {
+		return nameOf(id)
 	}
-	return nameOf(id)
+	return none
 }
 
 // reaches says whether what belongs to one id lies on the device with another.

@@ -74,7 +74,7 @@ type alloc struct {
 	placed        bool
 
 	earlier      bool  // from before the capture
-	since, until int64 // of an earlier one: when it lives
+	since, until int64 // when it lives; since: of an earlier one
 }
 
 // tests says whether tt-metal compares with the address of a buffer.
@@ -659,10 +659,9 @@ func (p *player) allocate(n node, name string) error {
 			return nil // hidden
 		}
 	}
-	for _, l := range p.past.lives { // which may have bytes that a CB shows
-		if l.from == a.counter {
-			a.perCore, a.sized = l.perCore, l.sized
-		}
+	life := p.past.lifeOf(a.counter)
+	if a.until = life.to; !a.sized { // a CB may show it
+		a.perCore, a.sized = life.perCore, life.sized
 	}
 	if inL1(a.kind) && !(n.lacksAddress() && p.addresses) {
 		p.locate(a)

@@ -2,7 +2,6 @@ package oracle
 
 import (
 	"cmp"
-	"math"
 	"slices"
 )
 
@@ -52,8 +51,9 @@ func (p *past) readViews(nodes []node) {
 		proofs[i].size = max(proofs[i].size, v.size)
 		proofs[i].cores = slices.Concat(proofs[i].cores, v.cores)
 	}
-	for _, least := range p.least {
-		least.set()
+	slices.SortStableFunc(p.least, func(a, b leastSize) int { return cmp.Compare(a.bytes, b.bytes) })
+	for _, least := range p.least { // the largest is set last
+		least.set(least.bytes)
 	}
 	for _, v := range proofs {
 		until := int64(forEver)
@@ -72,49 +72,40 @@ func (p *past) readViews(nodes []node) {
 
 // leastSize is what CBs show of an unsized buffer.
 type leastSize struct {
-	of    *alloc // from before the capture, or
-	made  *life  // of the capture
 	bytes uint64
-}
-
-func (s *leastSize) set() {
-	if s.made != nil {
-		s.made.perCore, s.made.sized = s.bytes, true
-		return
-	}
-	s.of.perCore, s.of.sized, s.of.end = s.bytes, true, s.of.start+s.bytes
+	set   func(bytes uint64)
 }
 
 // explains says whether a known buffer holds the first byte of a CB, and notes how far an unsized one reaches.
 func (p *past) explains(v view) bool {
-	var found leastSize
+	var set func(bytes uint64)
 	highest := uint64(0)
-	holds := func(owner, kind string, start, size uint64, sized bool, from, to int64, it leastSize) bool {
-		if !inL1(kind) || !p.ids.reaches(owner, v.device) || start == 0 || start > v.addr || v.at < from || v.at >= to {
+	holds := func(l life, resize func(bytes uint64)) bool {
+		if !inL1(l.kind) || !p.ids.reaches(l.owner, v.device) || l.addr == 0 || l.addr > v.addr || v.at < l.from || v.at >= l.to {
 			return false
 		}
-		if !sized && start > highest {
-			found, highest = it, start
+		if !l.sized && l.addr > highest {
+			set, highest = resize, l.addr
 		}
-		return sized && v.addr < start+min(size, math.MaxInt64)
+		return l.sized && v.addr-l.addr < l.perCore
 	}
 	for i := range p.lives {
-		if l := &p.lives[i]; holds(l.owner, l.kind, l.addr, l.perCore, l.sized, l.from, l.to, leastSize{made: l}) {
+		l := &p.lives[i]
+		if holds(*l, func(bytes uint64) { l.perCore, l.sized = bytes, true }) {
 			return true
 		}
 	}
 	for i := range p.earlier {
-		if a := &p.earlier[i]; holds(a.owner, a.kind, a.start, a.perCore, a.sized, a.since, a.until, leastSize{of: a}) {
+		a := &p.earlier[i]
+		l := life{owner: a.owner, kind: a.kind, addr: a.start, perCore: a.perCore, sized: a.sized, from: a.since, to: a.until}
+		if holds(l, func(bytes uint64) { a.perCore, a.sized, a.end = bytes, true, a.start+bytes }) {
 			return true
 		}
 	}
-	if highest == 0 {
-		return false
+	if set != nil {
+		p.least = append(p.least, leastSize{v.addr + v.size - highest, set})
 	}
-	found.bytes = v.addr + v.size - highest
-	p.least = append(p.least, &found)
-	slices.SortStableFunc(p.least, func(a, b *leastSize) int { return cmp.Compare(a.bytes, b.bytes) }) // the largest is set last
-	return true
+	return set != nil
 }
 
 // overlapping counts the devices on which a buffer that comes takes a byte of a core that another one has.
@@ -132,22 +123,19 @@ func (p *player) overlapping(a *alloc, now int64) (n int) {
 func (p *player) overlap(c *chip, a, b *alloc, now int64) bool {
 	backing := p.ids.has(a.owner, b.owner) || p.ids.has(b.owner, a.owner) || a.earlier && b.earlier
 	switch {
-	case a == b, !a.placed, !b.placed, !inL1(a.kind), !inL1(b.kind), a.proven, b.proven, p.past.endOf(b) <= now, a.start == b.start && backing:
+	case a == b, !a.placed, !b.placed, !inL1(a.kind), !inL1(b.kind), a.proven, b.proven, b.until <= now, a.start == b.start && backing:
 		return false
 	}
 	cores := b.cores(c)
 	return max(a.start, b.start) < min(a.end, b.end) && slices.ContainsFunc(a.cores(c), func(x core) bool { return slices.Contains(cores, x) })
 }
 
-// endOf is where a buffer ends.
-func (p *past) endOf(a *alloc) int64 {
+// lifeOf is the life that an allocation begins.
+func (p *past) lifeOf(counter int64) life {
 	for _, l := range p.lives {
-		if !a.earlier && l.from == a.counter {
-			return l.to
+		if l.from == counter {
+			return l
 		}
 	}
-	if a.earlier {
-		return a.until
-	}
-	return forEver
+	return life{to: forEver}
 }

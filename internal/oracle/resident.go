@@ -90,13 +90,13 @@ const forEver = math.MaxInt64
 // past holds the facts of the whole file about buffers.
 type past struct {
 	ids      *ids
-	lives    []life       // of buffers that the capture allocates
-	frees    []life       // of buffers in L1 that it does not: from is the counter
-	again    int          // frees of buffers of the capture that were free
-	unplaced int          // frees and rows that name no type, and rows without address: each may be of L1
-	least    []*leastSize // what global CBs show of unsized buffers
-	hidden   []life       // L1 buffers that are used or freed and lie nowhere: up to their free
-	earlier  []alloc      // buffers with a known place
+	lives    []life      // of buffers that the capture allocates
+	frees    []life      // of buffers in L1 that it does not: from is the counter
+	again    int         // frees of buffers of the capture that were free
+	unplaced int         // frees and rows that name no type, and rows without address: each may be of L1
+	least    []leastSize // what global CBs show of unsized buffers
+	hidden   []life      // L1 buffers that are used or freed and lie nowhere: up to their free
+	earlier  []alloc     // buffers with a known place
 
 	since    int64 // the first hidden allocation: what shows later may be its buffer
 	nameless bool  // and it does not name a buffer node
