@@ -63,8 +63,14 @@ func TestVerdictsMatchOracle(t *testing.T) {
 		data := randomcapture.Draw(func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "pick") })
 		noInfer := rapid.IntRange(0, 2).Draw(t, "infer") == 0
 		require.NoError(t, os.WriteFile(file, data, 0o600))
-		args := []string{"--format", "json", "--arch", "blackhole", "--base", strconv.Itoa(randomcapture.Base),
+		args := []string{"--format", "json", "--arch", "blackhole",
 			"--set", "align=" + strconv.Itoa(randomcapture.Align), "--set", "l1=" + strconv.Itoa(randomcapture.L1)}
+		base := uint64(randomcapture.Base)
+		if randomcapture.StatesBase(data) {
+			base = 0 // devices may have several
+		} else {
+			args = append(args, "--base", strconv.Itoa(randomcapture.Base))
+		}
 		if noInfer {
 			args = append(args, "--no-infer")
 		}
@@ -75,7 +81,7 @@ func TestVerdictsMatchOracle(t *testing.T) {
 		var got checked
 		require.NoError(t, json.Unmarshal([]byte(stdout), &got))
 		opts := oracle.Options{
-			Arch: "blackhole", Base: randomcapture.Base, Align: randomcapture.Align, L1Size: randomcapture.L1, NoInfer: noInfer,
+			Arch: "blackhole", Base: base, Align: randomcapture.Align, L1Size: randomcapture.L1, NoInfer: noInfer,
 		}
 		want, err := oracle.L1(data, opts)
 		require.NoError(t, err)

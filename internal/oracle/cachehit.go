@@ -1,11 +1,15 @@
 package oracle
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
-// remembered holds the programs that an operation ran on a device, behind one free.
+// remembered holds the programs that an operation ran on a device, behind frees back to back.
 type remembered struct {
 	device   string
 	begun    int64
+	frees    int
 	programs []program
 }
 
@@ -31,14 +35,16 @@ func (p *player) note(c *chip, run program) {
 	if p.covers(c.key, c) {
 		return
 	}
-	list := p.history[c.key]
+	key := ordinal(c.key, c.nth)
+	p.lastNth[c.key] = c.nth
+	list := p.history[key]
 	if i := slices.IndexFunc(list, func(r *remembered) bool { return r.device == c.name && r.begun == c.begun && c.begun >= 0 }); i >= 0 {
 		r := list[i]
 		if k := slices.IndexFunc(r.programs, func(o program) bool { return o.first == run.first }); k >= 0 {
 			r.programs[k] = run
 			return
 		}
-		if p.split.begins[run.first] {
+		if p.split.begins[spot{run.first, c.name}] {
 			r.programs = append(r.programs, run)
 			return
 		}
@@ -48,12 +54,15 @@ func (p *player) note(c *chip, run program) {
 		list[i].programs[0] = run
 		return
 	}
-	p.history[c.key] = append(list, &remembered{c.name, c.begun, []program{run}})
+	p.history[key] = append(list, &remembered{c.name, c.begun, max(1, p.split.programs[c.begun]), []program{run}})
 }
 
-// candidates are the different things that the operation ran on a device, the last one last. What still goes on is none.
-func (p *player) candidates(c *chip) (out []*remembered) {
-	for _, r := range p.history[p.key()] {
+// ordinal is the key of the n-th run of a call of an operation.
+func ordinal(key string, n int) string { return fmt.Sprint(key, "\x00", n) }
+
+// candidates are the different things that the n-th run of a call was on a device, the last one last. What still goes on is none.
+func (p *player) candidates(c *chip, n int) (out []*remembered) {
+	for _, r := range p.history[ordinal(p.key(), n)] {
 		if r.device != c.name || r.begun == c.begun && c.begun >= 0 && p.goesOn(c, r) {
 			continue
 		}
@@ -69,19 +78,20 @@ func (p *player) goesOn(c *chip, r *remembered) bool {
 		return false
 	}
 	first := c.run[0].counter
-	return p.split.begins[first] || slices.ContainsFunc(r.programs, func(run program) bool { return run.first == first })
+	return p.split.begins[spot{first, c.name}] || slices.ContainsFunc(r.programs, func(run program) bool { return run.first == first })
 }
 
+// closeFree ends what frees back to back announced. Fewer nodes than frees: the rest is not shown.
 func (p *player) closeFree() {
 	f := p.open
 	p.open = nil
-	if f == nil || !f.inOp || f.settled || p.plan {
+	if f == nil || !f.inOp || f.settled || p.plan || f.shown >= f.frees {
 		return
 	}
-	p.hide("not-shown", f.says == nil || !*f.says || p.aborted[f.frame])
+	p.hide("not-shown", f.shown > 0 || f.says == nil || !*f.says || p.aborted[f.frame])
 }
 
-// hit decides whether the innermost function ran a program from the cache.
+// hit decides whether the innermost function ran programs from the cache.
 func (p *player) hit() {
 	top := &p.stack[len(p.stack)-1]
 	if top.hidden || p.calls {
@@ -92,26 +102,29 @@ func (p *player) hit() {
 	if f == nil && (!says || top.placed) || f != nil && !says && (top.says != nil || !f.inOp) || p.aborted[top.start] {
 		return
 	}
-	start := top.start
+	start, frees, nth := top.start, 1, max(1, top.nth)
 	if f != nil {
 		f.settled = true
-		if !says {
+		if frees = f.frees; !says {
 			start = f.counter
 		}
 	}
 	top.placed = true
-	done := false
-	for _, c := range p.chips {
-		all := p.candidates(c)
-		filtered := f != nil && f.id != none && (isChip(p.members, f.id) || len(p.members[f.id]) > 0)
-		if len(all) == 0 || p.covers(p.key(), c) || p.opts.NoInfer || filtered && !p.reaches(f.id, c.name) {
-			continue
+	used := p.rerunAll(f, nth, start)
+	if last := p.lastNth[p.key()]; used == 0 && f == nil && last != nth {
+		used = p.rerunAll(f, last, start)
+	}
+	for used > 0 && used < frees { // the first call had more frees apart
+		n := p.rerunAll(f, nth+1, start)
+		if n == 0 {
+			p.hide("not-shown", true)
+			break
 		}
-		p.rerun(c, all, start)
-		done = true
+		used, nth = used+n, nth+1
+		top.nth = nth
 	}
 	switch {
-	case done:
+	case used > 0:
 		p.out.HitsInferred++
 	case says:
 		p.out.HitsUnknown++
@@ -119,6 +132,20 @@ func (p *player) hit() {
 	default:
 		f.settled = false
 	}
+}
+
+// rerunAll runs again what the n-th run of a call was, where a free reaches, and returns behind how many frees that was.
+func (p *player) rerunAll(f *openFree, n int, start int64) (frees int) {
+	for _, c := range p.chips {
+		all := p.candidates(c, n)
+		filtered := f != nil && f.id != none && (p.ids.isChip(f.id) || len(p.ids.chipsOf[f.id]) > 0)
+		if len(all) == 0 || p.covers(p.key(), c) || p.opts.NoInfer || filtered && !p.reaches(f.id, c.name) {
+			continue
+		}
+		p.rerun(c, all, start)
+		frees = max(frees, all[len(all)-1].frees)
+	}
+	return frees
 }
 
 // rerun takes the last candidate as run and judges all of them.
@@ -158,12 +185,46 @@ func (p *player) enqueue(c *chip) {
 	}
 	c.sent = len(c.run)
 	p.sawProgram(c, c.run)
-	run := program{placedCopy(c.run, p.spec.Layout), c.run[0].counter, p.split.unsettled[c.run[0].counter], slices.Clone(c.run)}
+	run := program{placedCopy(c.run, c.spec.Layout), c.run[0].counter, p.split.unsettled[spot{c.run[0].counter, c.name}], slices.Clone(c.run)}
 	aborted := p.wasAborted(c.run[0].counter)
 	if !aborted {
 		p.note(c, run)
 	}
 	p.launch(c, run, run.buffers[len(run.buffers)-1].counter, verdictKind{aborted: aborted, candidates: 1})
+	p.runOnOthers(c, run, aborted)
+}
+
+// runOnOthers runs a program, which a mesh shows on some chips, on those that had it before: there it shows nothing.
+func (p *player) runOnOthers(c *chip, run program, aborted bool) {
+	mesh, k := p.announced[c.begun], len(c.since)-1
+	for _, d := range p.chips {
+		once := fmt.Sprint(c.begun, " ", d.name, " ", k)
+		if d.begun != c.begun || !p.ids.has(mesh, c.name) || !p.ids.has(mesh, d.name) || p.shownBehind[spot{c.begun, d.name}] ||
+			p.opts.NoInfer || d.blind || p.covers(c.key, d) || p.ranOn[once] {
+			continue
+		}
+		for _, r := range p.history[ordinal(c.key, c.nth)] {
+			if i := slices.IndexFunc(r.programs, run.sameLocals); r.device == d.name && i >= 0 {
+				p.ranOn[once] = true
+				p.out.Inferred++
+				p.launch(d, r.programs[i], c.begun, verdictKind{inferred: true, aborted: aborted, candidates: 1, op: c.op})
+				break
+			}
+		}
+	}
+}
+
+// sameLocals says whether two programs have equal local buffers. Nodes of a program that is new to a chip name no others.
+func (r program) sameLocals(o program) bool {
+	locals := func(run []*buffer) (out []*buffer) {
+		for _, b := range run {
+			if b.local {
+				out = append(out, b)
+			}
+		}
+		return out
+	}
+	return slices.EqualFunc(locals(r.stated), locals(o.stated), (*buffer).equal)
 }
 
 // executed returns the program of the next execution on a chip, or nil if it is unknown.

@@ -106,7 +106,7 @@ func (p *player) hideRest(nodes []node) {
 	p.hide("no-runs", p.out.Runs == 0)
 	p.hide("unfinished", len(p.stack) > 0)
 	p.out.FreeAgain = p.past.again
-	for range p.past.untyped {
+	for range p.past.unplaced {
 		p.hide("buffer-unplaced", true)
 	}
 	bytes := false
@@ -120,8 +120,11 @@ func (p *player) hideRest(nodes []node) {
 			bytes = bytes || err == nil && b.local && b.logical() > 0
 		}
 	}
-	for _, c := range p.chips {
-		p.hide("apart", bytes && p.apart(c))
+	for range p.apart() {
+		p.hide("apart", bytes)
+	}
+	for range p.ids.collided {
+		p.hide("id-collision", true)
 	}
 	p.hide("earlier", bytes && p.hidEarlier())
 }
@@ -138,13 +141,26 @@ func (p *player) hidEarlier() bool {
 	})
 }
 
-// apart says whether L1 buffers stand under an id that no check covered, though it may be where programs ran.
-func (p *player) apart(c *chip) bool {
-	own := slices.ContainsFunc(p.past.lives, func(l life) bool { return inL1(l.kind) && l.owner == c.name })
-	some := slices.ContainsFunc(p.chips, func(o *chip) bool { return o.ran })
-	if !own || !some || c.ran || c.name == none || len(p.members[c.name]) > 0 {
-		return false
+// apart counts the ids with L1 buffers that no check covered, though they may be where programs ran.
+func (p *player) apart() (n int) {
+	owners := map[string]bool{}
+	for _, l := range slices.Concat(p.past.lives, p.past.hidden) {
+		owners[l.owner] = owners[l.owner] || l.kind == "L1"
 	}
-	onMesh := slices.ContainsFunc(p.chips, func(m *chip) bool { return m != c && m.ran && m.name != none && p.reaches(m.name, c.name) })
-	return !isChip(p.members, c.name) || onMesh
+	for _, a := range p.past.earlier {
+		owners[a.owner] = owners[a.owner] || a.kind == "L1"
+	}
+	ran := func(is func(name string) bool) bool {
+		return slices.ContainsFunc(p.chips, func(c *chip) bool { return c.ran && is(c.name) })
+	}
+	for owner, own := range owners {
+		known := len(p.ids.chipsOf[owner]) > 0 || ran(func(name string) bool { return name == owner })
+		onMesh := ran(func(name string) bool { return name != none && p.reaches(name, owner) })
+		some := ran(func(string) bool { return true })
+		unnamed := ran(func(name string) bool { return name == none })
+		if own && owner != none && (unnamed || some && !known && (!p.ids.isChip(owner) || onMesh)) {
+			n++
+		}
+	}
+	return n
 }

@@ -3,8 +3,6 @@ package oracle
 import (
 	"errors"
 	"fmt"
-	"slices"
-	"strconv"
 
 	"github.com/cbl1/cbl1/l1"
 )
@@ -19,33 +17,37 @@ type Options struct {
 	NoInfer bool   // operations from the program cache run nothing
 }
 
-// meshMembers collects the chips of every mesh from the whole file, whatever comes first.
-func meshMembers(nodes []node) (map[string][]int64, error) {
-	members := map[string][]int64{}
-	for i, n := range nodes {
-		pairs, err := n.members()
-		if err != nil {
-			return nil, fmt.Errorf("oracle: node %d: %w", i, err)
-		}
-		for _, p := range pairs {
-			mesh := strconv.FormatInt(p[0], 10)
-			if !slices.Contains(members[mesh], p[1]) {
-				members[mesh] = append(members[mesh], p[1])
-				slices.Sort(members[mesh])
-			}
-		}
-	}
-	return members, nil
-}
-
 // Layout says with which figures CBs without address were placed.
 type Layout struct {
 	Arch        string
 	Base, Align uint64
 }
 
-// chooseLayout finds base and alignment. Options win over the file, the file wins over the architecture's defaults.
-func chooseLayout(h header, opts Options) (Layout, error) {
+// archByBase names the architecture whose CBs start at an address in some release. Grayskull has Wormhole's.
+func archByBase(base uint64) string {
+	switch base {
+	case 103424, 103712:
+		return "wormhole"
+	}
+	return "blackhole"
+}
+
+// lowestCB is the lowest address of what programs place, 0 if there is none.
+func lowestCB(nodes []node) (lowest uint64) {
+	for _, n := range nodes {
+		if !n.placesAt() {
+			continue
+		}
+		if b, err := readBuffer(n); err == nil && b.local && b.size > 0 && (lowest == 0 || b.addr < lowest) {
+			lowest = b.addr
+		}
+	}
+	return lowest
+}
+
+// chooseLayout finds base and alignment. Options win over the file, the file wins over the architecture's defaults. lowest is
+// where the lowest CB starts.
+func chooseLayout(h header, lowest uint64, opts Options) (Layout, error) {
 	l := Layout{Arch: opts.Arch}
 	if l.Arch == "" {
 		l.Arch = "blackhole"
@@ -54,6 +56,10 @@ func chooseLayout(h header, opts Options) (Layout, error) {
 			l.Arch = "wormhole"
 		case 1048576:
 			l.Arch = "grayskull"
+		case 0:
+			if !h.named {
+				l.Arch = archByBase(lowest)
+			}
 		}
 	}
 	switch l.Arch {

@@ -26,7 +26,7 @@ func TestArchitectureByL1Size(t *testing.T) {
 		0: {"blackhole", 111616, 64}, 1572864: {"blackhole", 111616, 64}, 12345: {"blackhole", 111616, 64},
 		1499136: {"wormhole", 103712, 32}, 1048576: {"grayskull", 103712, 32},
 	} {
-		got, err := chooseLayout(header{l1Size: size}, Options{})
+		got, err := chooseLayout(header{l1Size: size}, 0, Options{})
 		require.NoError(t, err)
 		require.Equal(t, want, got)
 	}
@@ -161,6 +161,6 @@ func TestFlagsAndNumbers(t *testing.T) {
 	} {
 		m, err := L1([]byte("\xef\xbb\xbf"+`[{"node_type":"circular_buffer_allocate","params":{"size":"4096","address":4.096e3,"core_range_set":"{[1-1 - 1-1]}"`+text+`}}]`), Options{})
 		require.NoError(t, err, text)
-		require.Equal(t, uint64(4096*local), m.Devices["none"].Total, text)
+		require.Equal(t, uint64(4096*local), m.Devices["none"].Kinds["circular buffer"], text)
 	}
 }

@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -66,13 +67,14 @@ type alloc struct {
 	where         []core // of a sharded buffer; nil: unknown
 	mode          string // how it got its address: lockstep is "", "per core" or "range"; or unknownMode
 	told          bool   // of an earlier one: a tensor says how it lies
+	proven        bool   // by a global CB
 	order         [4]int64
 	recorded      bool
 	start, end    uint64
 	placed        bool
 
 	earlier      bool  // from before the capture
-	since, until int64 // of an earlier one: when it lives
+	since, until int64 // when it lives; since: of an earlier one
 }
 
 // tests says whether tt-metal compares with the address of a buffer.
@@ -96,6 +98,8 @@ type chip struct {
 	run   []*buffer
 	sent  int // buffers of run that are enqueued
 	key   string
+	op    string // the functions around the run
+	nth   int    // which run of its call it is
 	depth int
 	begun int64 // the last free that announced programs; -1: none
 	ran   bool
@@ -114,6 +118,7 @@ type chip struct {
 
 	recorded, synthesised bool
 	spec                  memorySpec
+	basesDiffer           bool   // it may have another base
 	cores                 []core // of interleaved buffers
 }
 
@@ -127,7 +132,7 @@ type player struct {
 	opts    Options
 	head    header
 	spec    memorySpec
-	members map[string][]int64
+	ids     *ids
 	chips   []*chip
 	byName  map[string]*chip
 	shards  map[int64][]core // cores by allocation
@@ -137,15 +142,23 @@ type player struct {
 	live    []*alloc
 	out     *L1Results
 	stack   []frame
-	open    *openFree // the last free, while nothing followed it
-	history map[string][]*remembered
-	split   split
-	past    *past
-	aborted map[int64]bool  // starts of functions that an exception ended
-	inside  map[int64]int64 // placed nodes: the start of the function around them
-	plan    bool            // the capture shows everything
-	banks   []bank          // rows of devices
-	wrong   map[string]bool // devices that an L1_SMALL buffer contradicts, by their ids
+	open    *openFree                // the last free, while nothing followed it
+	history map[string][]*remembered // by ordinal
+	lastNth map[string]int           // by key: which run the last one was
+	decided map[int64]bool           // frees of numbers that are both, which are runs because of earlier calls
+
+	announced   map[int64]string // the id of a free that announces
+	shownBehind map[spot]bool    // devices with nodes behind such a free
+	ranOn       map[string]bool
+
+	split     split
+	past      *past
+	aborted   map[int64]bool  // starts of functions that an exception ended
+	inside    map[int64]int64 // placed nodes: the start of the function around them
+	plan      bool            // the capture shows everything
+	addresses bool            // it has addresses
+	banks     []bank          // rows of devices
+	wrong     map[string]bool // devices that an L1_SMALL buffer contradicts, by their ids
 
 	covered    map[string]bool // operations, and operations on devices, that may have run a hidden program
 	calls      bool            // the running functions are unknown
@@ -161,6 +174,7 @@ type frame struct {
 	start           int64
 	says            *bool
 	placed          bool
+	nth             int  // runs so far
 	hidden          bool // its start cannot be read
 }
 
@@ -173,29 +187,39 @@ type openFree struct {
 	says    *bool
 	inOp    bool
 	settled bool
+	frees   int // back to back
+	shown   int // nodes behind it
 }
 
 // L1 plays a capture and returns the contents of L1.
 func L1(data []byte, opts Options) (*L1Results, error) {
-	m, lifted, err := playFile(data, opts, nil)
+	decided := map[int64]bool{}
+	m, lifted, err := playFile(data, opts, decided, nil)
+	for errors.Is(err, errDecided) {
+		m, lifted, err = playFile(data, opts, decided, nil)
+	}
 	if err != nil || len(lifted) == 0 {
 		return m, err
 	}
-	m, _, err = playFile(data, opts, lifted)
+	m, _, err = playFile(data, opts, decided, lifted)
 	return m, err
 }
 
+// errDecided says that a free turned out to be a run, by what earlier calls did. The file is played again.
+var errDecided = errors.New("oracle: a free is a run")
+
 // playFile plays a capture, and says which ids show persistent pages.
-func playFile(data []byte, opts Options, lifted map[string]bool) (*L1Results, map[string]bool, error) {
+func playFile(data []byte, opts Options, decided map[int64]bool, lifted map[string]bool) (*L1Results, map[string]bool, error) {
 	nodes, head, err := readFile(data)
 	if err != nil {
 		return nil, nil, err
 	}
-	p := &player{lifted: lifted, bottom: bottom{map[string]uint64{}, map[string]uint64{}, new(bool)}, opts: opts, byName: map[string]*chip{}, shards: map[int64][]core{}, modes: map[int64]string{}, history: map[string][]*remembered{}, covered: map[string]bool{}}
+	p := &player{lifted: lifted, bottom: bottom{map[string]uint64{}, map[string]uint64{}, new(bool)}, opts: opts, byName: map[string]*chip{}, shards: map[int64][]core{}, modes: map[int64]string{}, history: map[string][]*remembered{}, covered: map[string]bool{},
+		lastNth: map[string]int{}, decided: decided, announced: map[int64]string{}, shownBehind: map[spot]bool{}, ranOn: map[string]bool{}}
 	p.out = &L1Results{Devices: map[string]*L1Device{}, Hidden: map[string]int{}, chips: map[string]*chip{}}
-	if p.members, err = meshMembers(nodes); err != nil {
-		return nil, nil, err
-	}
+	p.ids = findIDs(nodes, head)
+	nodes = p.ids.resolve(nodes, decided)
+	p.ids.resolveRows(head.lists)
 	p.badMembers, p.unfreed = slices.ContainsFunc(nodes, node.badMembers), hiddenFrees(nodes)
 	if err := p.prepare(nodes, head); err != nil {
 		return nil, nil, err
@@ -222,7 +246,7 @@ func isPlaced(kind string) bool {
 
 // prepare gathers the facts of the whole file.
 func (p *player) prepare(nodes []node, head header) error {
-	layout, err := chooseLayout(head, p.opts)
+	layout, err := chooseLayout(head, lowestCB(nodes), p.opts)
 	if err != nil {
 		return err
 	}
@@ -241,12 +265,10 @@ func (p *player) prepare(nodes []node, head header) error {
 		}
 	}
 	for _, n := range nodes {
-		if n.kind == "buffer_allocate" && !n.hidden && n.bufferKind() != "" || isPlaced(n.kind) && (!n.hidden || n.where() != none) {
-			name, err := n.device()
-			if err != nil {
-				return err
+		if n.kind == "buffer_allocate" && !n.hidden && n.bufferKind() != "" || isPlaced(n.kind) && (!n.hidden || n.on != none) {
+			for _, name := range p.ids.unitsOf(n.on) {
+				names[name] = true
 			}
-			names[name] = true
 		}
 		if isPlaced(n.kind) && !n.hidden {
 			b, err := readBuffer(n)
@@ -258,26 +280,54 @@ func (p *player) prepare(nodes []node, head header) error {
 		if n.kind == "tensor" {
 			see(n.shards())
 			if !n.hidden && n.mode() == "per core" {
-				p.perCore = append(p.perCore, n.where())
+				p.perCore = append(p.perCore, n.on)
 			}
 		}
 	}
 	p.addChips(names, far)
 	p.findShards(nodes)
 	p.findModes(nodes)
-	if p.split, err = workloads(nodes, p.members); err != nil {
+	p.addresses = haveAddresses(nodes)
+	if p.split, err = workloads(nodes, p.ids); err != nil {
 		return err
 	}
-	p.past = remember(nodes, head, p.members)
+	p.findShown(nodes)
+	p.past = remember(nodes, head, p.ids, func(device string, addr uint64) bool {
+		base, _ := p.baseOf(device)
+		return base <= addr && addr < p.spec.size
+	})
+	for i := range p.past.earlier {
+		hybrid := slices.ContainsFunc(p.perCore, func(owner string) bool { return p.reaches(owner, p.past.earlier[i].owner) })
+		if p.past.earlier[i].proven && hybrid {
+			p.past.earlier[i].mode = "per core"
+		}
+	}
 	p.past.earlier = slices.DeleteFunc(p.past.earlier, func(a alloc) bool { return !a.told && p.mayDescribe(a.owner, a.start) })
 	p.findSmall(nodes, head)
 	return nil
+}
+
+// findShown finds which devices show something behind each free that announces, up to the next one that reaches them.
+func (p *player) findShown(nodes []node) {
+	last := map[string]int64{}
+	for _, n := range nodes {
+		for _, c := range p.chips {
+			at, ok := last[c.name]
+			switch {
+			case n.kind == "circular_buffer_deallocate_all" && !n.hidden && !p.ids.onlyChip(n.on) && !p.split.repeated[n.counter] && p.reaches(n.on, c.name):
+				last[c.name], p.announced[n.counter] = n.counter, n.on
+			case ok && isPlaced(n.kind) && (n.on == c.name || n.hidden && n.on == none):
+				p.shownBehind[spot{at, c.name}] = true
+			}
+		}
+	}
 }
 
 // addChips makes a chip of each device id, in the order of the ids. far is the farthest core of a device without a grid.
 func (p *player) addChips(names map[string]bool, far core) {
 	for name := range names {
 		c := &chip{name: name, begun: -1, grid: p.head.gridOf(name), left: map[cell]resident{}, row: &L1Device{Small: p.spec.small}, exec: map[core][]l1.Range{}, spec: p.spec}
+		c.spec.Base, c.basesDiffer = p.baseOf(name)
 		to := far
 		for _, g := range p.head.grids {
 			if g.device == name || to == far && g == p.head.grids[0] {
@@ -360,13 +410,15 @@ func (p *player) describe(allocation int64, n node) {
 }
 
 // reaches says whether what belongs to one id lies on the device with another.
-func (p *player) reaches(from, to string) bool { return reaches(p.members, from, to) }
+func (p *player) reaches(from, to string) bool { return p.ids.reaches(from, to) }
 
 func (p *player) play(n node) error {
-	name := n.where() // nodes of an unknown kind name none
+	name := n.on // nodes of an unknown kind name none
 	switch {
 	case isPlaced(n.kind):
-		p.open = nil
+		if p.open != nil && !n.copied {
+			p.open.shown++
+		}
 		if len(p.stack) > 0 {
 			p.stack[len(p.stack)-1].placed = true
 		}
@@ -384,7 +436,7 @@ func (p *player) play(n node) error {
 		case p.unfreed[n.counter]:
 			p.hideFree(name)
 		case !p.split.repeated[n.counter]:
-			p.freeAll(n, name)
+			return p.freeAll(n, name)
 		}
 	case isBuffer(n.kind):
 		for _, c := range p.chips {
@@ -425,6 +477,9 @@ func (p *player) begin(n node) error {
 // end leaves the innermost function, and enqueues the programs that began in it.
 func (p *player) end() {
 	p.hit()
+	if p.open != nil && p.open.depth == len(p.stack) {
+		p.closeFree()
+	}
 	for _, c := range p.chips {
 		if c.depth >= len(p.stack) {
 			p.enqueue(c)
@@ -437,38 +492,60 @@ func (p *player) end() {
 }
 
 func (p *player) place(c *chip, b *buffer) {
-	if p.split.begins[b.counter] {
+	if p.split.begins[spot{b.counter, c.name}] {
 		p.enqueue(c)
 		c.run, c.sent = nil, 0
 	}
 	if len(c.run) == 0 {
-		c.key, c.depth = p.key(), len(p.stack)
+		c.key, c.op, c.depth, c.nth = p.key(), p.path(), len(p.stack), 0
+		if len(p.stack) > 0 {
+			c.nth = p.stack[len(p.stack)-1].nth
+		}
 	}
 	c.run = append(c.run, b)
 }
 
-// freeAll ends what ran on the devices that a free reaches, and announces what runs next.
-func (p *player) freeAll(n node, name string) {
-	if p.ownFree() != nil {
-		p.hit()
+// freeAll ends what ran on the devices that a free reaches, and announces what runs next, unless it is the end of a program.
+func (p *player) freeAll(n node, name string) error {
+	announces := !p.ids.onlyChip(name)
+	if p.ranMore(n.asks) {
+		p.decided[n.counter] = true
+		return errDecided
 	}
-	p.closeFree()
+	if announces {
+		if p.ownFree() != nil {
+			p.hit()
+		}
+		p.closeFree()
+	}
 	for _, c := range p.chips {
 		if !p.reaches(name, c.name) {
 			continue
 		}
 		p.enqueue(c)
 		c.run, c.sent = nil, 0
-		if !onlyChip(p.members, name) {
+		if announces {
 			c.begun, c.since, c.execs = n.counter, nil, 0
 		}
 	}
-	p.open = &openFree{counter: n.counter, id: name, depth: len(p.stack), inOp: len(p.stack) > 0 && !onlyChip(p.members, name), op: p.path()}
-	if len(p.stack) > 0 {
-		top := p.stack[len(p.stack)-1]
-		p.open.frame, p.open.says, p.open.settled = top.start, top.says, top.hidden || p.calls
+	if announces {
+		p.open = &openFree{counter: n.counter, id: name, depth: len(p.stack), inOp: len(p.stack) > 0, op: p.path(), frees: max(1, p.split.programs[n.counter])}
+		if len(p.stack) > 0 {
+			top := &p.stack[len(p.stack)-1]
+			top.nth++
+			p.open.frame, p.open.says, p.open.settled = top.start, top.says, top.hidden || p.calls
+		}
 	}
 	p.lift(name)
+	return nil
+}
+
+// ranMore says whether an earlier call of the innermost function had one more run than this one so far, on a chip of a mesh.
+func (p *player) ranMore(mesh string) bool {
+	if mesh == "" || len(p.stack) == 0 {
+		return false
+	}
+	return slices.ContainsFunc(p.history[ordinal(p.key(), p.stack[len(p.stack)-1].nth+1)], func(r *remembered) bool { return p.reaches(mesh, r.device) })
 }
 
 func (p *player) path() string {
@@ -479,25 +556,29 @@ func (p *player) path() string {
 	return strings.Join(names, " > ")
 }
 
+// key names the running operation in the program cache. A device operation is the same whatever calls it.
 func (p *player) key() string {
 	arguments := ""
 	if len(p.stack) > 0 {
-		arguments = p.stack[len(p.stack)-1].arguments
+		top := p.stack[len(p.stack)-1]
+		if arguments = top.arguments; arguments == "null" || arguments == "[]" {
+			arguments = ""
+		}
+		if strings.HasSuffix(top.name, "DeviceOperation") && arguments != "" && !top.hidden {
+			return top.name + "\x00" + arguments
+		}
 	}
 	for _, f := range p.stack {
 		if f.hidden {
 			return fmt.Sprint(p.path(), "\x00", f.start, "\x01", arguments) // like no other
 		}
 	}
-	if arguments == "null" || arguments == "[]" {
-		arguments = ""
-	}
 	return p.path() + "\x00" + arguments
 }
 
 func (p *player) ownFree() *openFree {
 	f := p.open
-	if f == nil || len(p.stack) == 0 || f.settled || f.depth != len(p.stack) || f.frame != p.stack[len(p.stack)-1].start {
+	if f == nil || len(p.stack) == 0 || f.settled || f.shown > 0 || f.depth != len(p.stack) || f.frame != p.stack[len(p.stack)-1].start {
 		return nil
 	}
 	return f
@@ -531,7 +612,7 @@ func (n node) mode() string {
 // cores are those on which a buffer is known to lie. Of one that was allocated per core the address is that on its first one.
 func (a *alloc) cores(c *chip) []core {
 	switch {
-	case a.mode == "per core" && a.kind == "L1":
+	case a.mode == "per core" && a.kind == "L1" && !a.proven:
 		return a.where[:min(1, len(a.where))]
 	case a.where != nil:
 		return a.where
@@ -542,7 +623,7 @@ func (a *alloc) cores(c *chip) []core {
 // veiled are the cores on which it lies at an address that is not known.
 func (a *alloc) veiled(c *chip) []core {
 	switch {
-	case a.mode != "per core" || a.kind != "L1" || !a.placed:
+	case a.mode != "per core" || a.kind != "L1" || !a.placed || a.proven:
 		return nil
 	case len(a.where) == 0:
 		return c.cores
@@ -569,25 +650,20 @@ func (p *player) allocate(n node, name string) error {
 			*to = v
 		}
 	}
-	a.sized = present(n.params["max_size_per_bank"])
+	_, a.sized = p.head.perCore(n)
 	a.recorded = a.start != 0
-	numCores := uint64(0)
-	if present(n.params["num_cores"]) {
-		numCores, _ = number(n.params["num_cores"])
-	}
-	var layout string
-	_ = json.Unmarshal(n.params["layout"], &layout)
-	if a.sharded = numCores > 0 || strings.HasSuffix(layout, "SHARDED"); a.sharded {
+	if a.sharded = n.sharded(); a.sharded {
 		a.where, a.mode = p.shards[a.counter], p.modes[a.counter]
 		moot := a.mode == "" && a.where == nil && (a.recorded || a.sized) // else it lies nowhere in any case
 		if inL1(a.kind) && (a.mode == unknownMode || moot && p.mayDescribe(name, a.start)) {
 			return nil // hidden
 		}
 	}
-	if grid := p.head.gridOf(name); !a.sized && !a.sharded && grid != nil {
-		a.spread(n, grid.cols*grid.rows)
+	life := p.past.lifeOf(a.counter)
+	if a.until = life.to; !a.sized { // a CB may show it
+		a.perCore, a.sized = life.perCore, life.sized
 	}
-	if a.kind == "L1" || a.kind == "L1_SMALL" {
+	if inL1(a.kind) && !(n.lacksAddress() && p.addresses) {
 		p.locate(a)
 	}
 	p.live = append(p.live, a)
@@ -595,28 +671,45 @@ func (p *player) allocate(n node, name string) error {
 	return nil
 }
 
-// spread finds how much of a core an interleaved buffer takes: its pages go round the banks, and each begins at a multiple of 16.
-func (a *alloc) spread(n node, banks uint64) {
-	page := n.number("page_size")
-	if page == 0 || page > math.MaxUint32 || !present(n.params["size"]) {
-		return
+func (n node) sharded() bool {
+	var layout string
+	_ = json.Unmarshal(n.params["layout"], &layout)
+	return n.number("num_cores") > 0 || strings.HasSuffix(layout, "SHARDED")
+}
+
+// perCore finds how much of a core a buffer takes. The pages of an interleaved one go round the banks, and each begins at a multiple of 16.
+func (h *header) perCore(n node) (bytes uint64, sized bool) {
+	if present(n.params["max_size_per_bank"]) {
+		return n.number("max_size_per_bank"), true
 	}
-	pages := (a.size - a.size%page) / page
-	if a.size%page > 0 {
+	grid, page, size := h.gridOf(n.on), n.number("page_size"), n.number("size")
+	if n.kind != "buffer_allocate" || n.sharded() || grid == nil || page == 0 || page > math.MaxUint32 || !present(n.params["size"]) {
+		return 0, false
+	}
+	banks, pages := grid.cols*grid.rows, (size-size%page)/page
+	if size%page > 0 {
 		pages++
 	}
 	each := pages / banks
 	if pages%banks > 0 {
 		each++
 	}
-	if page = roundUp(page, 16); each <= math.MaxUint32/page {
-		a.perCore, a.sized = each*page, true
+	if page = roundUp(page, 16); each > math.MaxUint32/page {
+		return 0, false
 	}
+	return each * page, true
 }
 
 // arrive records a buffer on its devices.
 func (p *player) arrive(a *alloc) {
 	p.sawBuffer(a)
+	now := a.counter
+	if a.earlier {
+		now = a.since
+	}
+	for range p.overlapping(a, now) {
+		p.hide("buffers-overlap", true)
+	}
 	for _, c := range p.chips {
 		if !p.reaches(a.owner, c.name) {
 			continue
@@ -638,11 +731,7 @@ func (p *player) arrive(a *alloc) {
 		if a.placed && len(a.cores(c)) > 0 {
 			c.recorded = c.recorded || a.recorded
 			c.synthesised = c.synthesised || !a.recorded
-			at := a.counter
-			if a.earlier {
-				at = a.since
-			}
-			p.look(c, at)
+			p.look(c, now)
 		}
 	}
 }
@@ -668,13 +757,13 @@ func (p *player) locate(a *alloc) {
 		a.end, a.placed = a.start+a.perCore, true
 		return
 	}
-	borders, on := []uint64{}, []*chip{} // where L1_SMALL begins, on the devices that have the buffer
+	borders, on, low := []uint64{}, []*chip{}, p.spec.Base // where L1_SMALL begins, on the devices that have the buffer
 	for _, c := range p.chips {
 		if p.reaches(a.owner, c.name) {
-			borders, on = append(borders, c.spec.size-c.spec.small), append(on, c)
+			borders, on, low = append(borders, c.spec.size-c.spec.small), append(on, c), max(low, c.spec.Base)
 		}
 	}
-	low, high := p.spec.Base, slices.Min(borders)
+	high := slices.Min(borders)
 	if a.kind == "L1_SMALL" {
 		low, high = slices.Max(borders), p.spec.size
 	}

@@ -22,6 +22,10 @@ type node struct {
 	bad      bool // its kind, connections or params have a wrong form
 	noParams bool // its params do
 	hidden   bool // a field cannot be read
+
+	on     string // the name of its device
+	asks   string // of a free: the mesh that it runs something on, if an earlier call had one more run
+	copied bool   // it is there before, for another device
 }
 
 // header holds the fields of a report object outside its nodes.
@@ -32,6 +36,7 @@ type header struct {
 	grids   []grid
 	lists   []list
 	banks   []bank
+	named   bool // a row names its architecture
 }
 
 // gridOf returns the grid of a device by the file: its own, or the first of all. nil: the file has
@@ -124,6 +129,7 @@ func (h *header) readDevices(raw json.RawMessage) error {
 			g.device = strconv.FormatUint(id, 10)
 			h.grids = append(h.grids, g)
 		}
+		h.named = h.named || present(d["arch"])
 		if err := h.readBank(d); err != nil {
 			return err
 		}
@@ -245,15 +251,6 @@ func (n node) id(key string) (id int64, ok bool, err error) {
 	return int64(v), true, nil
 }
 
-// device names the device of a node.
-func (n node) device() (string, error) {
-	id, ok, err := n.id("device_id")
-	if err != nil || !ok {
-		return none, err
-	}
-	return strconv.FormatInt(id, 10), nil
-}
-
 // flag reads "0", "1", 0, 1, true, "false"...; a flag that is not there is not set.
 func (n node) flag(key string) (bool, error) {
 	switch text := strings.Trim(string(n.params[key]), `"`); text {
@@ -264,45 +261,4 @@ func (n node) flag(key string) (bool, error) {
 	default:
 		return false, fmt.Errorf("%s: %q is no flag", key, text)
 	}
-}
-
-// members returns the (mesh, chip) pairs that a node teaches. A pair of equal ids teaches nothing.
-func (n node) members() (pairs [][2]int64, err error) {
-	add := func(mesh, chip int64) {
-		if mesh != chip {
-			pairs = append(pairs, [2]int64{mesh, chip})
-		}
-	}
-	switch n.kind {
-	case "program_execution":
-		if n.hidden {
-			return nil, nil
-		}
-		mesh, ok1, err := n.id("device_id")
-		if err != nil {
-			return nil, err
-		}
-		chip, ok2, err := n.id("physical_device_id")
-		if err != nil {
-			return nil, err
-		}
-		if ok1 && ok2 {
-			add(mesh, chip)
-		}
-	case "tensor":
-		// JSON text inside a JSON string. Text that cannot be read means: mesh unknown.
-		var text string
-		var entries []map[string]json.RawMessage
-		if n.badMembers() || json.Unmarshal(n.params["device_tensors"], &text) != nil || json.Unmarshal([]byte(text), &entries) != nil {
-			return nil, nil
-		}
-		for _, e := range entries {
-			chip, err1 := number(e["device_id"])
-			mesh, err2 := number(e["mesh_device_id"])
-			if err1 == nil && err2 == nil {
-				add(int64(mesh), int64(chip))
-			}
-		}
-	}
-	return pairs, nil
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -22,6 +23,8 @@ type listed struct {
 	number  uint64 // of the kind
 	addr    uint64
 	perCore uint64
+
+	placed, sized bool // it has an address, and a size
 }
 
 // kindOf names a buffer_type.
@@ -55,7 +58,14 @@ func (h *header) readLists(raw json.RawMessage) error {
 					}
 				}
 			}
-			l.rows = append(l.rows, listed{strconv.FormatUint(v[0], 10), kindOf(v[3]), v[3], v[1], v[2]})
+			device := none
+			if present(row["device_id"]) {
+				device = strconv.FormatUint(v[0], 10)
+			}
+			l.rows = append(l.rows, listed{device, "", v[3], v[1], v[2], present(row["address"]), present(row["max_size_per_bank"])})
+			if present(row["buffer_type"]) {
+				l.rows[len(l.rows)-1].kind = kindOf(v[3])
+			}
 		}
 		h.lists = append(h.lists, l)
 	}
@@ -79,21 +89,22 @@ const forEver = math.MaxInt64
 
 // past holds the facts of the whole file about buffers.
 type past struct {
-	members map[string][]int64
-	lives   []life  // of buffers that the capture allocates
-	frees   []life  // of buffers in L1 that it does not: from is the counter
-	again   int     // frees of buffers of the capture that were free
-	untyped int     // frees that name no type: each may be of L1
-	hidden  []life  // L1 buffers that are used or freed and lie nowhere: up to their free
-	earlier []alloc // buffers with a known place
+	ids      *ids
+	lives    []life      // of buffers that the capture allocates
+	frees    []life      // of buffers in L1 that it does not: from is the counter
+	again    int         // frees of buffers of the capture that were free
+	unplaced int         // frees and rows that name no type, and rows without address: each may be of L1
+	least    []leastSize // what global CBs show of unsized buffers
+	hidden   []life      // L1 buffers that are used or freed and lie nowhere: up to their free
+	earlier  []alloc     // buffers with a known place
 
 	since    int64 // the first hidden allocation: what shows later may be its buffer
 	nameless bool  // and it does not name a buffer node
 }
 
 // remember gathers the lives of all buffers.
-func remember(nodes []node, head header, members map[string][]int64) *past {
-	p := &past{members: members, since: firstHiddenAllocation(nodes)}
+func remember(nodes []node, head header, of *ids, usable func(device string, addr uint64) bool) *past {
+	p := &past{ids: of, since: firstHiddenAllocation(nodes)}
 	open := map[int64][]int{} // by buffer node: the lives that did not end
 	made := map[int64]bool{}
 	for _, n := range nodes {
@@ -101,11 +112,12 @@ func remember(nodes []node, head header, members map[string][]int64) *past {
 		if !isBuffer(n.kind) || len(n.connections) == 0 && n.kind == "buffer_allocate" || n.hidden && n.kind == "buffer_deallocate" {
 			continue
 		}
-		name := n.where()
-		l := life{doubt: n.counter > p.since, owner: name, addr: n.number("address"), kind: n.bufferKind(), buffer: -1, perCore: n.number("max_size_per_bank"), sized: present(n.params["max_size_per_bank"]), from: n.counter, to: forEver}
+		name := n.on
+		l := life{doubt: n.counter > p.since, owner: name, addr: n.number("address"), kind: n.bufferKind(), buffer: -1, from: n.counter, to: forEver}
 		if len(n.connections) > 0 {
 			l.buffer = n.connections[0]
 		}
+		l.perCore, l.sized = head.perCore(n)
 		if n.kind == "buffer_allocate" {
 			open[n.connections[0]] = append(open[n.connections[0]], len(p.lives))
 			made[n.connections[0]] = true
@@ -114,9 +126,10 @@ func remember(nodes []node, head header, members map[string][]int64) *past {
 		}
 		p.free(n, l, open, made)
 	}
-	p.readLists(head.lists, nodes)
+	p.readLists(head.lists, nodes, usable)
 	p.readTensors(nodes)
 	p.readFrees()
+	p.readViews(nodes)
 	slices.SortStableFunc(p.earlier, func(a, b alloc) int {
 		return cmp.Or(cmp.Compare(a.since, b.since), slices.Compare(a.order[:], b.order[:]))
 	})
@@ -125,7 +138,7 @@ func remember(nodes []node, head header, members map[string][]int64) *past {
 
 // idOf is the id that a device is named by.
 func idOf(name string) int64 {
-	id, _ := strconv.ParseInt(name, 10, 64)
+	id, _ := strconv.ParseInt(idText(name), 10, 64)
 	return id
 }
 
@@ -149,7 +162,7 @@ func (p *past) free(n node, l life, open map[int64][]int, made map[int64]bool) {
 	case l.kind == "" || inL1(l.kind): // DRAM has addresses of its own
 		if l.to = n.counter; l.kind == "" {
 			l.doubt = true
-			p.untyped++
+			p.unplaced++
 		}
 		p.frees = append(p.frees, l)
 	}
@@ -164,17 +177,10 @@ func (n node) number(key string) uint64 {
 	return v
 }
 
-// same says whether two ids may mean one device.
-func (p *past) same(a, b string) bool {
-	return reaches(p.members, a, b) || reaches(p.members, b, a) || slices.ContainsFunc(p.members[a], func(c int64) bool {
-		return slices.Contains(p.members[b], c)
-	})
-}
-
 // made says whether the capture allocates a buffer there that lives at some time of a span.
 func (p *past) made(owner string, addr uint64, from, to int64) bool {
 	return slices.ContainsFunc(p.lives, func(l life) bool {
-		return l.addr == addr && inL1(l.kind) && p.same(l.owner, owner) && l.from <= to && from < l.to
+		return l.addr == addr && inL1(l.kind) && p.ids.same(l.owner, owner) && l.from <= to && from < l.to
 	})
 }
 
@@ -182,7 +188,7 @@ func (p *past) made(owner string, addr uint64, from, to int64) bool {
 func (p *past) freed(owner string, addr uint64, from int64) int64 {
 	first := int64(forEver)
 	for _, f := range p.frees {
-		if f.addr == addr && f.from >= from && p.same(f.owner, owner) {
+		if f.addr == addr && f.from >= from && p.ids.same(f.owner, owner) {
 			first = min(first, f.from)
 		}
 	}
@@ -192,7 +198,7 @@ func (p *past) freed(owner string, addr uint64, from int64) int64 {
 func inL1(kind string) bool { return kind == "L1" || kind == "L1_SMALL" }
 
 // readLists makes residents of the rows that no allocation of the capture explains.
-func (p *past) readLists(lists []list, nodes []node) {
+func (p *past) readLists(lists []list, nodes []node, usable func(string, uint64) bool) {
 	type key struct {
 		device, kind string
 		addr         uint64
@@ -210,7 +216,16 @@ func (p *past) readLists(lists []list, nodes []node) {
 		for _, row := range l.rows {
 			devices[row.device] = true
 			k := key{row.device, row.kind, row.addr}
-			if !inL1(row.kind) || p.made(row.device, row.addr, l.at, until) {
+			switch {
+			case !row.placed && (row.kind == "L1" || row.kind == ""):
+				p.unplaced++
+				continue
+			case !row.placed, p.made(row.device, row.addr, l.at, until):
+				continue
+			case row.kind == "" && usable(row.device, row.addr):
+				p.unplaced++
+				continue
+			case !inL1(row.kind):
 				continue
 			}
 			named[k] = true
@@ -223,7 +238,7 @@ func (p *past) readLists(lists []list, nodes []node) {
 				from = 0
 			}
 			alive[k] = &alloc{
-				counter: l.at, node: -1, owner: row.device, kind: row.kind, perCore: row.perCore, sized: true, recorded: true, placed: true,
+				counter: l.at, node: -1, owner: row.device, kind: row.kind, perCore: row.perCore, sized: row.sized, recorded: true, placed: true,
 				start: row.addr, end: row.addr + row.perCore, order: [4]int64{0, idOf(row.device), int64(row.addr), int64(row.number)}, earlier: true, since: from, until: p.freed(row.device, row.addr, from),
 			}
 		}
@@ -285,7 +300,7 @@ func (p *past) readTensors(nodes []node) {
 				}
 			}
 			p.before(n, tensor)
-		case n.kind == "tensor" && n.number("address") != 0 && inL1(n.bufferKind()):
+		case n.kind == "tensor" && (n.number("address") != 0 && inL1(n.bufferKind()) || n.bufferKind() == "L1"):
 			if _, ok := backing[n.counter]; !ok {
 				p.before(n, &n)
 			}
@@ -298,7 +313,7 @@ func (p *past) readTensors(nodes []node) {
 func (p *past) readFrees() {
 	known := func(f life) (is bool) {
 		for i := range p.earlier {
-			if a := &p.earlier[i]; a.start == f.addr && a.until == f.from && p.same(a.owner, f.owner) {
+			if a := &p.earlier[i]; a.start == f.addr && a.until == f.from && p.ids.same(a.owner, f.owner) {
 				if is = true; !a.sized {
 					a.perCore, a.sized, a.end = f.perCore, f.sized, a.start+f.perCore
 				}
@@ -314,7 +329,7 @@ func (p *past) readFrees() {
 		case f.addr != 0 && !known(f):
 			from := int64(0)
 			for i, l := range slices.Concat(p.lives, p.frees) {
-				if l.addr == f.addr && (i >= len(p.lives) || inL1(l.kind)) && p.same(l.owner, f.owner) && l.from < f.from {
+				if l.addr == f.addr && (i >= len(p.lives) || inL1(l.kind)) && p.ids.same(l.owner, f.owner) && l.from < f.from {
 					from = max(from, min(l.to, f.from))
 				}
 			}
@@ -328,12 +343,12 @@ func (p *past) readFrees() {
 
 // before notes one buffer from before the capture: the node that stands for it, and the tensor that says where it lies.
 func (p *past) before(n node, tensor *node) {
-	owner, _ := n.device()
+	owner := n.on
 	to, addr := int64(forEver), uint64(0)
 	if tensor != nil {
 		addr = tensor.number("address")
 		if made := slices.ContainsFunc(p.lives, func(l life) bool {
-			return l.addr == addr && inL1(l.kind) && p.same(l.owner, owner) && l.from <= tensor.counter
+			return l.addr == addr && inL1(l.kind) && p.ids.same(l.owner, owner) && l.from <= tensor.counter
 		}); made {
 			return
 		}
@@ -344,13 +359,15 @@ func (p *past) before(n node, tensor *node) {
 			addr = max(addr, f.addr)
 		}
 	}
-	if addr == 0 {
+	if addr == 0 && (tensor == nil || tensor.chipAddresses() == nil) {
 		p.hidden = append(p.hidden, life{owner: owner, kind: n.bufferKind(), to: to})
 		return
 	}
-	to = min(to, p.freed(owner, addr, 0))
+	if addr > 0 {
+		to = min(to, p.freed(owner, addr, 0))
+	}
 	for _, l := range p.lives {
-		if l.addr == addr && inL1(l.kind) && p.same(l.owner, owner) {
+		if addr > 0 && l.addr == addr && inL1(l.kind) && p.ids.same(l.owner, owner) {
 			to = min(to, l.from)
 		}
 	}
@@ -369,5 +386,52 @@ func (p *past) before(n node, tensor *node) {
 		}
 	}
 	a.end = a.start + a.perCore
-	p.earlier = append(p.earlier, a)
+	p.addOn(a, tensor)
+}
+
+// chipAddresses are the addresses of a tensor by chip, if it has several.
+func (n node) chipAddresses() map[int64]uint64 {
+	out, seen := map[int64]uint64{}, map[uint64]bool{}
+	for _, e := range n.deviceTensors() {
+		chip, err := number(e["device_id"])
+		if addr, err2 := number(e["address"]); err == nil && err2 == nil && addr > 0 {
+			out[int64(chip)], seen[addr] = addr, true
+		}
+	}
+	if len(seen) < 2 {
+		return nil
+	}
+	return out
+}
+
+// addOn makes a resident, or one on each chip where the tensor has several addresses. Its own then counts for the chips that it does not list.
+func (p *past) addOn(a alloc, tensor *node) {
+	var on map[int64]uint64
+	if tensor != nil {
+		on = tensor.chipAddresses()
+	}
+	if on == nil {
+		p.earlier = append(p.earlier, a)
+		return
+	}
+	for _, name := range p.ids.devicesOf(a.owner) {
+		if _, ok := on[idOf(name)]; !ok && name != none {
+			on[idOf(name)] = tensor.number("address")
+		}
+	}
+	for _, chip := range slices.Sorted(maps.Keys(on)) {
+		part := a
+		part.owner, part.start, part.end = nameOf(chip), on[chip], on[chip]+a.perCore
+		for _, l := range p.lives {
+			if l.addr == part.start && inL1(l.kind) && p.ids.same(l.owner, part.owner) && l.from > tensor.counter {
+				part.until = min(part.until, l.from)
+			}
+		}
+		if part.order[3] = chip; part.start > 0 {
+			p.earlier = append(p.earlier, part)
+		}
+	}
+	if p.ids.placesOn[a.owner] { // a mesh with programs of its own: where on it is not known
+		p.hidden = append(p.hidden, life{owner: a.owner, kind: a.kind, to: a.until})
+	}
 }

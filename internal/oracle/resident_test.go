@@ -16,7 +16,7 @@ func TestFreesPrecedeTheList(t *testing.T) {
 		{"counter":0,"node_type":"capture_start","params":null,"connections":[1,2,5]},
 		{"counter":1,"node_type":"buffer_deallocate","params":{"address":14336,"device_id":0,"buffer_type":1,"max_size_per_bank":2048,"size":2048,"type":"L1"},"connections":[]},
 		{"counter":2,"node_type":"function_start","params":{"name":"ttnn.f","inputs":"0"},"connections":[3,4]},
-		{"counter":3,"node_type":"circular_buffer_allocate","params":{"address":4096,"core_range_set":"{[0-0 - 0-0]}","device_id":0,"globally_allocated":"1","size":64},"connections":[]},
+		{"counter":3,"node_type":"circular_buffer_allocate","params":{"address":4096,"core_range_set":"{[0-0 - 0-0]}","device_id":0,"size":0},"connections":[]},
 		{"counter":4,"node_type":"function_end","params":{"name":"ttnn.f"},"connections":[]},
 		{"counter":5,"node_type":"capture_end","params":null,"connections":[]}],
 		"per_operation_buffers":{"0":[],"2":[{"address":12288,"buffer_type":1,"device_id":0,"max_size_per_bank":1024}]}}`

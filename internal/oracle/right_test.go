@@ -162,7 +162,10 @@ func requireCodes(t *testing.T, want rightAnswer, m *oracle.L1Results) {
 	}
 	has["ambiguous"] = has["ambiguous"] || m.Ambiguous > 0
 	has["free-again"] = m.FreeAgain > 0
-	known := []string{"ambiguous", "not-shown", "unsettled", "cache-hit", "buffer-unplaced", "free-again"}
+	has["buffers-apart"], has["earlier-used"] = has["apart"], has["earlier"]
+	known := []string{
+		"ambiguous", "not-shown", "unsettled", "cache-hit", "buffer-unplaced", "free-again", "buffers-apart", "earlier-used", "id-collision", "specs-differ", "buffers-overlap",
+	}
 	for _, code := range known {
 		if slices.Contains(want.Codes, code) {
 			require.True(t, has[code], code)

@@ -28,10 +28,39 @@ func (h *header) readBank(d map[string]json.RawMessage) error {
 		}
 		*to = v
 	}
-	id, err := number(d["device_id"])
-	b.device = strconv.FormatUint(id, 10)
+	b.device = none
+	if id, err := number(d["device_id"]); err == nil {
+		b.device = strconv.FormatUint(id, 10)
+	}
 	h.banks = append(h.banks, b)
-	return err
+	return nil
+}
+
+// baseOf is where CBs without address start on a device: by its own row, else the rows of its meshes, else those of all its chips, else
+// the first. differ says that rows of its meshes, or of its chips, have others.
+func (p *player) baseOf(name string) (base uint64, differ bool) {
+	if p.opts.Base != 0 {
+		return p.opts.Base, false
+	}
+	rows := func(is func(string) bool) (bases []uint64) {
+		for _, b := range p.head.banks {
+			if b.base != 0 && is(b.device) {
+				bases = append(bases, b.base)
+			}
+		}
+		return bases
+	}
+	own := rows(func(row string) bool { return row == name })
+	meshes := rows(func(row string) bool { return p.ids.rowReaches(row, name) })
+	chips := rows(func(row string) bool { return row != name && p.ids.has(name, row) })
+	several := func(bases []uint64) bool { return len(bases) > 0 && slices.Min(bases) < slices.Max(bases) }
+	differ = several(chips) || len(own) == 0 && several(meshes)
+	for _, id := range p.ids.chipsOf[name] {
+		if len(rows(func(row string) bool { return row == nameOf(id) })) == 0 {
+			chips = nil
+		}
+	}
+	return slices.Concat(own, meshes, chips, []uint64{p.spec.Base})[0], differ
 }
 
 // small is the size of L1_SMALL. ok is false if the row does not say all of it, or numbers that cannot be.
@@ -46,7 +75,7 @@ func (b bank) small() (n uint64, ok bool) {
 func (p *player) banksOf(name string) (rows []bank) {
 	for _, is := range []func(bank) bool{
 		func(b bank) bool { return b.device == name },
-		func(b bank) bool { return b.device != name && name != none && p.reaches(b.device, name) },
+		func(b bank) bool { return p.ids.rowReaches(b.device, name) },
 		func(bank) bool { return true },
 	} {
 		for _, b := range p.banks {
@@ -97,8 +126,7 @@ func (p *player) findSmall(nodes []node, head header) {
 	}
 	for _, n := range nodes {
 		if n.kind == "buffer_allocate" && !n.hidden {
-			name, _ := n.device()
-			deny(name, n.bufferKind(), n.number("address"))
+			deny(n.on, n.bufferKind(), n.number("address"))
 		}
 	}
 	for _, a := range p.past.earlier {
@@ -171,7 +199,7 @@ func (p *player) lowestSmall(nodes []node) (lowest uint64) {
 	}
 	for _, n := range nodes {
 		if n.kind == "buffer_allocate" && !n.hidden {
-			see(n.where(), n.bufferKind(), n.number("address"))
+			see(n.on, n.bufferKind(), n.number("address"))
 		}
 	}
 	for _, a := range p.past.earlier {
@@ -186,7 +214,7 @@ func (p *player) oneMesh() bool {
 	for _, c := range p.chips {
 		ids[c.name] = true
 	}
-	for mesh, chips := range p.members {
+	for mesh, chips := range p.ids.chipsOf {
 		ids[mesh] = true
 		for _, id := range chips {
 			ids[strconv.FormatInt(id, 10)] = true

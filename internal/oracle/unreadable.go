@@ -74,7 +74,7 @@ func (p *player) mayDescribe(owner string, addr uint64) bool {
 	return slices.ContainsFunc(p.blind, func(n node) bool {
 		anywhere := n.kind == "" || n.noParams || !n.numbers(math.MaxInt64, "address")
 		here := addr != 0 && n.number("address") == addr
-		return (anywhere || here) && (&past{members: p.members}).same(n.where(), owner)
+		return (anywhere || here) && p.ids.same(n.on, owner)
 	})
 }
 
@@ -101,25 +101,28 @@ func (n node) badMembers() bool {
 	})
 }
 
-// where names the device of a hidden node: none if it is not known.
-func (n node) where() string {
-	name, err := n.device()
-	if err != nil {
-		return none
-	}
-	return name
-}
-
 // firstHiddenAllocation returns the counter of the first node that may allocate a buffer with
 // unknown properties.
 func firstHiddenAllocation(nodes []node) int64 {
+	addresses := haveAddresses(nodes)
 	for _, n := range nodes {
-		if n.hidden && n.kind == "" || n.kind == "buffer_allocate" && (n.hidden || n.bufferKind() == "") {
+		if n.hidden && n.kind == "" || n.kind == "buffer_allocate" && (n.hidden || n.bufferKind() == "" || addresses && n.lacksAddress()) {
 			return n.counter
 		}
 	}
 	return forEver
 }
+
+// haveAddresses says whether a capture has addresses in L1. There a buffer without one has no known place.
+func haveAddresses(nodes []node) bool {
+	return slices.ContainsFunc(nodes, func(n node) bool {
+		b, err := readBuffer(n)
+		return n.placesAt() && err == nil && b.local || n.kind == "buffer_allocate" && !n.hidden && n.bufferKind() == "L1" && n.number("address") > 0
+	})
+}
+
+// lacksAddress says whether a node allocates a buffer of L1 nowhere.
+func (n node) lacksAddress() bool { return n.bufferKind() == "L1" && !present(n.params["address"]) }
 
 // hiddenFrees are the frees of CBs that cannot be read, nodes without a kind, and the frees directly behind these.
 func hiddenFrees(nodes []node) map[int64]bool {
@@ -135,8 +138,8 @@ func hiddenFrees(nodes []node) map[int64]bool {
 
 // hideNode hides a node and what depends on it.
 func (p *player) hideNode(n node) error {
-	p.hide("unreadable", true)
-	name := n.where()
+	p.hide("unreadable", !n.copied)
+	name := n.on
 	switch {
 	case isPlaced(n.kind):
 		p.hidePrograms(name)
@@ -147,9 +150,8 @@ func (p *player) hideNode(n node) error {
 	case n.kind == "buffer_deallocate":
 		p.hideBuffers(n.counter, name)
 	case n.kind == "program_execution":
-		chip := node{params: map[string]json.RawMessage{"device_id": n.params["physical_device_id"]}}
-		p.enqueueOn(chip.where())
-		p.hideExecution(chip.where())
+		p.enqueueOn(n.physical())
+		p.hideExecution(n.physical())
 	case n.kind == "function_start":
 		var f frame
 		_ = json.Unmarshal(n.params["name"], &f.name)
@@ -227,14 +229,14 @@ func (p *player) endHidden(c *chip) {
 
 // lift shows again what runs behind a free. A free of a mesh may have reached devices that are not known to be its chips.
 func (p *player) lift(name string) {
-	if onlyChip(p.members, name) {
+	if p.ids.onlyChip(name) {
 		return
 	}
 	for _, c := range p.chips {
 		switch {
 		case p.reaches(name, c.name):
 			c.blind = false
-		case p.badMembers && perhapsReaches(p.members, name, c.name):
+		case p.badMembers && p.ids.perhapsReaches(name, c.name):
 			p.endHidden(c)
 		}
 	}
@@ -253,7 +255,7 @@ func (p *player) hideBuffers(at int64, name string) {
 	p.enqueueOn(name)
 	live := slices.Clone(p.live)
 	p.live = slices.DeleteFunc(live, func(a *alloc) bool {
-		gone := p.past.same(a.owner, name)
+		gone := p.ids.same(a.owner, name)
 		if gone && a.earlier {
 			a.until = at
 		}

@@ -42,6 +42,7 @@ type Refusal struct {
 type verdictKind struct {
 	inferred, aborted, untold bool
 	candidates                int
+	op                        string // the functions; empty: those that run
 }
 
 // launch checks a program against what lives and takes it as what its cores hold.
@@ -50,9 +51,8 @@ func (p *player) launch(c *chip, run program, at int64, kind verdictKind) {
 	c.ran, c.runs = true, append(c.runs, run)
 	v := p.judge(c, run)
 	v.Inferred, v.Candidates, v.At = kind.inferred, kind.candidates, run.first
-	v.Op, _, _ = strings.Cut(c.key, "\x00")
-	if kind.inferred {
-		v.At, v.Op = at, p.path()
+	if v.Op = c.op; kind.inferred {
+		v.At, v.Op = at, cmp.Or(kind.op, p.path())
 	}
 	v.Untold = kind.untold || !v.Fits && run.unsettled || v.Doubt != ""
 	p.hide("unsettled", !v.Fits && run.unsettled && v.Doubt == "")
@@ -117,8 +117,8 @@ func (r rect) String() string {
 // judge has the model compare a program with what lives now: its circular buffers, and where they fit the rest.
 func (p *player) judge(c *chip, run program) Verdict {
 	v := Verdict{Device: c.name, Clash: map[string]uint64{}, Fits: true}
-	if p.uncertain(c, run) {
-		v.Fits, v.Doubt = false, "persistent-l1"
+	if v.Doubt = p.uncertain(c, run); v.Doubt != "" {
+		v.Fits = false
 		return v
 	}
 	here := slices.DeleteFunc(slices.Clone(p.live), func(a *alloc) bool { return !a.placed || !p.reaches(a.owner, c.name) })
@@ -137,13 +137,13 @@ func (p *player) judge(c *chip, run program) Verdict {
 			v.Refusals = append(v.Refusals, Refusal{r.Kind, r.Cores.String(), r.End, r.Limit})
 			lowest := slices.IndexFunc(here, func(a *alloc) bool { return a.tests() && a.start == r.Limit })
 			if r.Kind == "clash" {
-				named[Obstacle{r.Limit, here[lowest].owner}] = true
+				named[Obstacle{r.Limit, idText(here[lowest].owner)}] = true
 			}
 		}
 		for _, clash := range got.Clashes {
 			v.Clash[clash.Core.String()] = clash.Bytes
 			for _, r := range clash.InWay {
-				named[Obstacle{r.Range.Start, here[r.Buffer].owner}] = true
+				named[Obstacle{r.Range.Start, idText(here[r.Buffer].owner)}] = true
 			}
 		}
 		if len(got.Doubts) > 0 {

@@ -1,34 +1,37 @@
 package oracle
 
-import (
-	"slices"
-	"strconv"
-)
+import "slices"
 
 // split holds the facts about mesh workloads of several programs.
 type split struct {
 	programs  map[int64]int  // by the first of several frees back to back: how many they are
 	repeated  map[int64]bool // the other frees
-	begins    map[int64]bool // nodes that begin another program than the node before them on their device
-	unsettled map[int64]bool // nodes of workloads that may have more programs than were found
+	begins    map[spot]bool  // nodes that begin another program than the node before them on their device
+	unsettled map[spot]bool  // nodes of workloads that may have more programs than were found
+}
+
+// spot is a node on a device.
+type spot struct {
+	counter int64
+	device  string
 }
 
 // workloads finds mesh workloads of several programs: so many frees of one id back to back, then all CBs.
 // A new program begins where a buffer shares a byte of a core with the program so far, or repeats its first buffer.
-func workloads(nodes []node, members map[string][]int64) (split, error) {
-	s := split{map[int64]int{}, map[int64]bool{}, map[int64]bool{}, map[int64]bool{}}
+func workloads(nodes []node, of *ids) (split, error) {
+	s := split{map[int64]int{}, map[int64]bool{}, map[spot]bool{}, map[spot]bool{}}
 	unfreed, bad := hiddenFrees(nodes), slices.ContainsFunc(nodes, node.badMembers)
 	for i := 0; i < len(nodes); i++ {
 		if nodes[i].hidden || unfreed[nodes[i].counter] {
 			continue
 		}
-		id := nodes[i].where()
-		if nodes[i].kind != "circular_buffer_deallocate_all" || onlyChip(members, id) {
+		id := nodes[i].on
+		if nodes[i].kind != "circular_buffer_deallocate_all" || of.onlyChip(id) {
 			continue
 		}
 		first := i
 		for i+1 < len(nodes) && nodes[i+1].kind == nodes[first].kind && !nodes[i+1].hidden {
-			if nodes[i+1].where() != id {
+			if nodes[i+1].on != id {
 				break
 			}
 			i++
@@ -36,7 +39,7 @@ func workloads(nodes []node, members map[string][]int64) (split, error) {
 		}
 		if i > first {
 			s.programs[nodes[first].counter] = i - first + 1
-			if err := s.divide(nodes[i+1:], i-first+1, id, members, bad); err != nil {
+			if err := s.divide(nodes[i+1:], i-first+1, id, of, bad); err != nil {
 				return s, err
 			}
 		}
@@ -46,7 +49,7 @@ func workloads(nodes []node, members map[string][]int64) (split, error) {
 
 // divide scans the nodes behind k frees of an id, on each device that the frees reach, until the next free of the device. bad
 // says that not all chips of meshes are known.
-func (s *split) divide(rest []node, k int, id string, members map[string][]int64, bad bool) error {
+func (s *split) divide(rest []node, k int, id string, of *ids, bad bool) error {
 	type state struct {
 		program  []*buffer
 		counters []int64
@@ -59,24 +62,24 @@ func (s *split) divide(rest []node, k int, id string, members map[string][]int64
 		if n.hidden {
 			for device, st := range states {
 				ends := isPlaced(n.kind) || n.kind == "" || n.kind == "circular_buffer_deallocate_all"
-				st.over = st.over || ends && (n.where() == none || n.where() == device)
+				st.over = st.over || ends && (n.on == none || n.on == device)
 			}
 			continue
 		}
-		name := n.where()
+		name := n.on
 		if n.kind == "circular_buffer_deallocate_all" {
 			for device, st := range states {
-				st.over = st.over || reaches(members, name, device) || bad && perhapsReaches(members, name, device)
+				st.over = st.over || of.reaches(name, device) || bad && of.perhapsReaches(name, device)
 			}
 			if name == id || name == none {
 				break
 			}
-			if !onlyChip(members, name) {
+			if !of.onlyChip(name) {
 				others = append(others, name)
 			}
 		}
-		announced := slices.ContainsFunc(others, func(o string) bool { return reaches(members, o, name) })
-		if !isPlaced(n.kind) || announced || !reaches(members, id, name) {
+		announced := slices.ContainsFunc(others, func(o string) bool { return of.reaches(o, name) })
+		if !isPlaced(n.kind) || announced || !of.reaches(id, name) {
 			continue
 		}
 		b, err := readBuffer(n)
@@ -94,14 +97,14 @@ func (s *split) divide(rest []node, k int, id string, members map[string][]int64
 		if st.found < k && len(st.program) > 0 && (sharesBytes(st.program, b) || b.equal(st.program[0])) {
 			st.found++
 			st.program = nil
-			s.begins[n.counter] = true
+			s.begins[spot{n.counter, name}] = true
 		}
 		st.program = append(st.program, b)
 		st.counters = append(st.counters, n.counter)
 	}
-	for _, st := range states {
+	for device, st := range states {
 		for _, c := range st.counters {
-			s.unsettled[c] = st.found < k
+			s.unsettled[spot{c, device}] = st.found < k
 		}
 	}
 	return nil
@@ -120,31 +123,4 @@ func sharesBytes(program []*buffer, b *buffer) bool {
 // equal compares all but the counter.
 func (b *buffer) equal(o *buffer) bool {
 	return b.kind == o.kind && b.local == o.local && b.addr == o.addr && b.size == o.size && slices.Equal(b.ranges, o.ranges)
-}
-
-// reaches says whether what belongs to one id lies on the device with another.
-func reaches(members map[string][]int64, from, to string) bool {
-	if from == none || from == to {
-		return true
-	}
-	return slices.ContainsFunc(members[from], func(c int64) bool { return strconv.FormatInt(c, 10) == to })
-}
-
-// perhapsReaches says whether an id may name a mesh of a device, where not all chips of meshes can be read.
-func perhapsReaches(members map[string][]int64, from, to string) bool {
-	return !onlyChip(members, from) && (isChip(members, to) || len(members[to]) == 0)
-}
-
-// onlyChip says whether an id is known as a chip's and not as a mesh's.
-func onlyChip(members map[string][]int64, id string) bool {
-	return isChip(members, id) && len(members[id]) == 0
-}
-
-func isChip(members map[string][]int64, id string) bool {
-	for _, chips := range members {
-		if slices.ContainsFunc(chips, func(c int64) bool { return strconv.FormatInt(c, 10) == id }) {
-			return true
-		}
-	}
-	return false
 }
