@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -64,7 +65,7 @@ type listedPlace struct {
 
 // listedSpans are spans of census.at, both ends included.
 type listedSpans struct {
-	perCore event.Opt[uint64] // in the first list
+	perCore event.Opt[uint64] // in the first list that says it
 	spans   [21][][2]int
 }
 
@@ -102,8 +103,9 @@ func (l *census) add(row listedBuffer) {
 	}
 	place := listedPlace{row.named, row.address.V, row.kind}
 	if l.places[place] == nil {
-		l.places[place] = &listedSpans{perCore: row.perCore}
+		l.places[place] = &listedSpans{}
 	}
+	l.places[place].perCore = cmp.Or(l.places[place].perCore, row.perCore)
 	l.places[place].extend(digits, n-1)
 }
 

@@ -73,19 +73,18 @@ func newKnowledge(m *members) *knowledge {
 
 // ofOneMesh reports whether the capture shows one device alone, or one mesh and its chips.
 func (k *knowledge) ofOneMesh() bool {
-	ids := maps.Clone(k.ids)
+	if len(k.members.chips) > 1 {
+		return false
+	}
+	devices := maps.Clone(k.ids)
+	maps.Copy(devices, k.members.isChip)
 	for mesh, chips := range k.members.chips {
-		ids[mesh] = true
+		delete(devices, mesh)
 		for _, chip := range chips {
-			ids[chip] = true
+			delete(devices, chip)
 		}
 	}
-	for id := range ids {
-		if len(k.members.chips[id])+1 == len(ids) {
-			return true
-		}
-	}
-	return len(ids) == 0
+	return len(devices)+len(k.members.chips) <= 1
 }
 
 // settles records that each of some runs is one program. Their events said that it may be several.

@@ -163,7 +163,7 @@ func (m *memory) lay(b *buffer) {
 	if b.said.bare && m.known.members.recorded {
 		m.unread = true
 	}
-	m.own[b.said.named] = m.own[b.said.named] || b.said.kind == fit.KindL1
+	m.owns(b.said.named, b.said.kind)
 	if b.said.kind.InL1() {
 		m.heights.locate(b, m.specs.spec())
 	}
@@ -285,12 +285,19 @@ func (m *memory) arriving(next uint64) (b guest, ok bool) {
 			said:  allocation{at: r.since, named: r.named, kind: r.kind, perCore: r.perCore, recorded: r.address},
 			place: placement{on: m.unitsOf(r)}, proven: r.proven > 0,
 		}, r.until}
-		m.own[r.named] = m.own[r.named] || r.kind == fit.KindL1
+		m.owns(r.named, r.kind)
 		if len(b.place.on) > 0 && r.address <= jsonobject.MaxL1 { // else it is where nothing else is, or in no L1
 			return b, true
 		}
 	}
 	return b, false
+}
+
+// owns records that a buffer lies under an id.
+func (m *memory) owns(id device.ID, kind fit.Kind) {
+	if kind == fit.KindL1 {
+		m.own[id] = true
+	}
 }
 
 // unitsOf returns the units on which a resident lies.

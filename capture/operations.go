@@ -16,6 +16,7 @@ type operations struct {
 	ranMore func(op operation, runs int, mesh device.ID) bool // reports whether an operation is known to have run a program there
 	dead    freeNode                                          // the last end of a program
 	nodes   int                                               // that placed something, so far
+	group   *freeing                                          // the last group of frees
 	stack   []function                                        // that run, the innermost one last
 	freeing *freeing                                          // nil if something followed it
 	hidden  event.Opt[uint64]                                 // last node that hides a free of circular buffers, or may
@@ -59,9 +60,10 @@ type freeNode struct {
 // A freeing is a circular_buffer_deallocate_all that nothing followed yet.
 type freeing struct {
 	counter  uint64
-	frees    int // back to back
-	runs     int // of the function's groups of frees: this is the n-th, from 1; of the last one whose programs ran
-	nodes    int // nodes that placed something before
+	frees    int  // back to back
+	ended    bool // what was placed behind it is known
+	runs     int  // of the function's groups of frees: this is the n-th, from 1; of the last one whose programs ran
+	nodes    int  // nodes that placed something before
 	device   device.ID
 	name     string // of the innermost function
 	start    uint64 // its counter
@@ -117,7 +119,7 @@ func (o *operations) unfinished(at uint64, lost bool) *step {
 func (o *operations) finish(at uint64, lost bool) *step {
 	s := o.now(at)
 	if len(o.stack) > 0 {
-		o.endGroup(s)
+		o.endGroup(s, o.inner().group)
 		o.hit(s, lost)
 	}
 	o.close(s)
@@ -159,9 +161,10 @@ func (o *operations) free(s *step, lost bool) {
 		o.hit(s, lost)
 	}
 	o.close(s)
+	o.endGroup(s, o.group)
 	o.freeing = &freeing{counter: s.at, frees: 1, nodes: o.nodes, device: id, depth: len(o.stack)}
+	o.group = o.freeing
 	if inner := o.inner(); inner != nil {
-		o.endGroup(s)
 		o.freeing.cacheHit, o.freeing.name, o.freeing.start = inner.cacheHit, inner.name, inner.start
 		o.freeing.inOp, o.freeing.settled = true, inner.unread || lost
 		o.freeing.runs = inner.runs() + 1
@@ -182,11 +185,13 @@ func (o *operations) dies(id device.ID, at uint64) bool {
 	}
 }
 
-// endGroup ends the last group of frees of the innermost function.
-func (o *operations) endGroup(s *step) {
-	c := o.inner()
-	of := c.group
-	if n := o.nodes; of != nil && n > of.nodes && n-of.nodes < of.frees && !of.settled && !c.unread {
+// endGroup ends a group of frees, if there is one: its function ends, or the next group begins.
+func (o *operations) endGroup(s *step, of *freeing) {
+	if of == nil || of.ended {
+		return
+	}
+	of.ended = true
+	if n := o.nodes - of.nodes; 0 < n && n < of.frees && of.inOp && !of.settled {
 		s.short = of
 	}
 }
@@ -216,7 +221,7 @@ func (o *operations) reaches(id device.ID, n *node) bool {
 // end ends the innermost function.
 func (o *operations) end(s *step, lost bool) {
 	s.ends = true
-	o.endGroup(s)
+	o.endGroup(s, o.inner().group)
 	if f := o.inner(); s.aborts {
 		s.noted, f.aborted = f.aborted, true
 	}

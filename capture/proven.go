@@ -225,20 +225,26 @@ func (p *proofs) residents(known []resident, hybrid func(device.ID) bool, perCor
 		}
 		r.known = true
 		for _, v := range one.views {
-			end := one.address + v.size
-			if v.in != nil {
-				size := perCore(v.in)
-				if !size.OK {
-					least[v.in.said.at] = max(least[v.in.said.at], end-v.in.said.recorded)
+			in, end := v.in, one.address+v.size
+			if in != nil {
+				if size := perCore(in); size.OK && in.said.recorded+size.V > one.address {
 					continue
-				}
-				if v.in.said.recorded+size.V > one.address {
-					continue
+				} else if size.OK {
+					in = nil
 				}
 			}
-			if slices.ContainsFunc(v.at, func(at uint64) bool { return !index.holds(one, at, end) }) {
-				r.perCore = event.Some(max(r.perCore.V, v.size))
-				r.cores = r.cores.Union(v.cores.Cores())
+			for _, at := range v.at {
+				held, open := index.holds(one, at)
+				switch {
+				case held:
+				case open != nil && (in == nil || open.address > in.said.recorded):
+					index.least[open] = max(index.least[open], end-open.address)
+				case in != nil:
+					least[in.said.at] = max(least[in.said.at], end-in.said.recorded)
+				default:
+					r.perCore = event.Some(max(r.perCore.V, v.size))
+					r.cores = r.cores.Union(v.cores.Cores())
+				}
 			}
 		}
 		if r.perCore.OK {
@@ -279,27 +285,22 @@ func newResidentIndex(known []resident, m *members) *residentIndex {
 // maxHolders bounds how many buffers round one address are compared. They overlap each other, so that no answer is certain.
 const maxHolders = 1 << 8
 
-// holds reports whether a known buffer holds the first byte of a proof at a node. One of unknown size does if none of known size
-// does, and it reaches to end then.
-func (x *residentIndex) holds(one *proof, at, end uint64) bool {
+// holds reports whether a buffer of known size holds the first byte of a proof at a node. If none does, open is the highest one
+// of unknown size that may.
+func (x *residentIndex) holds(one *proof, at uint64) (held bool, open *resident) {
 	i, _ := slices.BinarySearchFunc(x.all, one.address+1, func(r *resident, address uint64) int { return cmp.Compare(r.address, address) })
-	var open *resident
 	for tries := 0; i > 0 && x.ends[i-1] > one.address && tries < maxHolders; tries++ {
 		i--
 		r := x.all[i]
 		switch {
 		case !r.kind.InL1(), at < r.since, at >= r.until, !r.reaches(x.members, one.on):
 		case r.perCore.OK && r.address+r.perCore.V > one.address:
-			return true
+			return true, nil
 		case !r.perCore.OK && open == nil:
 			open = r
 		}
 	}
-	if open == nil {
-		return false
-	}
-	x.least[open] = max(x.least[open], end-open.address)
-	return true
+	return false, open
 }
 
 // enlarge gives buffers of unknown size their least size.

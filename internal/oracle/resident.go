@@ -230,6 +230,9 @@ func (p *past) readLists(lists []list, nodes []node, usable func(string, uint64)
 			}
 			named[k] = true
 			if a := alive[k]; a != nil && a.until > l.at {
+				if row.sized && !a.sized {
+					a.perCore, a.sized, a.end = row.perCore, true, a.start+row.perCore
+				}
 				continue
 			}
 			end(k, l.at)
