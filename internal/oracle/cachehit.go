@@ -115,7 +115,7 @@ func (p *player) hit() {
 		used = p.rerunAll(f, last, start)
 	}
 	for used > 0 && used < frees { // the first call had more frees apart
-		n := p.rerunAll(f, nth+1, start)
+		n := p.rerunAll(f, nth+1, start+int64(used))
 		if n == 0 {
 			p.hide("not-shown", true)
 			break
