@@ -85,10 +85,7 @@ func (p *player) goesOn(c *chip, r *remembered) bool {
 func (p *player) closeFree() {
 	f := p.open
 	p.open = nil
-	if f == nil || !f.inOp || f.settled || p.plan || f.shown >= f.frees {
-		return
-	}
-	p.hide("not-shown", f.shown > 0 || f.says == nil || !*f.says || p.aborted[f.frame])
+	p.hide("not-shown", f != nil && f.inOp && !f.settled && !p.plan && f.shown < f.frees)
 }
 
 // hit decides whether the innermost function ran programs from the cache.
