@@ -85,10 +85,7 @@ func (p *player) goesOn(c *chip, r *remembered) bool {
 func (p *player) closeFree() {
 	f := p.open
 	p.open = nil
-	if f == nil || !f.inOp || f.settled || p.plan || f.shown >= f.frees {
-		return
-	}
-	p.hide("not-shown", f.shown > 0 || f.says == nil || !*f.says || p.aborted[f.frame])
+	p.hide("not-shown", f != nil && f.inOp && !f.settled && !p.plan && f.shown < f.frees)
 }
 
 // hit decides whether the innermost function ran programs from the cache.
@@ -115,7 +112,7 @@ func (p *player) hit() {
 		used = p.rerunAll(f, last, start)
 	}
 	for used > 0 && used < frees { // the first call had more frees apart
-		n := p.rerunAll(f, nth+1, start)
+		n := p.rerunAll(f, nth+1, start+int64(used))
 		if n == 0 {
 			p.hide("not-shown", true)
 			break

@@ -15,7 +15,7 @@ type ids struct {
 	chipsOf    map[string][]int64 // meshes by their names
 	unnamed    string             // what a node without an id means
 	executes   bool               // a program_execution can be read
-	knowsChips bool               // a node with an address names an id that is a chip alone
+	knowsChips bool               // a node with an address names an id that is a chip alone, or one of the mesh that was freed
 	placesOn   map[string]bool    // meshes that programs are placed on
 	collided   map[int64]bool     // both, and some of its nodes may mean either
 }
@@ -65,9 +65,14 @@ func findIDs(nodes []node, head header) *ids {
 	for mesh, chips := range s.meshes {
 		s.chipsOf[s.mesh(mesh)] = chips
 	}
+	freed := int64(-1)
 	for _, n := range nodes {
 		id, ok := n.known("device_id")
-		s.knowsChips = s.knowsChips || ok && n.placesAt() && s.chips[id] && s.meshes[id] == nil
+		if ok && n.frees(id) {
+			freed = id
+		}
+		alone := s.chips[id] && s.meshes[id] == nil || freed != id && slices.Contains(s.meshes[freed], id)
+		s.knowsChips = s.knowsChips || ok && n.placesAt() && alone
 	}
 	return s
 }
@@ -178,7 +183,7 @@ func (s *ids) placed(n node, id, freed int64) []string {
 		return slices.Compact(slices.Sorted(slices.Values(append(chips, own))))
 	case n.number("address") == 0:
 		return chips
-	case slices.Equal(chips, []string{own}), s.executes, s.knowsChips, freed != id && slices.Contains(s.meshes[freed], id):
+	case slices.Equal(chips, []string{own}), s.executes, s.knowsChips:
 		return []string{own}
 	case freed == id && !slices.Contains(chips, own):
 		return chips

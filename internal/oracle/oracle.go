@@ -3,6 +3,7 @@ package oracle
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/cbl1/cbl1/l1"
 )
@@ -23,31 +24,27 @@ type Layout struct {
 	Base, Align uint64
 }
 
-// archByBase names the architecture whose CBs start at an address in some release. Grayskull has Wormhole's.
-func archByBase(base uint64) string {
-	switch base {
-	case 103424, 103712:
+// archByBase names the architecture where the lowest CB of a capture may be the first, and all fits. Grayskull has Wormhole's bases.
+func archByBase(nodes []node) string {
+	lowest, end := uint64(math.MaxUint64), uint64(0)
+	for _, n := range nodes {
+		b, err := readBuffer(n)
+		switch {
+		case n.placesAt() && err == nil && b.local && b.size > 0:
+			lowest, end = min(lowest, b.addr), max(end, b.addr+b.size)
+		case n.kind == "buffer_allocate" && !n.hidden && inL1(n.bufferKind()):
+			end = max(end, n.number("address")+n.number("max_size_per_bank"))
+		}
+	}
+	if 103424 <= lowest && lowest <= 107616 && end <= 1499136 {
 		return "wormhole"
 	}
 	return "blackhole"
 }
 
-// lowestCB is the lowest address of what programs place, 0 if there is none.
-func lowestCB(nodes []node) (lowest uint64) {
-	for _, n := range nodes {
-		if !n.placesAt() {
-			continue
-		}
-		if b, err := readBuffer(n); err == nil && b.local && b.size > 0 && (lowest == 0 || b.addr < lowest) {
-			lowest = b.addr
-		}
-	}
-	return lowest
-}
-
-// chooseLayout finds base and alignment. Options win over the file, the file wins over the architecture's defaults. lowest is
-// where the lowest CB starts.
-func chooseLayout(h header, lowest uint64, opts Options) (Layout, error) {
+// chooseLayout finds base and alignment. Options win over the file, the file wins over the architecture's defaults. Where neither
+// says the architecture, the CBs do.
+func chooseLayout(h header, nodes []node, opts Options) (Layout, error) {
 	l := Layout{Arch: opts.Arch}
 	if l.Arch == "" {
 		l.Arch = "blackhole"
@@ -57,9 +54,7 @@ func chooseLayout(h header, lowest uint64, opts Options) (Layout, error) {
 		case 1048576:
 			l.Arch = "grayskull"
 		case 0:
-			if !h.named {
-				l.Arch = archByBase(lowest)
-			}
+			l.Arch = archByBase(nodes)
 		}
 	}
 	switch l.Arch {

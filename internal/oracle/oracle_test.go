@@ -26,7 +26,7 @@ func TestArchitectureByL1Size(t *testing.T) {
 		0: {"blackhole", 111616, 64}, 1572864: {"blackhole", 111616, 64}, 12345: {"blackhole", 111616, 64},
 		1499136: {"wormhole", 103712, 32}, 1048576: {"grayskull", 103712, 32},
 	} {
-		got, err := chooseLayout(header{l1Size: size}, 0, Options{})
+		got, err := chooseLayout(header{l1Size: size}, nil, Options{})
 		require.NoError(t, err)
 		require.Equal(t, want, got)
 	}

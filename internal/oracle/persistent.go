@@ -67,17 +67,10 @@ func (p *player) onPages(c *chip) bool {
 	return false
 }
 
-// uncertain says why some addresses of a program are unknown, if they are: its CBs were placed on a device with persistent pages, or
-// on one with several bases.
-func (p *player) uncertain(c *chip, run program) string {
-	switch {
-	case !slices.ContainsFunc(run.stated, func(b *buffer) bool { return b.local && b.addr == 0 }):
-	case p.onPages(c):
-		return "persistent-l1"
-	case c.basesDiffer:
-		return "specs-differ"
-	}
-	return ""
+// uncertain reports whether some addresses of a program are unknown: its CBs were placed on a
+// device with persistent pages.
+func (p *player) uncertain(c *chip, run program) bool {
+	return p.onPages(c) && slices.ContainsFunc(run.stated, func(b *buffer) bool { return b.local && b.addr == 0 })
 }
 
 // fromBelow says whether all that is against some buffers of a program on a device with persistent pages is a buffer below them.

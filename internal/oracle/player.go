@@ -246,7 +246,7 @@ func isPlaced(kind string) bool {
 
 // prepare gathers the facts of the whole file.
 func (p *player) prepare(nodes []node, head header) error {
-	layout, err := chooseLayout(head, lowestCB(nodes), p.opts)
+	layout, err := chooseLayout(head, nodes, p.opts)
 	if err != nil {
 		return err
 	}
@@ -426,7 +426,13 @@ func (p *player) play(n node) error {
 		if err != nil {
 			return err
 		}
-		if c := p.byName[name]; c.blind {
+		c := p.byName[name]
+		if c.basesDiffer && b.local && b.addr == 0 { // where its program lies is not known
+			p.hide("specs-differ", !c.blind)
+			p.hidePrograms(name)
+			return nil
+		}
+		if c.blind {
 			p.covered[p.key()+"\x00"+c.name] = true
 		} else {
 			p.place(c, b)

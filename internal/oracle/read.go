@@ -36,7 +36,6 @@ type header struct {
 	grids   []grid
 	lists   []list
 	banks   []bank
-	named   bool // a row names its architecture
 }
 
 // gridOf returns the grid of a device by the file: its own, or the first of all. nil: the file has
@@ -129,7 +128,6 @@ func (h *header) readDevices(raw json.RawMessage) error {
 			g.device = strconv.FormatUint(id, 10)
 			h.grids = append(h.grids, g)
 		}
-		h.named = h.named || present(d["arch"])
 		if err := h.readBank(d); err != nil {
 			return err
 		}

@@ -351,7 +351,7 @@ func (p *past) before(n node, tensor *node) {
 	if tensor != nil {
 		addr = tensor.number("address")
 		if made := slices.ContainsFunc(p.lives, func(l life) bool {
-			return l.addr == addr && inL1(l.kind) && p.ids.same(l.owner, owner) && l.from <= tensor.counter
+			return l.addr == addr && (l.kind == "L1" || addr > 0 && inL1(l.kind)) && p.ids.same(l.owner, owner) && l.from <= tensor.counter
 		}); made {
 			return
 		}

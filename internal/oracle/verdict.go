@@ -117,8 +117,8 @@ func (r rect) String() string {
 // judge has the model compare a program with what lives now: its circular buffers, and where they fit the rest.
 func (p *player) judge(c *chip, run program) Verdict {
 	v := Verdict{Device: c.name, Clash: map[string]uint64{}, Fits: true}
-	if v.Doubt = p.uncertain(c, run); v.Doubt != "" {
-		v.Fits = false
+	if p.uncertain(c, run) {
+		v.Fits, v.Doubt = false, "persistent-l1"
 		return v
 	}
 	here := slices.DeleteFunc(slices.Clone(p.live), func(a *alloc) bool { return !a.placed || !p.reaches(a.owner, c.name) })
