@@ -524,11 +524,11 @@ func (p *player) freeAll(n node, name string) error {
 		}
 		p.closeFree()
 	}
+	p.enqueueOn(name)
 	for _, c := range p.chips {
 		if !p.reaches(name, c.name) {
 			continue
 		}
-		p.enqueue(c)
 		c.run, c.sent = nil, 0
 		if announces {
 			c.begun, c.since, c.execs = n.counter, nil, 0
