@@ -59,18 +59,17 @@ type freeNode struct {
 
 // A freeing is a circular_buffer_deallocate_all that nothing followed yet.
 type freeing struct {
-	counter  uint64
-	frees    int  // back to back
-	ended    bool // what was placed behind it is known
-	runs     int  // of the function's groups of frees: this is the n-th, from 1; of the last one whose programs ran
-	nodes    int  // nodes that placed something before
-	device   device.ID
-	name     string // of the innermost function
-	start    uint64 // its counter
-	depth    int    // of functions
-	cacheHit event.Opt[bool]
-	inOp     bool // it belongs to an operation, and is not the end of a program
-	settled  bool // the third stage knows what it stands for
+	counter uint64
+	frees   int  // back to back
+	ended   bool // what was placed behind it is known
+	runs    int  // of the function's groups of frees: this is the n-th, from 1; of the last one whose programs ran
+	nodes   int  // nodes that placed something before
+	device  device.ID
+	name    string // of the innermost function
+	start   uint64 // its counter
+	depth   int    // of functions
+	inOp    bool   // it belongs to an operation, and is not the end of a program
+	settled bool   // the third stage knows what it stands for
 }
 
 // repeats reports whether a free repeats the node before it.
@@ -165,7 +164,7 @@ func (o *operations) free(s *step, lost bool) {
 	o.freeing = &freeing{counter: s.at, frees: 1, nodes: o.nodes, device: id, depth: len(o.stack)}
 	o.group = o.freeing
 	if inner := o.inner(); inner != nil {
-		o.freeing.cacheHit, o.freeing.name, o.freeing.start = inner.cacheHit, inner.name, inner.start
+		o.freeing.name, o.freeing.start = inner.name, inner.start
 		o.freeing.inOp, o.freeing.settled = true, inner.unread || lost
 		o.freeing.runs = inner.runs() + 1
 		inner.group = o.freeing

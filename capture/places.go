@@ -179,13 +179,9 @@ func (p *places) hideFree(at uint64, id device.ID) {
 	p.programs.hideFree(at, id)
 }
 
-// close ends a free that nothing followed. An operation that is not known to have
-// hit the program cache, or was aborted, ran something hidden. In a plan nothing is.
+// close ends a free that nothing followed. An operation whose program is not known by now ran something hidden.
 func (p *places) close(f *freeing) {
-	if f == nil || !f.inOp || f.settled {
-		return
-	}
-	if !f.cacheHit.V || p.known.aborted[f.start] {
+	if f != nil && f.inOp && !f.settled {
 		p.lack(f)
 	}
 }
