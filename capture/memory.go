@@ -138,7 +138,8 @@ func (m *memory) free(n *node, id device.ID) bool {
 // lost records the free of a buffer that the capture did not allocate. It reports whether that hides
 // nothing: an event has its place, or nothing ran beside it.
 func (m *memory) lost(n *node, id device.ID) bool {
-	if _, ok := bufferKind(n); !ok { // it ends what lay there, or something of another memory
+	kind, ok := bufferKind(n)
+	if !ok { // it ends what lay there, or something of another memory
 		m.out.notes.add(noteBufferUnplaced, int64(n.Counter), "unknown type "+n.Buffer.TypeName)
 	}
 	for _, c := range n.Connections {
@@ -146,6 +147,9 @@ func (m *memory) lost(n *node, id device.ID) bool {
 	}
 	told := n.Address.V != 0                            // a reading knows all residents, or another one will
 	named := n.Address.V == 0 && len(n.Connections) > 0 // what stands for it has a node of its own
+	if ok && !told && !named && !m.unread {
+		m.owns(id, kind)
+	}
 	return told || named || !m.units.ranOn(id)
 }
 
@@ -357,6 +361,7 @@ func (m *memory) earlier(n *node, kind fit.Kind) event.Event {
 func (m *memory) unplace(n *node, kind fit.Kind) {
 	e := m.earlier(n, kind)
 	a := absentee{&e, idOf(n.DeviceID)}
+	m.owns(a.named, kind)
 	if m.units.ranOn(a.named) {
 		m.out.tell(a.told)
 		return

@@ -144,12 +144,8 @@ func (p *player) hidEarlier() bool {
 // apart counts the ids with L1 buffers that no check covered, though they may be where programs ran.
 func (p *player) apart() (n int) {
 	owners := map[string]bool{}
-	for _, l := range p.past.lives {
+	for _, l := range slices.Concat(p.past.lives, p.past.hidden) {
 		owners[l.owner] = owners[l.owner] || l.kind == "L1"
-	}
-	for _, l := range p.past.hidden {
-		beside := slices.ContainsFunc(p.out.Verdicts, func(v Verdict) bool { return v.At < l.to })
-		owners[l.owner] = owners[l.owner] || l.kind == "L1" && beside
 	}
 	for _, a := range p.past.earlier {
 		owners[a.owner] = owners[a.owner] || a.kind == "L1"
