@@ -188,7 +188,7 @@ func (k *knowledge) findLifted() {
 // A resident is a buffer in L1 from before the capture with a known place.
 type resident struct {
 	named   device.ID
-	unit    bool // named is a unit, and no id of a buffer
+	unit    bool // named is a chip, even if it is the number of a mesh too
 	kind    fit.Kind
 	address uint64
 	perCore event.Opt[uint64]

@@ -221,7 +221,7 @@ func (p *proofs) residents(known []resident, hybrid func(device.ID) bool, perCor
 	index := newResidentIndex(known, p.members)
 	for _, one := range p.all {
 		r := resident{
-			named: one.on, unit: true, kind: fit.KindL1, address: one.address, since: one.since, until: one.until, told: true, proven: one.first + 1,
+			named: one.on, unit: p.members.isBoth(one.on), kind: fit.KindL1, address: one.address, since: one.since, until: one.until, told: true, proven: one.first + 1,
 		}
 		r.known = true
 		for _, v := range one.views {

@@ -17,7 +17,7 @@ func (p *past) freed(named device.ID, address, from uint64) uint64 {
 
 // residents returns the residents with a known place, by when they came. seen has the buffer
 // nodes that hide nothing.
-func (p *past) residents(known *knowledge) (out []resident, seen map[uint64]bool) {
+func (p *past) residents() (out []resident, seen map[uint64]bool) {
 	seen = map[uint64]bool{}
 	modes := map[uint64][]clue{} // by address, of buffers that are listed
 	out = p.fromLists()
@@ -52,8 +52,7 @@ func (p *past) residents(known *knowledge) (out []resident, seen map[uint64]bool
 			}
 		}
 	}
-	hides := func(r resident) bool { return !r.told && known.mayDescribe(r.named, r.address) }
-	return slices.DeleteFunc(p.fromFrees(out), hides), seen
+	return p.fromFrees(out), seen
 }
 
 // apart divides the buffer of a tensor whose parts lie at different addresses. The address of the tensor is that on the

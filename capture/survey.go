@@ -428,7 +428,7 @@ func (s *survey) end(opt Options) {
 		k.before.ends = s.past.absences()
 		k.before.listed = s.past.census.devices
 	}
-	k.before.residents, k.before.harmless = s.past.residents(k)
+	k.before.residents, k.before.harmless = s.past.residents()
 	k.before.placeless = s.past.placeless
 	k.before.placeless.remove(s.past.clues.backed)
 	for c := range s.past.clues.all() {
@@ -442,7 +442,8 @@ func (s *survey) end(opt Options) {
 		return spec.CBBase <= address && address < spec.L1Size
 	})
 	proven, least := s.proofs.residents(k.before.residents, k.members.isHybrid, of.perCore)
-	k.before.residents, k.before.least = append(k.before.residents, proven...), least
+	hidden := func(r resident) bool { return !r.told && k.mayDescribe(r.named, r.address) }
+	k.before.residents, k.before.least = append(slices.DeleteFunc(k.before.residents, hidden), proven...), least
 	slices.SortStableFunc(k.before.residents, func(a, b resident) int { return cmp.Compare(a.since, b.since) })
 	for node := range s.past.clues.later {
 		k.before.harmless[node] = true
