@@ -66,7 +66,12 @@ func (m *members) reaches(from, to device.ID) bool {
 	if from == event.NoDevice || from == to && !m.isBoth(from) {
 		return true
 	}
-	_, found := slices.BinarySearch(m.chips[from], to)
+	return m.has(from, to)
+}
+
+// has reports whether a mesh has a chip.
+func (m *members) has(mesh, chip device.ID) bool {
+	_, found := slices.BinarySearch(m.chips[mesh], chip)
 	return found
 }
 

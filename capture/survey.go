@@ -46,14 +46,15 @@ type namedIDs struct {
 	all       map[device.ID]bool // of buffers, circular buffers, tensors and frees
 	addressed map[device.ID]bool // of circular buffers with addresses
 	nameless  bool               // a buffer or a circular buffer has no id
-	late      bool               // a number turned out to be a mesh and a chip after a node had named it
+	freed     map[device.ID]bool // of frees of circular buffers
+	late      bool               // a mesh and its chip turned out to share an L1 after nodes had named them
 }
 
 func newSurvey(r *Reader, m *members) *survey {
 	k := newKnowledge(m)
 	return &survey{
 		known: k, reader: r, live: newBuffers(k), lost: counters{}, past: newPast(m), small: map[device.ID]uint64{},
-		frees: newGroups(k), proofs: newProofs(m), ids: namedIDs{all: map[device.ID]bool{}, addressed: map[device.ID]bool{}},
+		frees: newGroups(k), proofs: newProofs(m), ids: namedIDs{all: map[device.ID]bool{}, addressed: map[device.ID]bool{}, freed: map[device.ID]bool{}},
 	}
 }
 
@@ -222,7 +223,7 @@ func (s *survey) see(end l1.Core) {
 func (s *survey) free(n *node) {
 	id := idOf(n.DeviceID)
 	if id != event.NoDevice {
-		s.ids.all[id] = true
+		s.ids.all[id], s.ids.freed[id] = true, true
 	}
 	var in *frame
 	if len(s.running) > 0 {
@@ -266,14 +267,19 @@ func (s *survey) mesh(n *node) {
 // pair records a chip and, if isMesh is true, a mesh that has it.
 func (s *survey) pair(mesh, chip device.ID, isMesh bool) {
 	m := s.known.members
-	was := m.isBoth(mesh) && m.isBoth(chip)
+	if m.isChip[chip] && (!isMesh || m.has(mesh, chip)) {
+		return
+	}
 	m.isChip[chip] = true
 	if isMesh {
 		m.join(mesh, chip)
 	}
-	if !was {
-		s.ids.late = s.ids.late || m.isBoth(mesh) && s.ids.all[mesh] || m.isBoth(chip) && s.ids.all[chip]
+	named := func(id device.ID) bool { return s.ids.all[id] }
+	both := func(id device.ID) bool {
+		return m.isBoth(id) && (m.isLone(id) && s.ids.freed[id] || !m.isLone(id) && named(id))
 	}
+	related := isMesh && mesh != chip && named(mesh) && (named(chip) || slices.ContainsFunc(m.meshes[chip], func(id device.ID) bool { return id != mesh && named(id) }))
+	s.ids.late = s.ids.late || both(mesh) || both(chip) || related || isMesh && s.ids.freed[mesh] && len(m.chips[mesh]) > 1
 }
 
 // allocate records an allocation.
