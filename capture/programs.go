@@ -179,7 +179,7 @@ func (p *programs) spread(starts []start) []start {
 	for _, s := range starts {
 		of := p.heralds.wake(s.unit)
 		shown, ok := p.known.partly[of.at]
-		if !ok || s.what.continues || of.most == 0 {
+		if !ok || s.what.continues || of.most == 0 || !slices.Contains(shown, s.unit.id) {
 			continue
 		}
 		for _, chip := range p.known.members.chips[of.by] {

@@ -196,7 +196,7 @@ func (p *player) runOnOthers(c *chip, run program, aborted bool) {
 	mesh, k := p.announced[c.begun], len(c.since)-1
 	for _, d := range p.chips {
 		once := fmt.Sprint(c.begun, " ", d.name, " ", k)
-		if d.begun != c.begun || !p.ids.has(mesh, c.name) || !p.ids.has(mesh, d.name) || p.shownBehind[spot{c.begun, d.name}] ||
+		if !p.shownBehind[spot{c.begun, c.name}] || d.begun != c.begun || !p.ids.has(mesh, c.name) || !p.ids.has(mesh, d.name) || p.shownBehind[spot{c.begun, d.name}] ||
 			p.opts.NoInfer || d.blind || p.covers(c.key, d) || p.ranOn[once] {
 			continue
 		}

@@ -284,14 +284,12 @@ func (p *player) prepare(nodes []node, head header) error {
 			}
 		}
 	}
-	p.addChips(names, far)
 	p.findShards(nodes)
 	p.findModes(nodes)
 	p.addresses = haveAddresses(nodes)
 	if p.split, err = workloads(nodes, p.ids); err != nil {
 		return err
 	}
-	p.findShown(nodes)
 	p.past = remember(nodes, head, p.ids, func(device string, addr uint64) bool {
 		base, _ := p.baseOf(device)
 		return base <= addr && addr < p.spec.size
@@ -303,19 +301,35 @@ func (p *player) prepare(nodes []node, head header) error {
 		}
 	}
 	p.past.earlier = slices.DeleteFunc(p.past.earlier, func(a alloc) bool { return !a.told && p.mayDescribe(a.owner, a.start) })
+	for _, a := range p.past.earlier {
+		if !p.ids.isChip(a.owner) && len(p.ids.chipsOf[a.owner]) == 0 { // it may be another name of a device that runs programs
+			names[a.owner] = true
+		}
+	}
+	p.addChips(names, far)
+	p.findShown(nodes)
 	p.findSmall(nodes, head)
 	return nil
 }
 
-// findShown finds which devices show something behind each free that announces, up to the next one that reaches them.
+// findShown finds which devices show something behind each free that announces, up to the next one that reaches them, or the
+// end of its function.
 func (p *player) findShown(nodes []node) {
-	last := map[string]int64{}
+	last, within, depth := map[string]int64{}, map[string]int{}, 0
 	for _, n := range nodes {
+		switch n.kind {
+		case "function_start":
+			depth++
+		case "function_end":
+			depth = max(0, depth-1)
+		}
 		for _, c := range p.chips {
 			at, ok := last[c.name]
 			switch {
 			case n.kind == "circular_buffer_deallocate_all" && !n.hidden && !p.ids.onlyChip(n.on) && !p.split.repeated[n.counter] && p.reaches(n.on, c.name):
-				last[c.name], p.announced[n.counter] = n.counter, n.on
+				last[c.name], within[c.name], p.announced[n.counter] = n.counter, depth, n.on
+			case ok && depth < within[c.name]:
+				delete(last, c.name)
 			case ok && isPlaced(n.kind) && (n.on == c.name || n.hidden && n.on == none):
 				p.shownBehind[spot{at, c.name}] = true
 			}
