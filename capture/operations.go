@@ -42,6 +42,7 @@ type step struct {
 	says   bool     // the capture says so
 	behind *freeing // the free of that program; nil = it has none
 	closed *freeing // a free that nothing followed
+	opened *freeing // the group of frees that a free begins
 	short  *freeing // frees behind which fewer nodes placed something than there are frees
 	again  bool     // a free repeats the node before it
 	dies   bool     // a free is the end of a program
@@ -162,7 +163,7 @@ func (o *operations) free(s *step, lost bool) {
 	o.close(s)
 	o.endGroup(s, o.group)
 	o.freeing = &freeing{counter: s.at, frees: 1, nodes: o.nodes, device: id, depth: len(o.stack)}
-	o.group = o.freeing
+	o.group, s.opened = o.freeing, o.freeing
 	if inner := o.inner(); inner != nil {
 		o.freeing.name, o.freeing.start = inner.name, inner.start
 		o.freeing.inOp, o.freeing.settled = true, inner.unread || lost

@@ -208,6 +208,9 @@ func (p *places) hit(s *step) {
 	if !p.opt.NoInfer {
 		rounds, all = p.programs.again(f, first)
 	}
+	if s.opened != nil {
+		s.opened.runs = f.runs + 1
+	}
 	for _, starts := range rounds {
 		for _, one := range starts {
 			p.programs.completeBefore(one.unit, s.at)
