@@ -191,7 +191,7 @@ func (p *player) enqueue(c *chip) {
 	p.runOnOthers(c, run, aborted)
 }
 
-// runOnOthers runs a program, which a mesh shows on some chips, on those that had it before: there it shows nothing.
+// runOnOthers runs a program that a mesh shows on some chips. The chips that had it before run it too and show nothing.
 func (p *player) runOnOthers(c *chip, run program, aborted bool) {
 	mesh, k := p.announced[c.begun], len(c.since)-1
 	for _, d := range p.chips {

@@ -37,6 +37,13 @@
 //     stands in tt-metal's test and holds nothing.
 //   - Buffers from before the capture that appear at one moment are ordered: first buffers of lists by device and address, then
 //     of tensors by node, then of frees by address.
+//   - A number that is a mesh and a chip has no figures of its own as a mesh: its chips have them.
+//   - The one chip that a file lists makes meshes of all other ids. It does not make frees of its own id ends of programs.
+//   - A free of CBs without id reaches all devices, also where one chip is listed.
+//   - A hit behind more frees than the run of its ordinal had goes on with the next ordinals.
+//   - A global CB in no known buffer proves one from before the capture; one in an unsized buffer shows how long that is at least.
+//   - Behind an allocation without a known place nothing proves a buffer from before.
+//   - Two buffers from before the capture that start at one address are one, with several witnesses.
 //   - The effects of an exception behind its free are not shown, unless the capture is a plan.
 //   - A run outside the grid takes no part in registration, nor in the contents of L1.
 //

@@ -193,7 +193,7 @@ func (s *ids) placed(n node, id, freed int64) []string {
 }
 
 // resolve gives each node the name of its device. A node that names several is there once for each. decided holds the
-// frees that are runs because of what earlier calls did.
+// frees that earlier calls showed to be runs.
 func (s *ids) resolve(nodes []node, decided map[int64]bool) (out []node) {
 	on, asks := make([][]string, len(nodes)), make([]string, len(nodes))
 	freed, unfreed := int64(-1), hiddenFrees(nodes)

@@ -181,10 +181,8 @@ type frame struct {
 type openFree struct {
 	counter int64
 	id      string
-	op      string
 	frame   int64 // start of its function
 	depth   int
-	says    *bool
 	inOp    bool
 	settled bool
 	frees   int // back to back
@@ -205,7 +203,7 @@ func L1(data []byte, opts Options) (*L1Results, error) {
 	return m, err
 }
 
-// errDecided says that a free turned out to be a run, by what earlier calls did. The file is played again.
+// errDecided says that earlier calls showed a free to be a run. The file is played again.
 var errDecided = errors.New("oracle: a free is a run")
 
 // playFile plays a capture, and says which ids show persistent pages.
@@ -549,11 +547,11 @@ func (p *player) freeAll(n node, name string) error {
 		}
 	}
 	if announces {
-		p.open = &openFree{counter: n.counter, id: name, depth: len(p.stack), inOp: len(p.stack) > 0, op: p.path(), frees: max(1, p.split.programs[n.counter])}
+		p.open = &openFree{counter: n.counter, id: name, depth: len(p.stack), inOp: len(p.stack) > 0, frees: max(1, p.split.programs[n.counter])}
 		if len(p.stack) > 0 {
 			top := &p.stack[len(p.stack)-1]
 			top.nth++
-			p.open.frame, p.open.says, p.open.settled = top.start, top.says, top.hidden || p.calls
+			p.open.frame, p.open.settled = top.start, top.hidden || p.calls
 		}
 	}
 	p.lift(name)
@@ -920,11 +918,10 @@ func (p *player) look(c *chip, at int64) {
 
 // execute takes the last program of a chip as dispatched.
 func (p *player) execute(n node) {
-	id, ok, err := n.id("physical_device_id")
-	if !ok || err != nil {
+	name := n.physical()
+	if name == none {
 		return
 	}
-	name := strconv.FormatInt(id, 10)
 	if f := p.ownFree(); f != nil && p.reaches(f.id, name) {
 		p.hit()
 	}

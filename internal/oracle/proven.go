@@ -70,7 +70,7 @@ func (p *past) readViews(nodes []node) {
 	}
 }
 
-// leastSize is what CBs show of an unsized buffer.
+// leastSize is the least number of bytes of an unsized buffer, as CBs in it show.
 type leastSize struct {
 	bytes uint64
 	set   func(bytes uint64)
@@ -118,8 +118,8 @@ func (p *player) overlapping(a *alloc, now int64) (n int) {
 	return n
 }
 
-// overlap says whether two live buffers take a byte of a core. A buffer of a mesh and one of its chip at one address back each other, and
-// what was there before the capture has several witnesses.
+// overlap says whether two live buffers take a byte of a core. A buffer of a mesh and one of its chip at one address back each other.
+// Several witnesses show one buffer from before the capture.
 func (p *player) overlap(c *chip, a, b *alloc, now int64) bool {
 	backing := p.ids.has(a.owner, b.owner) || p.ids.has(b.owner, a.owner) || a.earlier && b.earlier
 	switch {

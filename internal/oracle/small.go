@@ -36,8 +36,8 @@ func (h *header) readBank(d map[string]json.RawMessage) error {
 	return nil
 }
 
-// baseOf is where CBs without address start on a device: by its own row, else the rows of its meshes, else those of all its chips, else
-// the first. differ says that rows of its meshes, or of its chips, have others.
+// baseOf returns where CBs without address start on a device: by its own row, else by rows of its meshes, else by rows of all its
+// chips, else by the first row. differ says that rows of its meshes, or of its chips, disagree.
 func (p *player) baseOf(name string) (base uint64, differ bool) {
 	if p.opts.Base != 0 {
 		return p.opts.Base, false
