@@ -42,7 +42,9 @@ type members struct {
 
 	recorded bool // a local circular buffer or an L1 buffer has an address
 	executed bool // the capture has executions
-	perChip  bool // circular buffers name chips: it has executions, or one of them names an id that is a chip alone
+	// perChip: circular buffers name chips. It has executions, or one of them names an id that is a chip alone, or a
+	// chip right behind a free of its mesh.
+	perChip bool
 }
 
 func newMembers() *members {

@@ -41,10 +41,13 @@ type frame struct {
 	freed []device.ID // ids of its groups of frees
 }
 
+// addressed is the id of a circular buffer with an address, and that of the last free of circular buffers before it.
+type addressed struct{ id, freed device.ID }
+
 // namedIDs are the ids that nodes name.
 type namedIDs struct {
 	all       map[device.ID]bool // of buffers, circular buffers, tensors and frees
-	addressed map[device.ID]bool // of circular buffers with addresses
+	addressed map[addressed]bool
 	nameless  bool               // a buffer or a circular buffer has no id
 	freed     map[device.ID]bool // of frees of circular buffers
 	late      bool               // a mesh and its chip turned out to share an L1 after nodes had named them
@@ -54,7 +57,7 @@ func newSurvey(r *Reader, m *members) *survey {
 	k := newKnowledge(m)
 	return &survey{
 		known: k, reader: r, live: newBuffers(k), lost: counters{}, past: newPast(m), small: map[device.ID]uint64{},
-		frees: newGroups(k), proofs: newProofs(m), ids: namedIDs{all: map[device.ID]bool{}, addressed: map[device.ID]bool{}, freed: map[device.ID]bool{}},
+		frees: newGroups(k), proofs: newProofs(m), ids: namedIDs{all: map[device.ID]bool{}, addressed: map[addressed]bool{}, freed: map[device.ID]bool{}},
 	}
 }
 
@@ -187,8 +190,7 @@ func (s *survey) place(n *node) {
 	id, m := idOf(n.DeviceID), s.known.members
 	s.name(id)
 	if n.Address.V != 0 && id != event.NoDevice {
-		s.ids.addressed[id] = true
-		m.perChip = m.perChip || m.onlyChip(id)
+		s.ids.addressed[addressed{id, s.frees.named}] = true
 	}
 	on, _ := m.places(n, s.frees.named)
 	for _, unit := range on {
@@ -474,6 +476,9 @@ func (s *survey) end(opt Options) {
 func (s *survey) joinAll() (late bool) {
 	k, m := s.known, s.known.members
 	late = s.ids.late || s.bare && m.recorded
+	for cb := range s.ids.addressed {
+		m.perChip = m.perChip || m.onlyChip(cb.id) || cb.freed != cb.id && m.has(cb.freed, cb.id)
+	}
 	for mesh := range m.chips {
 		late = late || m.isBoth(mesh) && !m.isLone(mesh)
 	}
@@ -487,9 +492,9 @@ func (s *survey) joinAll() (late bool) {
 		}
 	}
 	chips := maps.Clone(m.isChip)
-	for id := range s.ids.addressed {
-		if !m.isMesh(id) {
-			chips[id] = true
+	for cb := range s.ids.addressed {
+		if !m.isMesh(cb.id) {
+			chips[cb.id] = true
 		}
 	}
 	if len(chips) > 1 {
