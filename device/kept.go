@@ -70,6 +70,11 @@ type glimpse struct{ Device }
 // type is internal and may change.
 func (d Device) Glance() glance.DeviceGlance { return glimpse{d} }
 
+func (d glimpse) Overlap() (bytes uint64) {
+	d.read(func(c *cohort) { bytes = c.heap().Overlap() })
+	return bytes
+}
+
 func (d glimpse) Fullest() (cores l1.CoreSet) {
 	d.write(func(c *cohort) { // a residue may work out its footprint now
 		most := c.trackedNow().Core

@@ -98,7 +98,7 @@ func (r *Result) Judge(t Terms) Judgement {
 		}
 	}
 	switch {
-	case r.Checks.Failed > 0 || len(j.Over) > 0 || slices.ContainsFunc(j.Ops, func(o OpJudgement) bool { return o.Over > 0 }):
+	case r.Checks.Failed > 0 || r.Log && r.Count(CodeBuffersOverlap) > 0 || len(j.Over) > 0 || slices.ContainsFunc(j.Ops, func(o OpJudgement) bool { return o.Over > 0 }):
 		j.Answer = DoesNotFit
 	case len(j.Untold) > 0:
 		j.Answer = CannotTell

@@ -67,6 +67,9 @@ func (p *L1Peak) compose() {
 		if highest {
 			p.composition(g, w.spec)
 			p.Residents = residents(g, w.resident)
+			if n := doubled(p.Residents); n > 0 {
+				p.Shared = append(p.Shared, device.Sharing{Kinds: []fit.Kind{fit.KindL1, fit.KindL1}, Bytes: n})
+			}
 		}
 		if w.groups {
 			p.Groups = append(p.Groups, laidGroup(g, w.resident))

@@ -254,6 +254,7 @@ const (
 	CodeFreeAgain          Code = "free-again"          // a buffer of the capture is freed a second time
 	CodeInferred           Code = "inferred"            // an operation that found its program in the cache: its CBs are those of its last run
 	CodeRangeLockstep      Code = "range-lockstep"      // programs that fit or not, by whether a buffer in range lockstep counts on other cores
+	CodeBuffersOverlap     Code = "buffers-overlap"     // L1 buffers that share bytes of a core: a free was missed, or the allocator is wrong
 	CodePersistentL1       Code = "persistent-l1"       // program runs above persistent pages: synthesised addresses are too low there
 	CodePerCoreHidden      Code = "per-core-hidden"     // buffers that were allocated per core, whose addresses on some cores are not known
 	CodeAmbiguous          Code = "ambiguous"           // a run from the cache that may be of several programs

@@ -53,6 +53,8 @@ func graveWords() []words {
 			"whether tt-metal compares it with programs on other cores is not known: allocate it in lockstep or per core"},
 		{CodePerCoreHidden, "buffer was allocated per core, and hides addresses", "buffers were allocated per core, and hide addresses",
 			"captures record the address on the first core alone: programs on the others may clash with it; an event log can name each address"},
+		{CodeBuffersOverlap, "L1 buffer shares bytes of a core with another one", "L1 buffers share bytes of a core with another one",
+			"no allocator does that: a free is missing in the capture"},
 		{CodePersistentL1, "program run depends on pages at the bottom of L1", "program runs depend on pages at the bottom of L1",
 			"a buffer is recorded below CBs: they do not start at the base; capture all programs with addresses, without NO_DISPATCH"},
 		{CodeMeshUnknown, "free names a mesh whose chips the capture does not show", "frees name meshes whose chips the capture does not show",

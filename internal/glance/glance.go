@@ -10,6 +10,10 @@ type DeviceGlance interface {
 	// Cost: O(classes of equal cores), whatever lies there.
 	Fullest() l1.CoreSet
 
+	// Overlap returns the bytes of L1 that several buffers hold, once for each but the first, summed over
+	// cores. Cost: O(1).
+	Overlap() uint64
+
 	// LeastHeadroom returns the least Free of Fleet.Headroom over all registered programs on a core
 	// of the device. ok is false if no byte is registered. Cost: O(classes of cores) where all
 	// buffers lie above all programs.

@@ -80,6 +80,12 @@ func (h *Heap) Sorted() []*Allocation {
 // Sums returns the figures of the buffers.
 func (h *Heap) Sums() fit.BufferTotals { return h.orNone().totals }
 
+// Overlap returns the bytes that several buffers hold, once for each but the first, summed over cores.
+func (h *Heap) Overlap() uint64 {
+	of := &h.orNone().placed
+	return of.Logical - of.Bytes
+}
+
 // Charged bounds the bytes that the buffers add to any sum. It is below 2^63.
 func (h *Heap) Charged() uint64 { return h.orNone().charge }
 

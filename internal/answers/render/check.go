@@ -29,6 +29,9 @@ func Check(r *replay.Result, j replay.Judgement) Output {
 		c.writeCannotTell(&d.page)
 	case len(r.Checks.List) > 0:
 		c.writeFailed(&d.page)
+	case c.overlapping():
+		d.page.line("%s%s", c.head("FAIL"), c.line())
+		d.page.note(append(c.reasons("because", c.Untold), c.remarks()...)...)
 	default:
 		c.writeOver(&d.page)
 	}
@@ -60,12 +63,19 @@ func (c check) line() string {
 		return fmt.Sprintf("%s, tightest %s bytes: %s", c.ran(), grouped(t.Headroom.Free), whose(c.result, caller(t.Run.Op), t.Run.At, t.Run.T, 40))
 	case c.Answer == replay.Fits:
 		return c.ran()
+	case c.overlapping():
+		return c.ran() + ", and buffers in L1 share bytes"
 	case k.Failed == 0:
 		return c.overTexts()[0]
 	case k.Runs == k.Failed:
 		return fmt.Sprintf("%s %s not fit", c.ran(), doNot(k.Failed))
 	}
 	return fmt.Sprintf("%s of %s %s not fit", grouped(k.Failed), c.ran(), doNot(k.Failed))
+}
+
+// overlapping reports whether nothing but buffers that share bytes is wrong.
+func (c check) overlapping() bool {
+	return c.Answer == replay.DoesNotFit && c.result.Checks.Failed == 0 && len(c.Over) == 0 && len(c.overOps()) == 0
 }
 
 // A check is a Result and how it was judged.
