@@ -124,7 +124,7 @@ func (p *places) place(n *node) {
 	for _, id := range on {
 		u := p.units.byID[id]
 		if n.Address.V == 0 && !n.Placed.Global && p.hidesBase(u, n.Counter) {
-			p.programs.hidePrograms(n.Counter, id)
+			p.programs.hidePrograms(n.Counter, u)
 			continue
 		}
 		p.programs.place(n, u)

@@ -365,13 +365,22 @@ func (p *programs) startOf(r remembered, on device.ID, at uint64, path string) s
 	return start{what: what, unit: p.units.byID[on], on: where, first: r.first}
 }
 
-// hidePrograms hides the programs that the units of an id show now, up to the next free.
-func (p *programs) hidePrograms(at uint64, id device.ID) {
-	if id != event.NoDevice {
-		for _, u := range p.units.either(id) {
-			p.hidden.hide(hiddenRun{operation: p.call.key, on: u.id})
-			p.hideProgram(at, u)
-		}
+// hidePrograms hides the programs that some units show now, up to the next free.
+func (p *programs) hidePrograms(at uint64, on ...*unit) {
+	for _, u := range on {
+		p.hidden.hide(hiddenRun{operation: p.call.key, on: u.id})
+		p.hideProgram(at, u)
+	}
+}
+
+// hidePlaced hides the programs to which a node that cannot be read may add, of an id.
+func (p *programs) hidePlaced(at uint64, id device.ID) {
+	switch {
+	case p.known.members.isBoth(id): // a mesh's or a chip's
+		p.hidePrograms(at, p.units.either(id)...)
+		return
+	case id != event.NoDevice:
+		p.hidePrograms(at, p.units.byID[id])
 		return
 	}
 	p.hidden.hide(hiddenRun{operation: p.call.key, any: true})

@@ -26,7 +26,7 @@ func (p *places) unreadable(s *step) {
 	switch n.Type {
 	case typeCircularBufferAllocate, typeDataflowBufferAllocate, typeScratchpadAllocate:
 		p.upstream.hidden = true
-		p.programs.hidePrograms(s.at, id)
+		p.programs.hidePlaced(s.at, id)
 	case typeCircularBufferDeallocateAll:
 		p.upstream.hidden = true
 		p.hideFree(s.at, id)
