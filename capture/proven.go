@@ -255,6 +255,7 @@ func (p *proofs) residents(known []resident, hybrid func(device.ID) bool, perCor
 		}
 	}
 	index.enlarge()
+	slices.SortFunc(out, func(a, b resident) int { return cmp.Or(cmp.Compare(a.address, b.address), byID(a.named, b.named)) })
 	return out, least
 }
 
