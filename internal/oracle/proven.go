@@ -16,6 +16,7 @@ type view struct {
 	size   uint64
 	cores  []core
 	since  int64
+	until  int64
 }
 
 // overlaps says whether an allocation of the capture lies on bytes of a device.
@@ -51,21 +52,23 @@ func (p *past) readViews(nodes []node) {
 		proofs[i].size = max(proofs[i].size, v.size)
 		proofs[i].cores = slices.Concat(proofs[i].cores, v.cores)
 	}
+	for i, v := range proofs {
+		proofs[i].until = forEver
+		for _, l := range p.lives {
+			if l.from >= v.at && p.overlaps(l, v.device, v.addr, v.addr+v.size) {
+				proofs[i].until = min(proofs[i].until, l.from)
+			}
+		}
+	}
 	slices.SortStableFunc(p.least, func(a, b leastSize) int { return cmp.Compare(a.bytes, b.bytes) })
 	for _, least := range p.least { // the largest is set last
 		least.set(least.bytes)
 	}
 	for _, v := range proofs {
-		until := int64(forEver)
-		for _, l := range p.lives {
-			if l.from >= v.at && p.overlaps(l, v.device, v.addr, v.addr+v.size) {
-				until = min(until, l.from)
-			}
-		}
 		slices.SortFunc(v.cores, func(a, b core) int { return cmp.Or(a.x-b.x, a.y-b.y) })
 		p.earlier = append(p.earlier, alloc{
 			counter: v.at, node: -1, owner: v.device, kind: "L1", perCore: v.size, sized: true, sharded: true, where: slices.Compact(v.cores), told: true, proven: true,
-			recorded: true, placed: true, start: v.addr, end: v.addr + v.size, order: [4]int64{3, int64(v.addr), idOf(v.device)}, earlier: true, since: v.since, until: until,
+			recorded: true, placed: true, start: v.addr, end: v.addr + v.size, order: [4]int64{3, int64(v.addr), idOf(v.device)}, earlier: true, since: v.since, until: v.until,
 		})
 	}
 }

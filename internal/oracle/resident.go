@@ -291,7 +291,7 @@ func (p *past) readTensors(nodes []node) {
 		}
 	}
 	for _, n := range nodes {
-		if n.hidden || n.counter >= p.since || n.counter+1 == p.since && p.nameless {
+		if n.hidden || n.counter >= p.since || n.kind == "buffer" && n.counter+1 == p.since && p.nameless {
 			continue
 		}
 		switch {
