@@ -53,15 +53,16 @@ func (r *Reader) events(opt Options, rank event.Opt[uint64], yield func(*event.E
 	if isLog, err := s.run(opt, yield); err != nil || isLog {
 		return err
 	}
-	if s.lacks() {
-		if err := r.read(s.known, opt, rank, ignore); err != nil {
+	known, lacks, lifts := s.known, s.lacks(), s.planned && s.placed
+	if lacks {
+		if err := r.read(known, opt, rank, ignore); err != nil {
 			return err
 		}
-		if s.planned && s.placed {
-			s.known.findLifted()
+		if lifts {
+			known.findLifted()
 		}
 	}
-	return r.read(s.known, opt, rank, yield)
+	return r.read(known, opt, rank, yield)
 }
 
 // read reads the capture once more, for its events.

@@ -18,6 +18,7 @@ type survey struct {
 	live    *buffers
 	lost    counters // nodes that stand for buffers, or may, and cannot be read
 	past    *past
+	tensors map[uint64]uint64    // tensors to come -> the buffer node that names them
 	small   map[device.ID]uint64 // lowest address of an L1_SMALL buffer, by the id that it names
 	free    freeNode             // the last one
 
@@ -35,7 +36,8 @@ type freeNode struct {
 func newSurvey(r *Reader) *survey {
 	k := newKnowledge()
 	return &survey{
-		known: k, reader: r, live: newBuffers(k), lost: counters{}, past: newPast(k.members), small: map[device.ID]uint64{},
+		known: k, reader: r, live: newBuffers(k), lost: counters{}, past: newPast(k.members), tensors: map[uint64]uint64{},
+		small: map[device.ID]uint64{},
 	}
 }
 
@@ -58,6 +60,7 @@ func (s *survey) run(opt Options, yield func(*event.Event, error) bool) (isLog b
 	if r.part != nil {
 		s.live.sliced, s.past.time.sliced, r.ended = true, true, s.endSlice
 	}
+	defer func() { r.document = document{file: r.file} }() // r lives longer, and would keep the survey
 	for n, err := range r.nodes() {
 		if err != nil {
 			return isLog, err
@@ -87,7 +90,7 @@ func (s *survey) next(n *node) {
 		s.several = s.several || s.free.after == n.Counter && n.Counter > 0 && s.free.id == id
 		s.free = freeNode{id, n.Counter + 1}
 	case typeBuffer:
-		s.live.node(n)
+		s.buffer(n)
 	case typeBufferAllocate:
 		s.allocate(n)
 	case typeBufferDeallocate:
@@ -183,9 +186,21 @@ func (s *survey) mesh(n *node) {
 	}
 }
 
+// buffer records a buffer node, and which tensors belong to it.
+func (s *survey) buffer(n *node) {
+	s.live.node(n)
+	added := 0
+	for _, c := range n.Connections {
+		if c > n.Counter && len(s.tensors) < maxTensors && added < 8 {
+			s.tensors[c] = n.Counter
+			added++
+		}
+	}
+}
+
 // allocate records an allocation.
 func (s *survey) allocate(n *node) {
-	delete(s.live.tensors, n.Counter) // a buffer named it, and it is no tensor
+	delete(s.tensors, n.Counter) // a buffer named it, and it is no tensor
 	b := s.live.allocation(n)
 	if b == nil {
 		s.hide(n, idOf(n.DeviceID))
@@ -209,7 +224,7 @@ func (s *survey) allocate(n *node) {
 
 // deallocate records a free.
 func (s *survey) deallocate(n *node) {
-	delete(s.live.tensors, n.Counter)
+	delete(s.tensors, n.Counter)
 	switch b, backing := s.live.pair(n); {
 	case b == nil:
 		if !s.live.freed(n) {
@@ -223,8 +238,8 @@ func (s *survey) deallocate(n *node) {
 
 // tensor records a tensor, which names the cores of a sharded buffer.
 func (s *survey) tensor(n *node) {
-	node, named := s.live.tensors[n.Counter]
-	delete(s.live.tensors, n.Counter)
+	node, named := s.tensors[n.Counter]
+	delete(s.tensors, n.Counter)
 	of, ok := shardsOf(n)
 	if !ok {
 		return
@@ -274,7 +289,7 @@ func (s *survey) endSlice(start, next uint64) error {
 	if next > start {
 		s.unallocated(&node{})
 		s.running = s.running[:0]
-		clear(s.live.tensors)
+		clear(s.tensors)
 		clear(s.past.clues.tensors)
 		s.past.time.spans = append(s.past.time.spans, span{start, next - 1})
 	}
