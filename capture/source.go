@@ -46,9 +46,7 @@ func (r *Reader) Events(opt Options) iter.Seq2[*event.Event, error] {
 // the survey lacks facts. rank counts if the capture does not say it.
 func (r *Reader) events(opt Options, rank event.Opt[uint64], yield func(*event.Event, error) bool) error {
 	defer func() { _ = r.shut() }() // of a file open for reading only
-	if err := r.keep(opt.TempDir); err != nil {
-		return err
-	}
+	r.keep(opt.TempDir)
 	s := newSurvey(r)
 	if isLog, err := s.run(opt, yield); err != nil || isLog {
 		return err
