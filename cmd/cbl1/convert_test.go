@@ -121,7 +121,7 @@ func TestConvertLeavesNothingBroken(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, left, 1)
 
-	for _, args := range [][]string{{"convert", "-"}, {"report", "--at", "4", "-"}, {"who", "--at", "4", "-", "111616"}} {
+	for _, args := range [][]string{{"convert", "-"}, {"map", "--at", "4", "-"}, {"who", "--at", "4", "-", "111616"}} {
 		code, stdout, stderr = call(string(data[:len(data)/2]), args...)
 		require.Equal(t, exitUsage, code, "%v", args)
 		require.Empty(t, stdout, "%v", args)
