@@ -63,10 +63,13 @@ type listedPlace struct {
 	kind    fit.Kind
 }
 
-// listedSpans are spans of census.at, both ends included.
-type listedSpans struct {
-	perCore event.Opt[uint64] // in the first list that says it
-	spans   [21][][2]int
+// listedSpans are spans of census.at, by digits.
+type listedSpans [21][]listedSpan
+
+// A listedSpan is operations from one to another, both included, that list a place with the same size.
+type listedSpan struct {
+	from, to int
+	perCore  event.Opt[uint64]
 }
 
 // add records one row.
@@ -90,7 +93,7 @@ func (l *census) add(row listedBuffer) {
 	if l.devices[row.named] == nil {
 		l.devices[row.named] = &listedSpans{}
 	}
-	l.devices[row.named].extend(digits, n-1)
+	l.devices[row.named].extend(digits, n-1, event.Opt[uint64]{})
 	switch {
 	case !row.address.OK && (!row.typed || row.kind == fit.KindL1):
 		l.placeless++
@@ -105,30 +108,54 @@ func (l *census) add(row listedBuffer) {
 	if l.places[place] == nil {
 		l.places[place] = &listedSpans{}
 	}
-	l.places[place].perCore = cmp.Or(l.places[place].perCore, row.perCore)
-	l.places[place].extend(digits, n-1)
+	l.places[place].extend(digits, n-1, row.perCore)
 }
 
-func (s *listedSpans) extend(digits, i int) {
-	of := &s.spans[digits]
-	switch last := len(*of) - 1; {
-	case last >= 0 && (*of)[last][1] == i:
-	case last >= 0 && (*of)[last][1] == i-1:
-		(*of)[last][1] = i
-	default:
-		*of = append(*of, [2]int{i, i})
+func (s *listedSpans) extend(digits, i int, perCore event.Opt[uint64]) {
+	of := &s[digits]
+	last := &listedSpan{to: -2}
+	if n := len(*of); n > 0 {
+		last = &(*of)[n-1]
 	}
+	switch {
+	case last.to == i && (last.perCore.OK || !perCore.OK): // its first row counts
+	case last.to == i && last.from == i:
+		last.perCore = perCore
+	case last.to == i:
+		last.to--
+		*of = append(*of, listedSpan{i, i, perCore})
+	case last.to == i-1 && last.perCore == perCore:
+		last.to = i
+	default:
+		*of = append(*of, listedSpan{i, i, perCore})
+	}
+}
+
+// A listing is an operation that lists a place, and the size that it says.
+type listing struct {
+	at      uint64
+	perCore event.Opt[uint64]
+}
+
+// listings returns the operations of spans, ascending, with their sizes.
+func (l *census) listings(s *listedSpans) (out []listing) {
+	for digits, spans := range s {
+		for _, span := range spans {
+			for _, at := range l.at[digits][span.from : span.to+1] {
+				out = append(out, listing{at, span.perCore})
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b listing) int { return cmp.Compare(a.at, b.at) })
+	return slices.CompactFunc(out, func(a, b listing) bool { return a.at == b.at })
 }
 
 // operations returns the operations of spans, ascending.
 func (l *census) operations(s *listedSpans) (out []uint64) {
-	for digits, spans := range s.spans {
-		for _, span := range spans {
-			out = append(out, l.at[digits][span[0]:span[1]+1]...)
-		}
+	for _, one := range l.listings(s) {
+		out = append(out, one.at)
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	return out
 }
 
 // byAddress returns the places that are listed, by address.

@@ -204,7 +204,8 @@ func (p *past) fromPlace(place listedPlace, all []uint64, made made) (out []resi
 		}
 	}
 	next := 0 // in all
-	for _, at := range p.census.operations(spans) {
+	for _, one := range p.census.listings(spans) {
+		at := one.at
 		i, _ := slices.BinarySearch(all[next:], at)
 		if i > 0 { // lists came between that lack it
 			end(p.goneBy(all[next]))
@@ -215,6 +216,7 @@ func (p *past) fromPlace(place listedPlace, all []uint64, made made) (out []resi
 			continue
 		}
 		if now != nil && now.until > at {
+			now.perCore = cmp.Or(now.perCore, one.perCore)
 			continue
 		}
 		end(at)
@@ -224,7 +226,7 @@ func (p *past) fromPlace(place listedPlace, all []uint64, made made) (out []resi
 			since = 0
 		}
 		now = &resident{
-			named: place.named, kind: place.kind, address: place.address, perCore: spans.perCore, since: since,
+			named: place.named, kind: place.kind, address: place.address, perCore: one.perCore, since: since,
 			until: p.freed(place.named, place.address, since),
 		}
 	}

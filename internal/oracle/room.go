@@ -78,6 +78,9 @@ func (m *L1Results) Room(name string, cores l1.CoreRangeSet) (room l1.Range, ok 
 			}
 		}
 	}
+	if g := c.grid; g != nil && cores.Len() == 0 {
+		cores = setOf(rect{core{}, core{int(g.cols) - 1, int(g.rows) - 1}}.cores())
+	}
 	room, err := f.Room(cores, device())
 	if err != nil {
 		panic(err)
