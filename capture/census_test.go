@@ -32,8 +32,8 @@ func TestListsAreSpans(t *testing.T) {
 	}
 	require.Equal(t, []uint64{3, 10, 11, 12, 100}, l.operations(l.places[place]))
 	require.Equal(t, []uint64{1, 2, 3, 10, 11, 12, 100, 101}, l.operations(l.devices[0]))
-	spans := l.places[place].spans
-	require.Equal(t, [][][2]int{{{2, 2}}, {{0, 2}}, {{0, 0}}}, [][][2]int{spans[1], spans[2], spans[3]})
+	spans, size := l.places[place], event.Some(uint64(64))
+	require.Equal(t, [][]listedSpan{{{2, 2, size}}, {{0, 2, size}}, {{0, 0, size}}}, spans[1:4])
 	require.Equal(t, event.Some(uint64(1)), l.first)
 
 	p := newPast(newMembers())
@@ -97,7 +97,7 @@ func TestListsTakeLittle(t *testing.T) {
 	}
 	spans := 0
 	for _, place := range l.places {
-		for _, s := range place.spans {
+		for _, s := range place {
 			spans += len(s)
 		}
 	}
@@ -137,7 +137,7 @@ func TestTensorFromBefore(t *testing.T) {
 	}{
 		"before the program": {func(s *script) { tensor(s, 0, 200_000); s.cb(0, "{[0-0 - 0-0]}", 111616, 100_000) }, replay.DoesNotFit},
 		"behind the program": {func(s *script) { s.cb(0, "{[0-0 - 0-0]}", 111616, 100_000); tensor(s, 0, 200_000) }, replay.DoesNotFit},
-		"where nothing runs": {func(s *script) { tensor(s, 1, 200_000); s.cb(0, "{[0-0 - 0-0]}", 111616, 100_000) }, replay.Fits},
+		"under another id":   {func(s *script) { tensor(s, 1, 200_000); s.cb(0, "{[0-0 - 0-0]}", 111616, 100_000) }, replay.CannotTell},
 		"in no L1":           {func(s *script) { tensor(s, 0, 1<<40); s.cb(0, "{[0-0 - 0-0]}", 111616, 100_000) }, replay.Fits},
 		"of a buffer of a node": {func(s *script) {
 			s.interleaved(0, 1_400_000, 64)

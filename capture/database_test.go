@@ -155,6 +155,7 @@ func TestDatabaseBetweenOperations(t *testing.T) {
 	require.Contains(t, toldIn(t, databaseOf(false, made, placed)), "hidden between-operations")
 	require.NotContains(t, toldIn(t, databaseOf(false, placed, made)), "hidden", "nothing comes after it")
 	other := databaseOf(true, made, still)
+	other["devices"] = append(other["devices"], append([]any{int64(3)}, other["devices"][1][1:]...)) // two chips have an L1 each
 	for _, row := range other[buffersTable][1:] {
 		row[1] = int64(3)
 	}

@@ -46,11 +46,10 @@ func TestEventsOfLateEnd(t *testing.T) {
 	}
 }
 
-// What an operation ran is remembered of each of its chips: a hit that its free confines to
-// one chip takes nothing from the others.
+// A hit runs on all chips where its function ran. A free of a chip alone, the end of a program, confines it to none.
 func TestEventsOfHitsOfOneChip(t *testing.T) {
 	events := toldFew(t, Options{}, member(4), member(5),
-		calls("false"), placeOn(4), placeOn(5), functionEnd,
+		calls("false"), freeOf(9), placeOn(4), placeOn(5), functionEnd,
 		calls("true"), freeOf(4), functionEnd,
 		calls("true"), freeOf(5), functionEnd,
 		calls("true"), freeOf(9), functionEnd)
@@ -61,7 +60,7 @@ func TestEventsOfHitsOfOneChip(t *testing.T) {
 			inferred = append(inferred, line[strings.Index(line, "run"):])
 		}
 	}
-	require.Equal(t, []string{"run 0 on 4:6-6 inferred\n", "run 0 on 5:9-9 inferred\n", "run 0 on 4:12-12 5:12-12 inferred\n"}, inferred)
+	require.Equal(t, []string{"run 0 on 4:7-7 5:7-7 inferred\n", "run 0 on 4:10-10 5:10-10 inferred\n", "run 0 on 4:13-13 5:13-13 inferred\n"}, inferred)
 }
 
 // What an inner function placed was placed in the one around it, which hides nothing then.

@@ -126,7 +126,7 @@ func (p *player) overlapping(a *alloc, now int64) (n int) {
 func (p *player) overlap(c *chip, a, b *alloc, now int64) bool {
 	backing := p.ids.has(a.owner, b.owner) || p.ids.has(b.owner, a.owner) || a.earlier && b.earlier
 	switch {
-	case a == b, !a.placed, !b.placed, !inL1(a.kind), !inL1(b.kind), a.proven, b.proven, b.until <= now, a.start == b.start && backing:
+	case a == b, !a.placed, !b.placed, !inL1(a.kind), !inL1(b.kind), b.until <= now, a.start == b.start && backing:
 		return false
 	}
 	cores := b.cores(c)
