@@ -20,16 +20,17 @@ type programs struct {
 	heralds  heralds
 	hidden   hiddenPrograms
 	absent   *absentees
-	noInfer  bool              // Options.NoInfer
-	err      *event.InputError // a program has no layout: the reading ends
-	call     call              // where the node at hand stands
-	starting []event.Event     // room for those of start
+	alike    map[device.ID]map[[2]uint64]bool // layouts.locals of what ran on each unit, if spread asks
+	noInfer  bool                             // Options.NoInfer
+	err      *event.InputError                // a program has no layout: the reading ends
+	call     call                             // where the node at hand stands
+	starting []event.Event                    // room for those of start
 }
 
 func newPrograms(g *ground, a *absentees, noInfer bool) *programs {
 	return &programs{
 		ground: g, layouts: newLayouts(len(g.known.partly) > 0), hits: newHits(), open: openRuns{units: g.units}, heralds: newHeralds(g.units),
-		hidden: hiddenPrograms{ran: map[hiddenRun]bool{}}, absent: a, noInfer: noInfer,
+		hidden: hiddenPrograms{ran: map[hiddenRun]bool{}}, absent: a, noInfer: noInfer, alike: map[device.ID]map[[2]uint64]bool{},
 	}
 }
 
@@ -188,10 +189,15 @@ func (p *programs) spread(starts []start) []start {
 				continue
 			}
 			r, ok := p.hits.ran[s.key][chip].find(func(r remembered) bool { return p.layouts.locals[r.program] == p.layouts.locals[s.what.program] })
-			if ok {
+			switch also[u] = true; {
+			case ok:
 				one := p.startOf(r, chip, of.at, s.what.op)
-				one.what.aborted, also[u] = s.what.aborted, true
+				one.what.aborted = s.what.aborted
 				starts = append(starts, one)
+			case p.alike[chip][p.layouts.locals[s.what.program]]: // by an operation that looks like another one
+				p.out.unlessPlan.add(hiddenNotShown, int64(of.at), s.what.op)
+			default:
+				delete(also, u)
 			}
 		}
 	}
@@ -242,6 +248,12 @@ func (p *programs) start(all []start, node uint64) {
 			p.units.ran++
 		}
 		s.what.persistent = p.known.lifts(s.unit.id)
+		if len(p.known.partly) > 0 {
+			if p.alike[s.unit.id] == nil {
+				p.alike[s.unit.id] = map[[2]uint64]bool{}
+			}
+			p.alike[s.unit.id][p.layouts.locals[s.what.program]] = true
+		}
 		if s.what.outside = !p.layouts.inside(s.what.program, p.grids.of(s.unit.id)); !s.what.outside {
 			p.heralds.wake(s.unit).begin(firstRun{s.what.program, s.first}, s.what.inferred)
 		}

@@ -208,6 +208,10 @@ func (p *player) runOnOthers(c *chip, run program, aborted bool) {
 				break
 			}
 		}
+		if !p.ranOn[once] && slices.ContainsFunc(d.runs, run.sameLocals) { // by an operation that looks like another one
+			p.ranOn[once] = true
+			p.hide("not-shown", !p.plan)
+		}
 	}
 }
 
