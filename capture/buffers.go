@@ -72,18 +72,17 @@ type buffers struct {
 	byNode map[uint64][]*buffer                   // in the order of their allocations
 	loose  map[addressKey][]*buffer               // of allocations that name no node
 
-	sliced  bool              // a free may name a buffer node of another slice, or none
-	made    counters          // buffer nodes that an allocation named
-	sharded uint64            // sharded buffers so far
-	tensors map[uint64]uint64 // tensors to come -> the buffer node that names them
-	newest  *node             // the last buffer node, while nothing followed it: last
+	sliced  bool     // a free may name a buffer node of another slice, or none
+	made    counters // buffer nodes that an allocation named
+	sharded uint64   // sharded buffers so far
+	newest  *node    // the last buffer node, while nothing followed it: last
 	last    node
 }
 
 func newBuffers(known *knowledge) *buffers {
 	return &buffers{
 		known: known, live: map[device.ID]map[fit.BufferID]*buffer{}, byNode: map[uint64][]*buffer{}, loose: map[addressKey][]*buffer{},
-		tensors: map[uint64]uint64{}, made: counters{},
+		made: counters{},
 	}
 }
 
@@ -92,17 +91,10 @@ func (l *buffers) next() fit.BufferID {
 	return l.serial
 }
 
-// node records that operations know a buffer, and which tensors belong to it.
+// node records that operations know a buffer.
 func (l *buffers) node(n *node) {
 	l.last = *n
 	l.newest = &l.last
-	added := 0
-	for _, c := range n.Connections {
-		if c > n.Counter && len(l.tensors) < maxTensors && added < 8 {
-			l.tensors[c] = n.Counter
-			added++
-		}
-	}
 }
 
 // earlier returns the last buffer node if the node that follows it does not allocate

@@ -3,6 +3,7 @@ package capture
 import (
 	"bytes"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,15 +25,15 @@ func TestListsAreSpans(t *testing.T) {
 	place := listedPlace{named: 0, address: 4096, kind: fit.KindL1}
 	for _, at := range []uint64{1, 10, 100, 101, 11, 12, 2, 3} {
 		l.add(listedBuffer{at: at, begins: true})
-		l.add(listedBuffer{at: at, kind: fit.KindDRAM})
+		l.add(listedBuffer{at: at, typed: true, kind: fit.KindDRAM, address: event.Some(uint64(1 << 20))})
 		if at >= 3 && at <= 100 {
-			l.add(listedBuffer{at: at, kind: fit.KindL1, address: 4096, perCore: 64})
+			l.add(listedBuffer{at: at, typed: true, kind: fit.KindL1, address: event.Some(uint64(4096)), perCore: event.Some(uint64(64))})
 		}
 	}
 	require.Equal(t, []uint64{3, 10, 11, 12, 100}, l.operations(l.places[place]))
 	require.Equal(t, []uint64{1, 2, 3, 10, 11, 12, 100, 101}, l.operations(l.devices[0]))
-	spans := l.places[place].spans
-	require.Equal(t, [][][2]int{{{2, 2}}, {{0, 2}}, {{0, 0}}}, [][][2]int{spans[1], spans[2], spans[3]})
+	spans, size := l.places[place], event.Some(uint64(64))
+	require.Equal(t, [][]listedSpan{{{2, 2, size}}, {{0, 2, size}}, {{0, 0, size}}}, spans[1:4])
 	require.Equal(t, event.Some(uint64(1)), l.first)
 
 	p := newPast(newMembers())
@@ -55,12 +56,11 @@ func TestListsInReports(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "report.json")
 	for _, text := range []string{"{" + graph + "," + rows + "}", "{" + rows + "," + graph + "}"} {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-		events, void := toldBy(t, path, Options{})
-		require.NotEmpty(t, void)
+		events := eventsOf(t, path, Options{})
 		require.Contains(t, summary(events), "0 allocate 1 l1 on [0] [8192,8256)\n")
-		once, err := told([]byte(text), Options{})
+		onPipe, err := copied(piped([]byte(text), Options{}))
 		require.NoError(t, err)
-		require.Contains(t, summary(once), "hidden residents-late")
+		require.Equal(t, events, onPipe)
 	}
 	for _, test := range []struct{ section, wrong string }{
 		{`{"x":[]}`, "per_operation_buffers: is no list of the buffers of an operation"},
@@ -72,16 +72,16 @@ func TestListsInReports(t *testing.T) {
 	} {
 		text := "{" + graph + `,"per_operation_buffers":` + test.section + "}"
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-		events, _ := toldBy(t, path, Options{})
+		events := eventsOf(t, path, Options{})
 		last := slices.DeleteFunc(events, func(e *event.Event) bool { return e.Code != hiddenUnreadable })
 		require.Len(t, last, 1, test.section)
 		require.Contains(t, last[0].Detail, test.wrong)
 		require.Equal(t, int64(1), last[0].Count)
 	}
-	_, err := told([]byte("{"+graph+`,"per_operation_buffers":{"0":[{"device_id":0]}}`), Options{})
+	_, err := copied(piped([]byte("{"+graph+`,"per_operation_buffers":{"0":[{"device_id":0]}}`), Options{}))
 	require.Error(t, err)
 	for _, harmless := range []string{"null", `{}`, `{"0":[]}`, `{"0":[{"device_id":0,"address":8192,"buffer_type":0}]}`} {
-		events, err := told([]byte("{"+graph+`,"per_operation_buffers":`+harmless+"}"), Options{})
+		events, err := copied(piped([]byte("{"+graph+`,"per_operation_buffers":`+harmless+"}"), Options{}))
 		require.NoError(t, err)
 		require.NotContains(t, summary(events), "hidden")
 	}
@@ -92,12 +92,12 @@ func TestListsTakeLittle(t *testing.T) {
 	var l census
 	for at := range uint64(20_000) {
 		for b := range uint64(20) {
-			l.add(listedBuffer{at: at, kind: fit.KindL1, address: 4096 + 64*b, perCore: 64})
+			l.add(listedBuffer{at: at, typed: true, kind: fit.KindL1, address: event.Some(4096 + 64*b), perCore: event.Some(uint64(64))})
 		}
 	}
 	spans := 0
 	for _, place := range l.places {
-		for _, s := range place.spans {
+		for _, s := range place {
 			spans += len(s)
 		}
 	}
@@ -126,57 +126,48 @@ func TestListsOfManyRows(t *testing.T) {
 	require.Equal(t, 10_001, count)
 }
 
-// A tensor alone shows a buffer from before the capture. A file compares programs with it. A pipe knows the tensor
-// too late, and cannot tell that everything fits.
-func TestTensorFromBeforeInAPipe(t *testing.T) {
+// A tensor alone shows a buffer from before the capture. Programs are compared with it, wherever it stands.
+func TestTensorFromBefore(t *testing.T) {
 	tensor := func(s *script, id int, address uint64) {
 		s.add("tensor", params{"device_id": id, "address": address, "buffer_type": 1, "memory_config": "MemoryConfig(shard_spec=std::nullopt)"})
 	}
 	for name, one := range map[string]struct {
 		of   func(s *script)
-		late bool
+		want replay.Answer
 	}{
-		"before the program": {func(s *script) { tensor(s, 0, 200_000); s.cb(0, "{[0-0 - 0-0]}", 111616, 100_000) }, true},
-		"behind the program": {func(s *script) { s.cb(0, "{[0-0 - 0-0]}", 111616, 100_000); tensor(s, 0, 200_000) }, true},
-		"where nothing runs": {func(s *script) { tensor(s, 1, 200_000); s.cb(0, "{[0-0 - 0-0]}", 111616, 100_000) }, false},
-		"in no L1":           {func(s *script) { tensor(s, 0, 1<<40); s.cb(0, "{[0-0 - 0-0]}", 111616, 100_000) }, false},
+		"before the program": {func(s *script) { tensor(s, 0, 200_000); s.cb(0, "{[0-0 - 0-0]}", 111616, 100_000) }, replay.DoesNotFit},
+		"behind the program": {func(s *script) { s.cb(0, "{[0-0 - 0-0]}", 111616, 100_000); tensor(s, 0, 200_000) }, replay.DoesNotFit},
+		"under another id":   {func(s *script) { tensor(s, 1, 200_000); s.cb(0, "{[0-0 - 0-0]}", 111616, 100_000) }, replay.CannotTell},
+		"in no L1":           {func(s *script) { tensor(s, 0, 1<<40); s.cb(0, "{[0-0 - 0-0]}", 111616, 100_000) }, replay.Fits},
 		"of a buffer of a node": {func(s *script) {
 			s.interleaved(0, 1_400_000, 64)
 			s.cb(0, "{[0-0 - 0-0]}", 111616, 100_000)
 			tensor(s, 0, 1_400_000)
-		}, false},
+		}, replay.Fits},
 	} {
 		s := &script{}
 		one.of(s)
-		file, pipe := bothWays(t, s)
-		require.Equal(t, one.late, file.Judge(replay.Terms{}).Answer == replay.DoesNotFit, name)
-		require.Equal(t, one.late, pipe.Judge(replay.Terms{}).Answer == replay.CannotTell, name)
-		require.Equal(t, one.late, slices.Contains(pipe.Untold(), replay.CodeResidentsLate), name)
+		require.Equal(t, one.want, s.replay(t, Options{}).Judge(replay.Terms{}).Answer, name)
 	}
 }
 
-// A free shows a buffer that was gone before any program ran: no program is judged beside it. A file knows where it lay.
-// A pipe does not, and cannot tell whether a budget was kept, or whether there was room.
-func TestFreeBeforeProgramsInAPipe(t *testing.T) {
+// A free shows a buffer that was gone before any program ran: no program is judged beside it. A budget and the question
+// for room count it.
+func TestFreeBeforePrograms(t *testing.T) {
 	s := &script{}
 	s.add("capture_start", params{})
 	s.add("buffer_deallocate", params{"device_id": 0, "address": 300_000, "type": "L1", "size": 1_000_000, "max_size_per_bank": 1_000_000})
 	s.cb(0, "{[0-0 - 0-0]}", 111616, 64)
 	budget, err := replay.ParseBudget("50%")
 	require.NoError(t, err)
-	for once, want := range map[bool][3]replay.Answer{
-		false: {replay.Fits, replay.DoesNotFit, replay.DoesNotFit},
-		true:  {replay.Fits, replay.CannotTell, replay.CannotTell},
-	} {
-		path := filepath.Join(t.TempDir(), "few.json")
-		require.NoError(t, os.WriteFile(path, []byte(s.text(t)), 0o600))
-		in := Input{Path: path}.Events(Options{})
-		if once {
-			in = NewReader(strings.NewReader(s.text(t)), "pipe").Events(Options{})
-		}
+	path := filepath.Join(t.TempDir(), "few.json")
+	require.NoError(t, os.WriteFile(path, []byte(s.text(t)), 0o600))
+	for _, in := range []iter.Seq2[*event.Event, error]{Input{Path: path}.Events(Options{}), piped([]byte(s.text(t)), Options{})} {
 		r, err := replay.Run("few", in, replay.Options{Room: &replay.RoomQuestion{Size: 1_300_000}})
 		require.NoError(t, err)
-		require.Equal(t, want, [3]replay.Answer{r.Judge(replay.Terms{}).Answer, r.Judge(replay.Terms{Budget: &budget}).Answer, r.Room(nil).Answer}, "once %t", once)
+		require.Equal(t, replay.Fits, r.Judge(replay.Terms{}).Answer)
+		require.Equal(t, replay.DoesNotFit, r.Judge(replay.Terms{Budget: &budget}).Answer)
+		require.Equal(t, replay.DoesNotFit, r.Room(nil).Answer)
 	}
 }
 
@@ -191,7 +182,5 @@ func TestBufferOfAMeshIsNotedOnce(t *testing.T) {
 	for chip := range 4 {
 		s.cb(chip, "{[0-0 - 0-0]}", 111616, 64)
 	}
-	file, pipe := bothWays(t, s)
-	require.Equal(t, int64(2), file.Count(replay.CodeBufferUnsized))
-	require.Equal(t, int64(2), pipe.Count(replay.CodeBufferUnsized))
+	require.Equal(t, int64(2), s.replay(t, Options{}).Count(replay.CodeBufferUnsized))
 }

@@ -154,11 +154,8 @@ func TestDatabaseOfRanks(t *testing.T) {
 			fmt.Fprintf(&got, " %d", n)
 		}
 		got.WriteString("\n")
-		var events []*event.Event
-		for e, err := range in.Events(Options{Ahead: true}) {
-			require.NoError(t, err)
-			events = append(events, new(*e))
-		}
+		events, err := copied(in.Events(Options{}))
+		require.NoError(t, err)
 		got.WriteString(summary(events))
 	}
 	require.Equal(t, strings.TrimLeft(wantOfRanks, "\n"), got.String())

@@ -46,7 +46,10 @@ func (g *ground) declare() {
 
 func (g *ground) declaration(id device.ID) event.Event {
 	of := g.grids.of(id)
-	e := event.Event{Kind: event.KindDevice, Device: id, Role: g.known.members.role(id), Chips: g.known.members.chips[id]}
+	e := event.Event{Kind: event.KindDevice, Device: id, Role: g.known.members.role(id)}
+	if e.Role == event.RoleMesh {
+		e.Chips = g.known.members.chips[id]
+	}
 	e.Spec, e.From = g.specs.of(id)
 	e.Spec.Cols, e.Spec.Rows = of.cols, of.rows
 	e.From.Grid = of.from

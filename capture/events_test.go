@@ -11,21 +11,12 @@ import (
 
 // TestTeller drives the last stage of a reading alone: events come out in the order in which they go in.
 func TestTeller(t *testing.T) {
-	for name, c := range map[string]struct {
-		events *events
-		want   []uint64 // nodes
-	}{
-		"all":    {newEvents(), []uint64{0, 1, 2}},
-		"silent": {&events{mute: true}, nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			for n := range uint64(3) {
-				c.events.tell(&event.Event{Kind: event.KindFree, Node: n})
-			}
-			require.Equal(t, c.want, flushed(t, c.events))
-			require.Empty(t, flushed(t, c.events), "comes out once")
-		})
+	one := newEvents()
+	for n := range uint64(3) {
+		one.tell(&event.Event{Kind: event.KindFree, Node: n})
 	}
+	require.Equal(t, []uint64{0, 1, 2}, flushed(t, one))
+	require.Empty(t, flushed(t, one), "comes out once")
 }
 
 func TestTellerBlocks(t *testing.T) {
@@ -75,22 +66,17 @@ func flushed(t *testing.T, one *events) (nodes []uint64) {
 // TestHeraldsAlone drives the heralds without the other parts: what frees announce, and what they end.
 func TestHeraldsAlone(t *testing.T) {
 	known := newMembers()
-	known.member(8, 0)
+	known.join(8, 0)
 	u := newUnits(known)
 	for _, id := range []device.ID{0, 1, 8} {
 		u.add(&unit{id: id})
 	}
 	h, chip, other := newHeralds(u), u.byID[0], u.byID[1]
-	h.announce(8, 4, false)
-	require.True(t, h.again(8))
-	require.Equal(t, workload{at: 4, most: 2, found: 1}, h.wake(chip).workload, "two programs of its mesh")
+	h.announce(8, 4)
+	h.again(8)
+	require.Equal(t, workload{at: 4, by: 8, most: 2, found: 1}, h.wake(chip).workload, "two programs of its mesh")
 	require.Equal(t, workload{}, h.wake(other).workload, "no chip of the mesh")
-	require.True(t, h.several())
-	h.announce(8, 9, false)
+	h.announce(8, 9)
 	require.False(t, h.awake.has(chip))
 	require.True(t, h.awake.has(other))
-
-	h.announce(3, 11, true) // before it is known to be a mesh
-	require.False(t, h.wrong(8, 1, nil, 12))
-	require.True(t, h.wrong(8, 3, nil, 12), "it was taken for a free of an operation")
 }

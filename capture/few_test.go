@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -59,7 +60,6 @@ func toldOf(t *testing.T, given []string) (lines []string) {
 // few is a section: one capture.
 type few struct {
 	opt    Options
-	once   bool // read as a pipe is
 	specs  bool // shows the specs of devices, too
 	nodes  []string
 	around string // sections of a report behind the graph
@@ -81,8 +81,6 @@ func (c *few) take(t *testing.T, line string) {
 	case "base":
 		_, err := fmt.Sscan(rest, &c.opt.Base)
 		require.NoError(t, err)
-	case "once":
-		c.once = true
 	case "specs":
 		c.specs = true
 	case "report":
@@ -109,41 +107,26 @@ func (c *few) input(t *testing.T) Input {
 	return Input{Path: path}
 }
 
-// log returns the event log of an input. A second reading stands alone, behind a line that says so.
+// log returns the event log of an input. That of the same text on a pipe is the same.
 func (c *few) log(t *testing.T, in Input) string {
+	t.Helper()
+	text := logOf(t, in.Events(c.opt))
+	require.Equal(t, text, logOf(t, NewReader(pipe{strings.NewReader(c.text())}, in.Path).Events(c.opt)), "on a pipe")
+	return text
+}
+
+// logOf writes events as a log. An error stands in a line of its own.
+func logOf(t *testing.T, events iter.Seq2[*event.Event, error]) string {
 	t.Helper()
 	var b bytes.Buffer
 	w := event.NewWriter(&b)
-	events := in.Events(c.opt)
-	if c.once {
-		events = NewReader(strings.NewReader(c.text()), "few.json").Events(c.opt)
-	}
 	for e, err := range events {
 		if err != nil {
 			fmt.Fprintf(&b, "refused: %s\n", err)
 			break
 		}
-		if e.Kind == event.KindAgain {
-			b.Reset()
-			fmt.Fprintf(&b, "again, after node %d\n", e.Node)
-			w = event.NewWriter(&b)
-			continue
-		}
-		require.NoError(t, w.Write(e), "%q", c.nodes)
-	}
-	if c.once {
-		return b.String()
-	}
-	c.opt.Ahead = true
-	var ahead bytes.Buffer
-	w = event.NewWriter(&ahead)
-	for e, err := range in.Events(c.opt) {
-		if err != nil {
-			return b.String()
-		}
 		require.NoError(t, w.Write(e))
 	}
-	require.True(t, strings.HasSuffix(b.String(), ahead.String()), "%q read ahead: %s", c.nodes, ahead.String())
 	return b.String()
 }
 

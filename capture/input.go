@@ -132,7 +132,7 @@ func isAnswer(path string) bool {
 	defer func() { _ = f.Close() }() // open for reading only
 	plain := packed.Open(f)
 	defer plain.Close()
-	start, _, _ := packed.Peek(plain)
+	start, _, _ := packed.Peek(plain, func([]byte) bool { return false })
 	return strings.HasPrefix(strings.Join(strings.Fields(string(start)), ""), `{"schema":"cbl1.`)
 }
 

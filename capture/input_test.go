@@ -175,8 +175,12 @@ func TestClose(t *testing.T) {
 	r, err := in.open()
 	require.NoError(t, err)
 	require.NoError(t, r.shut())
-	require.NoError(t, r.shut())
-	for _, err := range r.nodes() {
+	require.ErrorIs(t, r.shut(), os.ErrClosed)
+	again := NewReader(strings.NewReader(two), "")
+	for _, err := range again.Events(Options{}) {
+		require.NoError(t, err)
+	}
+	for _, err := range again.Events(Options{}) {
 		require.ErrorContains(t, err, "is read already, or closed")
 	}
 	require.NoError(t, NewReader(strings.NewReader(two), "").shut())

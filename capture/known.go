@@ -124,8 +124,8 @@ func (k *knownShards) set(ordinal uint64, s shards) {
 }
 
 func (k *knownShards) get(ordinal uint64) (s shards) {
-	if i := k.of[ordinal]; i > 0 {
-		return k.kinds[i-1]
+	if ordinal < uint64(len(k.of)) && k.of[ordinal] > 0 { // there are more in a file that changes between its readings
+		s = k.kinds[k.of[ordinal]-1]
 	}
 	return s
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/internal/testkit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -33,31 +35,6 @@ func captures(t testing.TB) (files []string) {
 		}
 	}
 	return files
-}
-
-// told returns the events of a capture that is read once, up to the error if there is one.
-func told(data []byte, opt Options) (events []*event.Event, err error) {
-	for e, err := range NewReader(bytes.NewReader(data), "laws.json").Events(opt) {
-		if err != nil {
-			return events, err
-		}
-		events = append(events, new(*e))
-	}
-	return events, nil
-}
-
-// toldBy returns the events of a file, and those before it began again.
-func toldBy(t require.TestingT, path string, opt Options) (events, void []*event.Event) {
-	for e, err := range (Input{Path: path}).Events(opt) {
-		require.NoError(t, err)
-		if e.Kind == event.KindAgain {
-			require.Nil(t, void, "told three times")
-			events, void = nil, events
-			continue
-		}
-		events = append(events, new(*e))
-	}
-	return events, void
 }
 
 // laws hold a stream against what must be true of every stream.
@@ -225,72 +202,56 @@ func requireLaws(t require.TestingT, events []*event.Event, data []byte) {
 	require.Equal(t, nodes, events[len(events)-1].Nodes)
 }
 
-// TestLaws checks the events of every capture here against laws that hold for all captures.
+// TestLaws checks the events of every capture here against laws that hold for all captures. The file, a pipe and a
+// compressed pipe have the same events.
 func TestLaws(t *testing.T) {
 	for _, file := range captures(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			data, err := os.ReadFile(file)
 			require.NoError(t, err)
 			for _, opt := range []Options{{}, {NoInfer: true, L1Small: event.Some(uint64(4096)), Arch: l1.Wormhole}} {
-				once, err := told(data, opt)
-				require.NoError(t, err)
-				requireLaws(t, once, data)
-				again, err := told(data, opt)
-				require.NoError(t, err)
-				require.Equal(t, once, again)
-
-				whole, void := toldBy(t, file, opt)
+				whole := eventsOf(t, file, opt)
 				requireLaws(t, whole, data)
-				if void == nil {
-					last := len(once) - 1 // the name of the file may say the rank
-					require.Equal(t, once[:last], whole[:last])
-				} else {
-					require.Equal(t, once[:len(void)], void)
+				for _, source := range [][]byte{data, testkit.Gzip(t, bytes.NewReader(data))} {
+					events, err := copied(piped(source, opt))
+					require.NoError(t, err)
+					last := len(whole) - 1 // the name of the file may say the rank
+					require.Equal(t, whole[:last], events[:last])
+					events[last].Rank = whole[last].Rank
+					require.Equal(t, whole, events)
 				}
-				opt.Ahead = true
-				ahead, void := toldBy(t, file, opt)
-				require.Nil(t, void)
-				require.Equal(t, whole, ahead)
 			}
 		})
 	}
 }
 
-// TestCuts checks that a cut capture yields the first events of the whole one, and then an
-// error that names the place of the cut.
+// TestCuts checks that a cut capture has no events, and an error that names the place of the cut.
 func TestCuts(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, file := range captures(t) {
 		data, err := os.ReadFile(file)
 		require.NoError(t, err)
-		whole, err := told(data, Options{})
-		require.NoError(t, err)
 		for range 50 {
 			n := random.IntN(len(bytes.TrimSpace(data)))
-			events, err := told(data[:n], Options{})
-			require.Error(t, err)
+			events, err := copied(piped(data[:n], Options{}))
+			require.Empty(t, events, "%s cut at %d", file, n)
 			var input *event.InputError
-			require.True(t, errors.As(err, &input))
+			require.ErrorAs(t, err, &input)
 			require.True(t, errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, event.ErrNotCapture), "%v", err)
-			require.LessOrEqual(t, len(events), len(whole))
-			if len(events) > 0 {
-				require.Equal(t, whole[:len(events)], events, "%s cut at %d", file, n)
-			}
 		}
 	}
 }
 
 // TestStops checks that no event follows once the caller stops.
 func TestStops(t *testing.T) {
-	file := "testdata/late_mesh.json"
-	whole, _ := toldBy(t, file, Options{})
-	for _, in := range []func() func(func(*event.Event, error) bool){
-		func() func(func(*event.Event, error) bool) { return Input{Path: file}.Events(Options{}) },
-		func() func(func(*event.Event, error) bool) { return Input{Path: file}.Events(Options{Ahead: true}) },
-	} {
-		for most := 1; most < len(whole); most++ {
+	const file = "testdata/late_mesh.json"
+	data, err := os.ReadFile(file)
+	require.NoError(t, err)
+	whole := eventsOf(t, file, Options{})
+	for most := 1; most < len(whole); most++ {
+		for _, events := range []iter.Seq2[*event.Event, error]{Input{Path: file}.Events(Options{}), piped(data, Options{})} {
 			n := 0
-			for _, err := range in() {
+			for _, err := range events {
 				require.NoError(t, err)
 				if n++; n == most {
 					break
@@ -310,9 +271,6 @@ func summary(events []*event.Event) string {
 		switch e.Kind {
 		case event.KindDevice:
 			fmt.Fprintf(&b, " %d %s %v", e.Device, e.Role, e.Chips)
-			if e.Like.OK {
-				fmt.Fprintf(&b, " like %d", e.Like.V)
-			}
 		case event.KindProgram:
 			fmt.Fprintf(&b, " %d:", e.Program)
 			for _, cb := range e.CBs {
@@ -354,17 +312,13 @@ func TestEventsOfLog(t *testing.T) {
 		want = append(want, new(*e))
 	}
 	require.Len(t, want, 3)
-	for _, ahead := range []bool{false, true} {
-		events, void := toldBy(t, path, Options{Ahead: ahead})
-		require.Nil(t, void)
-		require.Equal(t, want, events)
-	}
-	events, err := told([]byte(text), Options{})
+	require.Equal(t, want, eventsOf(t, path, Options{}))
+	events, err := copied(piped([]byte(text), Options{}))
 	require.NoError(t, err)
-	require.Len(t, events, 3)
-	events, err = told([]byte(text+"[]\n"), Options{})
+	require.Equal(t, want, events)
+	events, err = copied(piped([]byte(text+"[]\n"), Options{}))
 	require.Error(t, err)
-	require.Len(t, events, 3)
+	require.Equal(t, want, events)
 	for _, err := range NewReader(strings.NewReader(text), path).Events(Options{}) {
 		require.NoError(t, err)
 		break // and no event follows
@@ -429,7 +383,7 @@ func TestMemoryFollowsPrograms(t *testing.T) {
 	const rounds = 4000
 	var heap []uint64
 	runs, programs := 0, 0
-	for e, err := range NewReader(&loop{rounds: rounds}, "loop.json").Events(Options{}) {
+	for e, err := range NewReader(&loop{rounds: rounds}, "loop.json").Events(Options{TempDir: t.TempDir()}) {
 		require.NoError(t, err)
 		switch e.Kind {
 		case event.KindProgram:
@@ -454,7 +408,7 @@ func TestMemoryFollowsPrograms(t *testing.T) {
 func BenchmarkEvents(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		for _, err := range NewReader(&loop{rounds: 1000}, "loop.json").Events(Options{}) {
+		for _, err := range NewReader(&loop{rounds: 1000}, "loop.json").Events(Options{TempDir: b.TempDir()}) {
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -471,8 +425,8 @@ func FuzzEvents(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		once, err := told(data, Options{})
-		again, errAgain := told(data, Options{})
+		once, err := copied(piped(data, Options{}))
+		again, errAgain := copied(NewReader(bytes.NewReader(data), "pipe.json").Events(Options{}))
 		require.Equal(t, once, again)
 		require.Equal(t, err, errAgain)
 		if event.IsLog(data) {

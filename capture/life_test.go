@@ -19,8 +19,8 @@ func TestLivesAgreeWithList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		members := newMembers()
 		p := newPast(members)
-		members.member(7, 0)
-		members.member(7, 1)
+		members.join(7, 0)
+		members.join(7, 1)
 		p.time.listable = rapid.Bool().Draw(t, "each life counts")
 		id := rapid.SampledFrom([]device.ID{event.NoDevice, 0, 1, 2, 7})
 		var alive []*buffer
@@ -97,7 +97,7 @@ func TestListsOfManyPlaces(t *testing.T) {
 		p := newPast(newMembers())
 		for at := range lists {
 			p.census.add(listedBuffer{begins: true, at: at})
-			p.census.add(listedBuffer{at: at, kind: fit.KindL1, address: 4096 + 64*at, perCore: 64})
+			p.census.add(listedBuffer{at: at, typed: true, kind: fit.KindL1, address: event.Some(4096 + 64*at), perCore: event.Some(uint64(64))})
 		}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)

@@ -85,7 +85,7 @@ func TestMemoryFollowsNames(t *testing.T) {
 				runtime.ReadMemStats(&now)
 				require.Less(t, int64(now.HeapAlloc)-int64(before.HeapAlloc), int64(64<<20), "after %d buffers", told)
 			}
-			for e, err := range NewReader(from, "nest.json").Events(Options{}) {
+			for e, err := range NewReader(from, "nest.json").Events(Options{TempDir: t.TempDir()}) {
 				require.NoError(t, err)
 				if e.Kind != event.KindAllocate {
 					continue
@@ -104,7 +104,7 @@ func TestMemoryFollowsNames(t *testing.T) {
 // The path of functions is what joining all names makes, clipped.
 func TestPathIsClipped(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		o := newOperations(newKnowledge())
+		o := newOperations(newKnowledge(newMembers()))
 		var stack []string
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			switch draw := rapid.IntRange(0, 5).Draw(t, "step"); {
@@ -170,7 +170,7 @@ func TestCutNamesDiffer(t *testing.T) {
 		return "[" + b.String()[1:] + "]"
 	}
 	tell := func(text string) (out []string, programs []string) {
-		events, err := told([]byte(text), Options{})
+		events, err := copied(piped([]byte(text), Options{}))
 		require.NoError(t, err)
 		for _, e := range events {
 			if e.Kind == event.KindRun {

@@ -48,10 +48,14 @@ func TestOperationsAlone(t *testing.T) {
 		"a free behind the last start": {[]node{free, start("f", unknown), end}, "||f ends"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := newOperations(newKnowledge())
+			s := newSurvey(NewReader(nil, ""), newMembers())
+			for i := range c.nodes {
+				c.nodes[i].Counter = uint64(i)
+				s.next(&c.nodes[i])
+			}
+			o := newOperations(s.known)
 			var got []string
-			for i, n := range c.nodes {
-				n.Counter = uint64(i)
+			for _, n := range c.nodes {
 				got = append(got, textOf(o.next(&n, false)))
 			}
 			require.Equal(t, c.want, strings.Join(got, "|"))

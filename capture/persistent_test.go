@@ -2,13 +2,10 @@ package capture
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/replay"
 )
 
@@ -56,10 +53,7 @@ func TestPersistentPages(t *testing.T) {
 		{"the other program is global", func(_, _, zero params) { zero["globally_allocated"] = "1" }, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "capture.json")
-			require.NoError(t, os.WriteFile(path, []byte(lowL1(t, test.change)), 0o600))
-			got, err := resultOf(Input{Path: path}, Options{})
-			require.NoError(t, err)
+			got := replayFile(t, lowL1(t, test.change), Options{})
 			count := int64(0)
 			for _, a := range got.Anomalies {
 				if a.Code == replay.CodePersistentL1 {
@@ -83,10 +77,7 @@ func TestPersistentPagesBelowAMixedProgram(t *testing.T) {
 		s.cb(0, "{[0-0 - 1-1]}", 114688, 64)
 		s.cb(0, "{[0-0 - 1-1]}", 0, 64)
 	})
-	path := filepath.Join(t.TempDir(), "capture.json")
-	require.NoError(t, os.WriteFile(path, []byte(s.text(t)), 0o600))
-	got, err := resultOf(Input{Path: path}, Options{})
-	require.NoError(t, err)
+	got := replayFile(t, s.text(t), Options{})
 	require.NotContains(t, fmt.Sprint(got.Anomalies), replay.CodePersistentL1)
 	require.EqualValues(t, 1, got.Checks.Failed, "the buffer is an ordinary one")
 }
@@ -103,25 +94,7 @@ func TestPersistentPagesOfALateMesh(t *testing.T) {
 		})
 	}
 	s.member(1, 0)
-	path := filepath.Join(t.TempDir(), "capture.json")
-	require.NoError(t, os.WriteFile(path, []byte(s.text(t)), 0o600))
-	got, err := resultOf(Input{Path: path}, Options{})
-	require.NoError(t, err)
+	got := replayFile(t, s.text(t), Options{})
 	require.Contains(t, fmt.Sprint(got.Untold()), replay.CodePersistentL1)
-	require.NotContains(t, fmt.Sprint(got.Untold()), replay.CodeLayoutLate)
 	require.Zero(t, got.Checks.Failed)
-}
-
-// A capture that is read once shows persistent pages too late.
-func TestPersistentPagesOnAPipe(t *testing.T) {
-	events, err := told([]byte(lowL1(t, func(_, _, _ params) {})), Options{})
-	require.NoError(t, err)
-	late := ""
-	for _, e := range events {
-		require.False(t, e.Kind == event.KindRun && e.Persistent)
-		if e.Code == noteLayoutLate {
-			late = e.Detail
-		}
-	}
-	require.Equal(t, "persistent L1", late)
 }

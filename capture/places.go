@@ -285,8 +285,10 @@ func (p *places) execute(s *step) {
 // shownOnMesh reports whether what a chip executes is shown under the id of its mesh.
 func (p *places) shownOnMesh(chip device.ID) bool {
 	for _, u := range p.units.meshesOf(chip) {
-		p.complete(p.at, p.programs.open.of(u))
-		if u.id != event.NoDevice && len(u.since.programs) > 0 {
+		if u.id == event.NoDevice {
+			continue
+		}
+		if p.complete(p.at, p.programs.open.of(u)); len(u.since.programs) > 0 {
 			return true
 		}
 	}

@@ -31,6 +31,7 @@ type Reader struct {
 	used   bool
 	opened openFile
 	spool  *spool                                     // of a source that cannot seek
+	most   int64                                      // bytes that it keeps
 	part   *part                                      // of a database, read instead of src; nil if it is a file
 	log    func(iter.Seq2[*event.Event, error]) error // reads an event log; nil = refuse it
 }
@@ -46,7 +47,7 @@ type openFile struct {
 // NewReader returns a Reader of the capture in r: JSON in any dialect, plain or
 // compressed with gzip or zstd. The name file is only shown in errors.
 func NewReader(r io.Reader, file string) *Reader {
-	return &Reader{document: document{file: file}, src: r}
+	return &Reader{document: document{file: file}, src: r, most: maxSpool}
 }
 
 // shut closes the files that a Reader has opened.
@@ -78,10 +79,11 @@ func (r *Reader) changed() error {
 }
 
 // keep prepares the source to be read again. Of a source that cannot seek, a copy is kept from here on.
-func (r *Reader) keep(dir string) (err error) {
+func (r *Reader) keep(dir string) {
 	if r.part != nil {
-		return nil
+		return
 	}
+	var err error
 	seeker, seeks := r.src.(io.Seeker)
 	if f, ok := r.src.(interface{ Stat() (fs.FileInfo, error) }); ok { // others than regular files may seek, to nowhere
 		info, err := f.Stat()
@@ -90,12 +92,12 @@ func (r *Reader) keep(dir string) (err error) {
 		}
 	}
 	if seeks {
-		r.start, err = seeker.Seek(0, io.SeekCurrent)
-		return err
+		if r.start, err = seeker.Seek(0, io.SeekCurrent); err == nil {
+			return
+		}
 	}
-	r.spool = &spool{src: r.src, dir: dir}
+	r.spool = &spool{src: r.src, dir: dir, most: r.most}
 	r.src = r.spool
-	return nil
 }
 
 // again returns a Reader of the same input from its start. The one before it is not read any more.
@@ -141,6 +143,9 @@ func (r *Reader) run() error {
 	if errors.Is(err, errStop) {
 		return err
 	}
+	if r.spool != nil && r.spool.err != nil { // whatever the reader of compressed data says of it
+		return &event.InputError{File: r.file, Node: -1, Reason: r.spool.reason, Err: r.spool.err}
+	}
 	// This is the true reason of any other error.
 	if changed := r.changed(); changed != nil {
 		return &event.InputError{File: r.file, Node: -1, Reason: changed.Error(), Err: changed}
@@ -171,7 +176,7 @@ func (r *Reader) told(events iter.Seq2[*event.Event, error], what string) error 
 
 // text reads the whole input.
 func (r *Reader) text(plain *packed.Stream) error {
-	start, rest, err := packed.Peek(plain)
+	start, rest, err := packed.Peek(plain, func(start []byte) bool { return event.IsLog(start) || wire.IsLines(start) })
 	if event.IsLog(start) {
 		return r.eventLog(rest, plain.Format != "")
 	}

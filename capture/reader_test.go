@@ -330,7 +330,7 @@ func TestReportUnreadable(t *testing.T) {
 			require.Equal(t, unreadRows{1, c.why}, info.Unread, report)
 			require.Equal(t, c.devices, info.Devices, report)
 			require.False(t, info.Rank.OK)
-			events, err := told([]byte(report), Options{})
+			events, err := copied(piped([]byte(report), Options{}))
 			require.NoError(t, err)
 			require.Contains(t, summary(events), "hidden unreadable", report)
 		}

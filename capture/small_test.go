@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -52,8 +51,7 @@ func TestSmallBytes(t *testing.T) {
 			for _, text := range []string{`{` + devices + `,"graph":` + graph + `}`, `{"graph":` + graph + `,` + devices + `}`} {
 				path := filepath.Join(t.TempDir(), "run.json")
 				require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-				r, err := resultOf(Input{Path: path}, Options{L1Small: c.option})
-				require.NoError(t, err)
+				r := bothWays(t, path, Options{L1Small: c.option})
 				for i, id := range []uint64{0, 2} {
 					spec := r.SpecOf(event.Some(id))
 					require.Equal(t, c.want[i], spec.L1Small, "device %d", id)
@@ -63,12 +61,6 @@ func TestSmallBytes(t *testing.T) {
 			}
 		})
 	}
-	// What can be read only once used none, and says so.
-	text := `{"graph":` + graph + `,"devices":[` + row(1, whole-16<<10) + `]}`
-	r, err := replay.Run("pipe", NewReader(strings.NewReader(text), "pipe").Events(Options{}), replay.Options{})
-	require.NoError(t, err)
-	require.Zero(t, r.SpecOf(event.Some(uint64(0))).L1Small)
-	require.Equal(t, "l1-small-late", smallNotes(r))
 }
 
 // The size of L1_SMALL by the messages of the allocator in error nodes.
@@ -140,17 +132,16 @@ func smallNotes(r *replay.Result) string {
 }
 
 // TestSmallOfLateChip: a chip shows behind a buffer of its mesh, and their rows have sizes of L1_SMALL. The room on the chip ends
-// where its own row says. A pipe cannot be read again: its room ends where both rows agree, and a note says that the mesh is late.
+// where its own row says.
 func TestSmallOfLateChip(t *testing.T) {
 	row := func(id, small int) string {
 		return fmt.Sprintf(`{"device_id":%d,"worker_l1_size":1572864,"address_at_first_l1_cb_buffer":111616,"l1_bank_size":%d}`,
 			id, 1572864-111616-small)
 	}
 	for _, c := range []struct {
-		mesh, chip, pipe int
-		late             bool
+		mesh, chip int
 	}{
-		{1024, 1024, 1024, false}, {1024, 512, 1024, true}, {512, 1024, 1024, true}, {1024, 0, 1024, true}, {0, 1024, 1024, true},
+		{1024, 1024}, {1024, 512}, {512, 1024}, {1024, 0}, {0, 1024},
 	} {
 		s := &script{}
 		s.interleaved(1, 112_000, 64)
@@ -158,21 +149,11 @@ func TestSmallOfLateChip(t *testing.T) {
 		s.free(1)
 		s.cb(0, "{[0-0 - 0-0]}", 111616, 64)
 		text := `{"devices":[` + row(1, c.mesh) + "," + row(0, c.chip) + `],"graph":` + s.text(t) + "}"
-		path := filepath.Join(t.TempDir(), "run.json")
-		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-		got, err := resultOf(Input{Path: path}, Options{})
-		require.NoError(t, err)
+		got := replayFile(t, text, Options{})
 		want, err := oracle.L1([]byte(text), oracle.Options{})
 		require.NoError(t, err)
 		requireMemory(t, want, got)
 		above := func(r *replay.Result) (small int) { return 1572864 - int(r.Rooms.Devices[0].Room.End.V) }
 		require.Equal(t, c.chip, above(got), "%+v", c)
-		pipe, err := replay.Run("pipe", NewReader(strings.NewReader(text), "pipe").Events(Options{}), replay.Options{
-			Room: &replay.RoomQuestion{Size: 1000},
-		})
-		require.NoError(t, err)
-		require.Equal(t, c.pipe, above(pipe), "%+v", c)
-		late := slices.ContainsFunc(pipe.Anomalies, func(a replay.AnomalyCount) bool { return a.Code == replay.CodeMeshLate })
-		require.Equal(t, c.late, late, "%+v", c)
 	}
 }

@@ -46,9 +46,7 @@ func (r *Reader) Events(opt Options) iter.Seq2[*event.Event, error] {
 // the survey lacks facts. rank counts if the capture does not say it.
 func (r *Reader) events(opt Options, rank event.Opt[uint64], yield func(*event.Event, error) bool) error {
 	defer func() { _ = r.shut() }() // of a file open for reading only
-	if err := r.keep(opt.TempDir); err != nil {
-		return err
-	}
+	r.keep(opt.TempDir)
 	s := newSurvey(r, newMembers())
 	if isLog, err := s.run(opt, yield); err != nil || isLog {
 		return err
@@ -64,15 +62,17 @@ func (r *Reader) events(opt Options, rank event.Opt[uint64], yield func(*event.E
 			return err
 		}
 	}
-	if s.lacks() {
-		if err := r.read(s.known, opt, rank, ignore); err != nil {
+	known, lacks, lifts := s.known, s.lacks(), s.planned && s.placed
+	s = nil
+	if lacks {
+		if err := r.read(known, opt, rank, ignore); err != nil {
 			return err
 		}
-		if s.planned && s.placed {
-			s.known.findLifted()
+		if lifts {
+			known.findLifted()
 		}
 	}
-	return r.read(s.known, opt, rank, yield)
+	return r.read(known, opt, rank, yield)
 }
 
 // read reads the capture once more, for its events.

@@ -14,7 +14,7 @@ import (
 const (
 	// spoolInMemory is how much of a source that cannot seek is kept in memory, in bytes.
 	spoolInMemory = 1 << 20
-	// maxSpool is how much of it is kept at all.
+	// maxSpool is how much of it is kept at all, in bytes.
 	maxSpool = 8 << 30
 )
 
@@ -22,10 +22,14 @@ const (
 type spool struct {
 	src  io.Reader
 	dir  string // of the file
+	most int64  // how much is kept at all
 	kept bytes.Buffer
 	file *os.File // what is not in kept; nil = nothing
 	size int64    // of both
 	off  bool     // nothing is kept any more
+
+	reason string // why something cannot be kept
+	err    error  // the cause
 }
 
 // Read reads and keeps bytes. It returns an error if they cannot be kept.
@@ -44,9 +48,10 @@ func (s *spool) keep(b []byte) (err error) {
 	}
 	switch {
 	case s.dir == "":
-		return s.refuse("is longer than 1 MiB, can be read once, and there is no folder to keep it in", event.ErrTooLarge)
-	case s.size > maxSpool:
-		return s.refuse("is longer than 8 GiB, which is the most that is kept in "+s.dir+" to read it twice: name a file", event.ErrTooLarge)
+		return s.refuse("is longer than 1 MiB, must be read twice, and Options.TempDir names no folder to keep it in", event.ErrTooLarge)
+	case s.size > s.most:
+		return s.refuse(fmt.Sprintf("is longer than %d MiB, which is the most that is kept in %s to read it twice: name a file instead",
+			s.most>>20, s.dir), event.ErrTooLarge)
 	case s.file == nil:
 		if s.file, err = os.CreateTemp(s.dir, "cbl1-*"); err == nil {
 			_ = os.Remove(s.file.Name()) // nothing can leave it behind then; Windows refuses
@@ -56,13 +61,14 @@ func (s *spool) keep(b []byte) (err error) {
 		_, err = s.file.Write(b)
 	}
 	if err != nil {
-		return s.refuse(fmt.Sprintf("cannot be kept in %s to read it twice (name a file instead): %v", s.dir, err), err)
+		return s.refuse(fmt.Sprintf("cannot be kept in %s to read it twice: %v: name a file instead", s.dir, err), err)
 	}
 	return nil
 }
 
 func (s *spool) refuse(reason string, err error) error {
-	return &event.InputError{Node: -1, Reason: reason, Err: err}
+	s.reason, s.err = reason, err
+	return err
 }
 
 // drop ends the keeping.

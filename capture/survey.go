@@ -22,6 +22,7 @@ type survey struct {
 	live    *buffers
 	lost    counters // nodes that stand for buffers, or may, and cannot be read
 	past    *past
+	tensors map[uint64]uint64    // tensors to come -> the buffer node that names them
 	small   map[device.ID]uint64 // lowest address of an L1_SMALL buffer, by the id that it names
 	frees   groups
 	proofs  proofs
@@ -56,7 +57,7 @@ type namedIDs struct {
 func newSurvey(r *Reader, m *members) *survey {
 	k := newKnowledge(m)
 	return &survey{
-		known: k, reader: r, live: newBuffers(k), lost: counters{}, past: newPast(m), small: map[device.ID]uint64{},
+		known: k, reader: r, live: newBuffers(k), lost: counters{}, past: newPast(m), tensors: map[uint64]uint64{}, small: map[device.ID]uint64{},
 		frees: newGroups(k), proofs: newProofs(m), ids: namedIDs{all: map[device.ID]bool{}, addressed: map[addressed]bool{}, freed: map[device.ID]bool{}},
 	}
 }
@@ -80,6 +81,7 @@ func (s *survey) run(opt Options, yield func(*event.Event, error) bool) (isLog b
 	if r.part != nil {
 		s.live.sliced, s.past.time.sliced, r.ended = true, true, s.endSlice
 	}
+	defer func() { r.document = document{file: r.file} }() // r lives longer, and would keep the survey
 	for n, err := range r.nodes() {
 		if err != nil {
 			return isLog, err
@@ -108,7 +110,7 @@ func (s *survey) next(n *node) {
 	case typeCircularBufferDeallocateAll:
 		s.free(n)
 	case typeBuffer:
-		s.live.node(n)
+		s.buffer(n)
 	case typeBufferAllocate:
 		s.allocate(n)
 	case typeBufferDeallocate:
@@ -290,9 +292,21 @@ func (s *survey) pair(mesh, chip device.ID, isMesh bool) {
 	s.ids.late = s.ids.late || both(mesh) || both(chip) || related || isMesh && s.ids.freed[mesh] && len(m.chips[mesh]) > 1
 }
 
+// buffer records a buffer node, and which tensors belong to it.
+func (s *survey) buffer(n *node) {
+	s.live.node(n)
+	added := 0
+	for _, c := range n.Connections {
+		if c > n.Counter && len(s.tensors) < maxTensors && added < 8 {
+			s.tensors[c] = n.Counter
+			added++
+		}
+	}
+}
+
 // allocate records an allocation.
 func (s *survey) allocate(n *node) {
-	delete(s.live.tensors, n.Counter) // a buffer named it, and it is no tensor
+	delete(s.tensors, n.Counter) // a buffer named it, and it is no tensor
 	b := s.live.allocation(n)
 	s.name(idOf(n.DeviceID))
 	if b == nil {
@@ -338,7 +352,7 @@ func (s *survey) meet(id device.ID) {
 
 // deallocate records a free.
 func (s *survey) deallocate(n *node) {
-	delete(s.live.tensors, n.Counter)
+	delete(s.tensors, n.Counter)
 	s.name(idOf(n.DeviceID))
 	switch b, backing := s.live.pair(n); {
 	case b == nil:
@@ -354,8 +368,8 @@ func (s *survey) deallocate(n *node) {
 
 // tensor records a tensor, which names the cores of a sharded buffer.
 func (s *survey) tensor(n *node) {
-	node, named := s.live.tensors[n.Counter]
-	delete(s.live.tensors, n.Counter)
+	node, named := s.tensors[n.Counter]
+	delete(s.tensors, n.Counter)
 	of, ok := shardsOf(n)
 	if !ok {
 		return
@@ -420,7 +434,7 @@ func (s *survey) endSlice(start, next uint64) error {
 		for len(s.running) > 0 {
 			s.leave(false)
 		}
-		clear(s.live.tensors)
+		clear(s.tensors)
 		clear(s.past.clues.tensors)
 		s.past.time.spans = append(s.past.time.spans, span{start, next - 1})
 	}

@@ -3,6 +3,7 @@ package capture
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,22 +19,18 @@ func calls(hit string) string {
 	return `"node_type":"function_start","params":{"name":"f","program_cache_hit":` + hit + `}`
 }
 
-// toldFew returns a summary of the events of a file of some nodes, and of the events
-// before it began again.
-func toldFew(t *testing.T, opt Options, nodes ...string) (events, void string) {
+// toldFew returns a summary of the events of a file of some nodes.
+func toldFew(t *testing.T, opt Options, nodes ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "few.json")
-	require.NoError(t, os.WriteFile(path, []byte(graph(nodes...)), 0o600))
-	last, first := toldBy(t, path, opt)
-	return summary(last), summary(first)
+	require.NoError(t, os.WriteFile(path, []byte(graph(slices.Clone(nodes)...)), 0o600))
+	return summary(eventsOf(t, path, opt))
 }
 
-// A chip that shows late begins anew: the free of its mesh has ended its first run. That
-// needs no inference.
+// The free of a mesh ends the run of a chip that shows late. That needs no inference.
 func TestEventsOfLateChip(t *testing.T) {
 	for _, opt := range []Options{{}, {NoInfer: true}} {
-		events, void := toldFew(t, opt, placeOn(0), freeOf(9), placeOn(0), member(0))
-		require.NotEmpty(t, void)
+		events := toldFew(t, opt, placeOn(0), freeOf(9), placeOn(0), member(0))
 		require.Contains(t, events, "run 0 on 0:0-0\n1 cbs_freed [0]\n3 run 0 on 0:2-2\n")
 	}
 }
@@ -44,24 +41,18 @@ func TestEventsOfLateEnd(t *testing.T) {
 	const plain = `"node_type":"function_start","params":{"name":"f"}`
 	for _, opt := range []Options{{}, {NoInfer: true}} {
 		nodes := []string{placeOn(0), plain, freeOf(0), functionEnd}
-		events, void := toldFew(t, opt, nodes...)
-		require.Contains(t, events, "hidden not-shown")
-		require.Empty(t, void)
-		events, void = toldFew(t, opt, placeOn(0), plain, freeOf(0), functionEnd, member(0))
-		require.NotEmpty(t, void)
-		require.NotContains(t, events, "hidden")
+		require.Contains(t, toldFew(t, opt, nodes...), "hidden not-shown")
+		require.NotContains(t, toldFew(t, opt, append(nodes, member(0))...), "hidden")
 	}
 }
 
-// What an operation ran is remembered of each of its chips: a hit that its free confines to
-// one chip takes nothing from the others.
+// A hit runs on all chips where its function ran. A free of a chip alone, the end of a program, confines it to none.
 func TestEventsOfHitsOfOneChip(t *testing.T) {
-	events, void := toldFew(t, Options{}, member(4), member(5),
-		calls("false"), placeOn(4), placeOn(5), functionEnd,
+	events := toldFew(t, Options{}, member(4), member(5),
+		calls("false"), freeOf(9), placeOn(4), placeOn(5), functionEnd,
 		calls("true"), freeOf(4), functionEnd,
 		calls("true"), freeOf(5), functionEnd,
 		calls("true"), freeOf(9), functionEnd)
-	require.Empty(t, void)
 	require.NotContains(t, events, "hidden")
 	var inferred []string
 	for line := range strings.Lines(events) {
@@ -69,15 +60,15 @@ func TestEventsOfHitsOfOneChip(t *testing.T) {
 			inferred = append(inferred, line[strings.Index(line, "run"):])
 		}
 	}
-	require.Equal(t, []string{"run 0 on 4:6-6 inferred\n", "run 0 on 5:9-9 inferred\n", "run 0 on 4:12-12 5:12-12 inferred\n"}, inferred)
+	require.Equal(t, []string{"run 0 on 4:7-7 5:7-7 inferred\n", "run 0 on 4:10-10 5:10-10 inferred\n", "run 0 on 4:13-13 5:13-13 inferred\n"}, inferred)
 }
 
 // What an inner function placed was placed in the one around it, which hides nothing then.
 func TestEventsOfHitAroundPlacement(t *testing.T) {
-	events, _ := toldFew(t, Options{}, calls("true"), calls("false"), placeOn(0), functionEnd, functionEnd)
+	events := toldFew(t, Options{}, calls("true"), calls("false"), placeOn(0), functionEnd, functionEnd)
 	require.NotContains(t, events, "hidden")
 	require.NotContains(t, events, "inferred")
-	events, _ = toldFew(t, Options{}, calls("true"), calls("false"), functionEnd, functionEnd)
+	events = toldFew(t, Options{}, calls("true"), calls("false"), functionEnd, functionEnd)
 	require.Contains(t, events, "hidden cache-hit")
 }
 
@@ -85,7 +76,7 @@ func TestEventsOfHitAroundPlacement(t *testing.T) {
 // it does not.
 func TestEventsOfDanglingConnection(t *testing.T) {
 	for to, dangling := range map[string]bool{"0": false, "1": false, "2": true, "3": true} {
-		events, _ := toldFew(t, Options{}, placeOn(0), `"node_type":"buffer","params":{},"connections":[`+to+`]`)
+		events := toldFew(t, Options{}, placeOn(0), `"node_type":"buffer","params":{},"connections":[`+to+`]`)
 		require.Equal(t, dangling, strings.Contains(events, "anomaly dangling-connection x1"), "to %s: %s", to, events)
 	}
 }
@@ -95,7 +86,7 @@ func TestEventsOfFreeOfTheLast(t *testing.T) {
 	event := func(kind, address string) string {
 		return `"node_type":"buffer_` + kind + `","params":{"device_id":0,"address":` + address + `,"size":64,"type":"L1","layout":"INTERLEAVED","max_size_per_bank":64},"connections":[0]`
 	}
-	events, _ := toldFew(t, Options{}, `"node_type":"buffer","params":{},"connections":[]`,
+	events := toldFew(t, Options{}, `"node_type":"buffer","params":{},"connections":[]`,
 		event("allocate", "1000000"), event("allocate", "2000"), event("deallocate", "2000"))
 	require.Contains(t, events, "allocate 1 l1 on [0] [1000000,1000064)")
 	require.Contains(t, events, "allocate 2 l1 on [0] [2000,2064)")
@@ -107,7 +98,7 @@ func TestEventsOfKinds(t *testing.T) {
 	cb := placeOn(0)
 	dataflow := strings.Replace(cb, "circular_buffer_allocate", "dataflow_buffer_allocate", 1)
 	scratchpad := strings.Replace(cb, "circular_buffer_allocate", "scratchpad_allocate", 1)
-	events, _ := toldFew(t, Options{}, cb, freeOf(0), dataflow, freeOf(0), scratchpad, freeOf(0), cb)
+	events := toldFew(t, Options{}, cb, freeOf(0), dataflow, freeOf(0), scratchpad, freeOf(0), cb)
 	for _, run := range []string{"run 0 on 0:0-0\n", "run 1 on 0:2-2\n", "run 2 on 0:4-4\n", "run 0 on 0:6-6\n"} {
 		require.Contains(t, events, run)
 	}

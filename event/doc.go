@@ -14,8 +14,7 @@
 //
 // Kinds are of three sorts. The kinds up to [KindOpEnd] are calls of a device.Fleet, and
 // operations. [KindRun] to [KindEnd] come from sources that saw a run and not its plan.
-// [KindQuery] and [KindTorn] are a query line ([Query]), a line that is cut, and a
-// source that begins again.
+// [KindQuery] and [KindTorn] are a query line ([Query]) and a line that is cut.
 //
 // A [Pos] is where the source has an event: the byte, the line, the index. Node is the number that
 // people know: of a capture's node, or of the line. [Opt] is a value that may be absent, made by

@@ -31,7 +31,7 @@ func everyLine() []string {
 		`{"event":"log","version":1,"source":"s","fleet":"f","process":"p","tag":"g"}`,
 		`{"event":"op_end","t":1,"process":"p","tag":"g","id":1,"node":3,"op":"o","anomalies":["duplicate-key"]}`,
 		`{"event":"op_start","name":"n"}`,
-		`{"event":"device","device":1,"spec":` + aSpec + `,"dram_bytes":2,"role":"mesh","chips":[3],"like":4,"from":{"arch":"option","base":"file","l1_small":"arch","grid":"assumed"}}`,
+		`{"event":"device","device":1,"spec":` + aSpec + `,"dram_bytes":2,"role":"mesh","chips":[3],"from":{"arch":"option","base":"file","l1_small":"arch","grid":"assumed"}}`,
 		`{"event":"device","device":1,"spec":{"board":"n150"}}`,
 		`{"event":"mesh","first":1,"rows":2,"cols":3,"spec":` + aSpec + `,"dram_bytes":4}`,
 		`{"event":"remove","devices":[1]}`,

@@ -50,7 +50,7 @@ func (w *Writer) Err() error { return w.err }
 // and other events may follow. Node is left out where it equals the number of the line. Where the
 // header names no source, it is left out of an event without a place too.
 //
-// KindTorn and KindAgain stand for no line. A copy of a log has an anomaly for a line that was cut.
+// KindTorn stands for no line. A copy of a log has an anomaly for a line that was cut.
 func (w *Writer) Write(e *Event) error {
 	if w.err != nil {
 		return w.err

@@ -28,7 +28,7 @@ import (
 )
 
 // sources is a log with lines that a source of captures may write.
-const sources = `{"event":"device","device":4,"spec":{"arch":"blackhole","cols":11,"rows":10},"role":"mesh","chips":[0,1],"like":3,"from":{"arch":"file","base":"arch","grid":"assumed"},"node":2}
+const sources = `{"event":"device","device":4,"spec":{"arch":"blackhole","cols":11,"rows":10},"role":"mesh","chips":[0,1],"from":{"arch":"file","base":"arch","grid":"assumed"},"node":2}
 {"event":"program","program":0,"cbs":[{"cores":"{[0-0 - 0-0], [1-0 - 1-0]}","size":64,"address":111616,"synthesised":true}],"as_written":true,"node":9,"op":"ttnn::add > launch"}
 {"event":"run","program":0,"on":[{"device":4,"first":5,"last":9,"cb_first":6,"cb_last":7},{"device":5,"first":5,"last":5}],"inferred":true,"candidates":[1,[2,1]],"candidates_unsettled":true,"continues":true,"unsettled":true,"aborted":true,"node":9}
 {"event":"cbs_freed","devices":[4],"node":10}
@@ -201,7 +201,7 @@ func fills() map[event.Kind]func(*rapid.T, *event.Event) {
 	return map[event.Kind]func(*rapid.T, *event.Event){
 		event.KindHeader: func(t *rapid.T, e *event.Event) { e.Source, e.Fleet = words(t), words(t) },
 		event.KindDevice: func(t *rapid.T, e *event.Event) {
-			e.Device, e.Spec, e.From, e.Chips, e.Like = ids[device.ID](t), specs(t), origins(t), someIDs[device.ID](t), opt(t, ids[device.ID])
+			e.Device, e.Spec, e.From, e.Chips = ids[device.ID](t), specs(t), origins(t), someIDs[device.ID](t)
 			e.DRAM = whole(t)
 			e.Role = rapid.SampledFrom([]event.Role{"", event.RoleChip, event.RoleMesh, event.RoleNone}).Draw(t, "role")
 		},
@@ -313,9 +313,9 @@ func TestWriterAndLog(t *testing.T) {
 	source, err := os.ReadFile("event.go")
 	require.NoError(t, err)
 	found := regexp.MustCompile(`\tKind\w+\s+Kind = "(\w+)"`).FindAllStringSubmatch(string(source), -1)
-	require.Len(t, found, 33)
+	require.Len(t, found, 32)
 	for _, kind := range found {
-		if kind[1] != string(event.KindTorn) && kind[1] != string(event.KindAgain) {
+		if kind[1] != string(event.KindTorn) {
 			require.Contains(t, kinds, event.Kind(kind[1]))
 			require.True(t, seen["kind "+kind[1]], kind[1])
 		}
@@ -380,7 +380,6 @@ func TestWriterRefuses(t *testing.T) {
 	grid := l1.N150().Grid()
 	for want, e := range map[string]event.Event{
 		"event torn: stands for no line of a log":                   {Kind: event.KindTorn},
-		"event again: stands for no line of a log":                  {Kind: event.KindAgain},
 		"event query: is a query that makes no sense":               {Kind: event.KindQuery, Query: event.Query{Err: &event.InputError{}}},
 		"event query: cb 2147483648 is above 2^31-1":                {Kind: event.KindQuery, Query: event.Query{CB: event.Some[uint64](1 << 31)}},
 		"event op_end: t is not a number of at most 64 characters":  {Kind: event.KindOpEnd, T: "now"},

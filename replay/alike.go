@@ -216,5 +216,11 @@ func (r *rows) each() iter.Seq2[*row, device.ID] {
 // anywhere, an id with buffers.
 func (r *rows) shown() func(d *row) bool {
 	ran := slices.ContainsFunc(r.All(), func(o *row) bool { return o.programs.ran })
-	return func(d *row) bool { return d.declared() || d.programs.ran || d.touched && !ran }
+	onChips := func(d *row) bool { // what lies on a mesh lies on its chips
+		return d.says.role == event.RoleMesh && slices.ContainsFunc(d.says.chips, func(id uint64) bool {
+			chip := r.Get(device.ID(id))
+			return chip != nil && chip.touched
+		})
+	}
+	return func(d *row) bool { return d.declared() || d.programs.ran || d.touched && !ran && !onChips(d) }
 }

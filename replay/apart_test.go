@@ -27,7 +27,7 @@ func RunForgetful(file string, events iter.Seq2[*event.Event, error], opt Option
 	return drive(r, events, func(*replay) {})
 }
 
-// drive is Run for sources that do not begin again, with something behind each event.
+// drive is Run with something behind each event.
 func drive(r *replay, events iter.Seq2[*event.Event, error], behind func(*replay)) (*Result, error) {
 	for e, err := range events {
 		if err != nil {

@@ -3,6 +3,8 @@ package replay_test
 import (
 	"io"
 	"iter"
+	"os"
+	"path/filepath"
 	"runtime"
 	"testing"
 
@@ -15,8 +17,8 @@ import (
 	"github.com/cbl1/cbl1/replay"
 )
 
-// TestMemoryOfRuns counts what is in use while a capture is read, once when all its
-// programs are known and once after more runs. Each run adds its row alone.
+// TestMemoryOfRuns counts what is in use at the last run of a capture, and of a longer one with the same programs.
+// Each run adds its row alone.
 func TestMemoryOfRuns(t *testing.T) {
 	const most = 32 // bytes
 	all := []large.Plan{
@@ -25,59 +27,52 @@ func TestMemoryOfRuns(t *testing.T) {
 		{Programs: 81, Buffers: large.SameBuffers},
 		{Programs: 81, Form: large.Strings},
 	}
-	before, runs := 8_000, 20_000
+	few, many := int64(4_000), int64(14_000)
 	if testkit.Nightly() {
-		before, runs = 20_000, 100_000 // as many moments as are remembered come before
+		few, many = 20_000, 120_000 // both have more moments than are remembered
 		all = append(all, large.Plan{Programs: 81, Buffers: large.VaryBuffers})
 	}
 	for _, c := range all {
-		require.LessOrEqual(t, growth(t, c, before, runs), float64(most), "%+v", c)
+		less, more := usedBy(t, c, few), usedBy(t, c, many)
+		require.LessOrEqual(t, (more-less)/float64(many-few), float64(most), "%+v", c)
 	}
 }
 
-// growth returns by how many bytes each of so many runs on a device lets memory grow.
-func growth(t *testing.T, c large.Plan, before, runs int) float64 {
-	c.Size = 1 << 40
-	in, out := io.Pipe()
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		_, _ = c.Write(out) // ends when nobody reads any more
-	}()
-	defer func() {
-		_ = in.Close()
-		<-ended
-	}()
-	var used [2]uint64
-	_, err := replay.Run("large", until(capture.NewReader(in, "large").Events(capture.Options{}), before+runs, func(n int) {
-		switch n {
-		case before:
-			used[0] = live()
-		case before + runs:
-			used[1] = live()
-		}
-	}), replay.Options{})
+// usedBy returns how many bytes are in use at the last run of a capture with so many runs on its devices.
+func usedBy(t *testing.T, c large.Plan, runs int64) float64 {
+	t.Helper()
+	first, err := c.Write(io.Discard)
 	require.NoError(t, err)
-	return (float64(used[1]) - float64(used[0])) / float64(runs)
+	chips := int64(max(c.Chips, 1))
+	c.Size = first.Bytes / first.Ops * (runs / chips)
+	path := filepath.Join(t.TempDir(), "large.json")
+	file, err := os.Create(path)
+	require.NoError(t, err)
+	wrote, err := c.Write(file)
+	require.NoError(t, err)
+	require.NoError(t, file.Close())
+	require.InEpsilon(t, runs, wrote.Ops*chips, 0.02)
+	var used uint64
+	r, err := replay.Run("large", atRun(capture.Input{Path: path}.Events(capture.Options{}), wrote.Ops*chips, func() { used = live() }), replay.Options{})
+	require.NoError(t, err)
+	require.Equal(t, wrote.Ops*chips, r.Checks.Runs)
+	return float64(used)
 }
 
-// until passes events on up to the run with a number, on all devices. It reports the number of
-// each run to its last argument.
-func until(events iter.Seq2[*event.Event, error], last int, told func(n int)) iter.Seq2[*event.Event, error] {
+// atRun passes events on, and calls do behind the run with a number, on all devices.
+func atRun(events iter.Seq2[*event.Event, error], number int64, do func()) iter.Seq2[*event.Event, error] {
 	return func(yield func(*event.Event, error) bool) {
-		n := 0
+		n := int64(0)
 		for e, err := range events {
+			before := n
+			if err == nil && e.Kind == event.KindRun {
+				n += int64(len(e.On))
+			}
 			if !yield(e, err) {
 				return
 			}
-			if err == nil && e.Kind == event.KindRun {
-				for range e.On {
-					n++
-					told(n)
-				}
-			}
-			if n >= last {
-				return
+			if before < number && n >= number {
+				do()
 			}
 		}
 	}

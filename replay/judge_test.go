@@ -34,8 +34,6 @@ func TestReasons(t *testing.T) {
 		{replay.CodeBufferUnsized, anomaly(replay.AnomalyCount{Code: replay.CodeBufferUnsized}), "b", "b"},
 		{replay.CodePerCoreHidden, anomaly(replay.AnomalyCount{Code: replay.CodePerCoreHidden}), "b", "b"},
 		{replay.CodePerCoreHidden, anomaly(replay.AnomalyCount{Code: replay.CodePerCoreHidden, Hidden: true}), "nbo", "nbo"},
-		{replay.CodeResidentsLate, anomaly(replay.AnomalyCount{Code: replay.CodeResidentsLate}), "b", "b"},
-		{replay.CodeResidentsLate, anomaly(replay.AnomalyCount{Code: replay.CodeResidentsLate, Hidden: true}), "nbo", "nbo"},
 		{replay.CodeBufferUnplaced, anomaly(replay.AnomalyCount{Code: replay.CodeBufferUnplaced}), "nbo", "nbo"},
 		{replay.CodeEventRefused, anomaly(replay.AnomalyCount{Code: replay.CodeEventRefused, Count: 1}), "nbo", "nbo"},
 		{"", anomaly(replay.AnomalyCount{Code: replay.CodeDuplicateKey}), "", ""},

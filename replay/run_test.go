@@ -156,10 +156,6 @@ func TestRunsHidden(t *testing.T) {
 	r, err = replay.Run("x", told(event.RoleChip, append(run, unknown, ends())...), replay.Options{})
 	require.NoError(t, err)
 	require.Equal(t, []replay.Code{replay.CodeUnknownType}, r.Untold())
-
-	r, err = replay.Run("x", told(event.RoleChip, append(run, &event.Event{Kind: event.KindAgain}, &event.Event{Kind: event.KindHeader, Source: "capture"}, ends())...), replay.Options{})
-	require.NoError(t, err)
-	require.Empty(t, r.Devices) // earlier events are void
 }
 
 // A run outside the grid of its device is judged, and not registered, whoever knows the

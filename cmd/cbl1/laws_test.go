@@ -66,7 +66,7 @@ func ask(in io.Reader, args ...string) (a answer) {
 		}
 	}()
 	var out, errw bytes.Buffer
-	a.code = run(args, in, &out, &errw)
+	a.code = run(args, pipe{in}, &out, &errw)
 	a.out, a.err = out.String(), errw.String()
 	return a
 }

@@ -18,10 +18,13 @@ import (
 	safe "github.com/cbl1/cbl1/internal/shown" // tests have a function of its name
 )
 
-// call runs the command in this process.
+// A pipe is a source that cannot seek.
+type pipe struct{ io.Reader }
+
+// call runs the command in this process, with a pipe as standard input.
 func call(stdin string, args ...string) (code int, stdout, stderr string) {
 	var out, errw bytes.Buffer
-	code = run(args, strings.NewReader(stdin), &out, &errw)
+	code = run(args, pipe{strings.NewReader(stdin)}, &out, &errw)
 	return code, out.String(), errw.String()
 }
 

@@ -225,8 +225,8 @@ it cannot be read to its end.`,
 one event a line. What has no address in the capture is placed, with the flags given here, so that the log needs none
 of them: report, check, peak and who say of it what they say of the capture.
 
-A file is read twice where its end says how its beginning is to be read. Standard input is read once. The exit code is
-2 if the input cannot be read to its end; -o then leaves no file.`,
+A capture is read twice, and a pipe is kept for that. The exit code is 2 if the input cannot be read to its end. A
+capture then has no events at all, and -o leaves no file.`,
 			example: "  cbl1 convert run.json > run.jsonl\n  cbl1 convert --l1-small 32768 -o run.jsonl run.json.gz",
 			options: "output" + chipOptions, inputs: alone("one input makes one log: convert the others one by one"),
 			ask: askConvert, whole: convert,

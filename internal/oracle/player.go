@@ -668,7 +668,7 @@ func (p *player) allocate(n node, name string) error {
 			*to = v
 		}
 	}
-	_, a.sized = p.head.perCore(n)
+	a.perCore, a.sized = p.head.perCore(n)
 	a.recorded = a.start != 0
 	if a.sharded = n.sharded(); a.sharded {
 		a.where, a.mode = p.shards[a.counter], p.modes[a.counter]
@@ -988,7 +988,8 @@ func (p *player) finish(nodes []node) (*L1Results, error) {
 			c.row.Total += n
 		}
 		c.row.Addresses = (&addressTally{recorded: c.recorded, synthesised: c.synthesised}).word()
-		if rows[c.name] || len(rows) == 0 && c.touched {
+		onChip := func(d *chip) bool { return d != c && d.name != none && d.touched && slices.Contains(p.ids.chipsOf[c.name], idOf(d.name)) }
+		if rows[c.name] || len(rows) == 0 && c.touched && !slices.ContainsFunc(p.chips, onChip) {
 			p.out.Devices[c.name] = c.row
 			p.out.chips[c.name], c.align = c, p.align(c)
 		}

@@ -39,26 +39,24 @@ func (p *past) readViews(nodes []node) {
 		if p.explains(v) {
 			continue
 		}
+		v.until = forEver
 		for _, l := range p.lives {
-			if l.to <= v.at && p.overlaps(l, v.device, v.addr, v.addr+v.size) {
+			switch here := p.overlaps(l, v.device, v.addr, v.addr+v.size); {
+			case here && l.to <= v.at:
 				v.since = max(v.since, l.to)
+			case here && l.from >= v.at:
+				v.until = min(v.until, l.from)
 			}
 		}
-		i := slices.IndexFunc(proofs, func(o view) bool { return o.device == v.device && o.addr == v.addr && o.since == v.since })
+		i := slices.IndexFunc(proofs, func(o view) bool {
+			return o.device == v.device && o.addr == v.addr && o.since == v.since && o.until > v.at
+		})
 		if i < 0 {
 			proofs = append(proofs, v)
 			continue
 		}
-		proofs[i].size = max(proofs[i].size, v.size)
+		proofs[i].size, proofs[i].until = max(proofs[i].size, v.size), min(proofs[i].until, v.until)
 		proofs[i].cores = slices.Concat(proofs[i].cores, v.cores)
-	}
-	for i, v := range proofs {
-		proofs[i].until = forEver
-		for _, l := range p.lives {
-			if l.from >= v.at && p.overlaps(l, v.device, v.addr, v.addr+v.size) {
-				proofs[i].until = min(proofs[i].until, l.from)
-			}
-		}
 	}
 	slices.SortStableFunc(p.least, func(a, b leastSize) int { return cmp.Compare(a.bytes, b.bytes) })
 	for _, least := range p.least { // the largest is set last
@@ -126,7 +124,7 @@ func (p *player) overlapping(a *alloc, now int64) (n int) {
 func (p *player) overlap(c *chip, a, b *alloc, now int64) bool {
 	backing := p.ids.has(a.owner, b.owner) || p.ids.has(b.owner, a.owner) || a.earlier && b.earlier
 	switch {
-	case a == b, !a.placed, !b.placed, !inL1(a.kind), !inL1(b.kind), a.proven, b.proven, b.until <= now, a.start == b.start && backing:
+	case a == b, !a.placed, !b.placed, !inL1(a.kind), !inL1(b.kind), b.until <= now, a.start == b.start && backing:
 		return false
 	}
 	cores := b.cores(c)

@@ -3,7 +3,7 @@
 // # Model
 //
 // [Open] reads the first bytes of an input, never a name, and returns its content. [Peek] reads the
-// first bytes of any input without consuming them.
+// first bytes of any input without consuming them, as many as its caller needs.
 //
 // # Guarantees
 //

@@ -22,7 +22,7 @@ const (
 	maxWindow = 32 << 20
 )
 
-// PeekSize is how many bytes are read to recognise the format of an input.
+// PeekSize is how many bytes are read at most to recognise the format of an input.
 const PeekSize = 4096
 
 // ErrExpands: the data expands more than 1000:1 after 64 MiB of output.
@@ -46,7 +46,7 @@ func (in *Stream) Close() {
 // error of r itself is passed on. An error of the data is put into words, and matches
 // io.ErrUnexpectedEOF if the data is cut, or ErrExpands.
 func Open(r io.Reader) *Stream {
-	start, rest, _ := Peek(r)
+	start, rest, _ := Peek(r, func(start []byte) bool { return len(start) >= 4 }) // the longest mark of a format
 	e := &expander{src: &source{}}
 	in := &Stream{Reader: e}
 	switch {
@@ -81,9 +81,9 @@ func isZstd(b []byte) bool {
 	return string(b[:4]) == "\x28\xb5\x2f\xfd" || b[0]&0xf0 == 0x50 && string(b[1:4]) == "\x2a\x4d\x18"
 }
 
-// Peek returns the first bytes of r, the error met on the way if any, and a reader
-// that gives both once more.
-func Peek(r io.Reader) (start []byte, rest io.Reader, err error) {
+// Peek returns the first bytes of r, the error met on the way if any, and a reader that gives both once more. It
+// does not wait for more bytes than enough needs.
+func Peek(r io.Reader, enough func(start []byte) bool) (start []byte, rest io.Reader, err error) {
 	start = make([]byte, 0, PeekSize)
 	for range PeekSize { // a reader may give one byte at a time, or none
 		var n int
@@ -93,7 +93,7 @@ func Peek(r io.Reader) (start []byte, rest io.Reader, err error) {
 			break
 		}
 		start = start[:len(start)+n]
-		if err != nil || len(start) == cap(start) {
+		if err != nil || len(start) == cap(start) || enough(start) {
 			break
 		}
 	}

@@ -65,7 +65,8 @@ func TestOpen(t *testing.T) {
 
 func TestPeek(t *testing.T) {
 	long := strings.Repeat("x", 2*packed.PeekSize)
-	start, rest, err := packed.Peek(strings.NewReader(long))
+	never := func([]byte) bool { return false }
+	start, rest, err := packed.Peek(strings.NewReader(long), never)
 	require.NoError(t, err)
 	require.Len(t, start, packed.PeekSize)
 	all, err := io.ReadAll(rest)
@@ -73,12 +74,20 @@ func TestPeek(t *testing.T) {
 	require.Equal(t, long, string(all))
 
 	broken := errors.New("broken pipe")
-	start, rest, err = packed.Peek(io.MultiReader(strings.NewReader("ab"), iotest.ErrReader(broken)))
+	start, rest, err = packed.Peek(io.MultiReader(strings.NewReader("ab"), iotest.ErrReader(broken)), never)
 	require.ErrorIs(t, err, broken)
 	require.Equal(t, "ab", string(start))
 	all, err = io.ReadAll(rest)
 	require.ErrorIs(t, err, broken)
 	require.Equal(t, "ab", string(all))
+
+	line := func(start []byte) bool { return bytes.Contains(start, []byte("\n")) }
+	start, rest, err = packed.Peek(iotest.OneByteReader(strings.NewReader("ab\ncd")), line)
+	require.NoError(t, err)
+	require.Equal(t, "ab\n", string(start), "no byte is waited for behind the line")
+	all, err = io.ReadAll(rest)
+	require.NoError(t, err)
+	require.Equal(t, "ab\ncd", string(all))
 }
 
 // What expands without end, or needs a huge window, takes little memory.

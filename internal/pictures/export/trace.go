@@ -49,8 +49,7 @@ func NewTrace(w io.Writer, file string) *Trace {
 // Through passes events on and writes their operations as slices. It writes the operations of a
 // capture with capture.Options.Operations, and does not pass these on, since the events name them
 // anyway. In other sources, like the log of a capture, an operation lasts while events name it
-// (event.Event.Op): two that follow each other under one name are one slice. The source must not
-// begin again (capture.Options.Ahead).
+// (event.Event.Op): two that follow each other under one name are one slice.
 func (t *Trace) Through(events iter.Seq2[*event.Event, error]) iter.Seq2[*event.Event, error] {
 	return func(yield func(*event.Event, error) bool) {
 		for e, err := range events {

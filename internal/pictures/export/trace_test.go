@@ -105,12 +105,12 @@ func TestTracesAreRead(t *testing.T) {
 		trace := NewTrace(&b, in.Path)
 		var want []string
 		var names []string
-		events := in.Events(capture.Options{Ahead: true, Operations: true})
+		events := in.Events(capture.Options{Operations: true})
 		r, err := replay.Run(in.Path, trace.Through(events), replay.Options{Timeline: true})
 		require.NoError(t, err)
 		require.NoError(t, trace.Finish(r))
 		require.Equal(t, replayed(t, in, replay.Options{Timeline: true}), r, "operations change no figure")
-		for e, err := range in.Events(capture.Options{Ahead: true, Operations: true}) {
+		for e, err := range in.Events(capture.Options{Operations: true}) {
 			require.NoError(t, err)
 			switch {
 			case e.Kind == event.KindOpStart:
@@ -156,7 +156,7 @@ func TestTracesOfConvertedLogs(t *testing.T) {
 		var b bytes.Buffer
 		trace := NewTrace(&b, in.Path)
 		var want []string // the path at each event that has one
-		for e, err := range trace.Through(in.Events(capture.Options{Ahead: true})) {
+		for e, err := range trace.Through(in.Events(capture.Options{})) {
 			require.NoError(t, err)
 			if e.Op.OK && !e.Earlier {
 				want = append(want, clip(e.Op.V))
