@@ -988,7 +988,9 @@ func (p *player) finish(nodes []node) (*L1Results, error) {
 			c.row.Total += n
 		}
 		c.row.Addresses = (&addressTally{recorded: c.recorded, synthesised: c.synthesised}).word()
-		onChip := func(d *chip) bool { return d != c && d.name != none && d.touched && slices.Contains(p.ids.chipsOf[c.name], idOf(d.name)) }
+		onChip := func(d *chip) bool {
+			return d != c && d.name != none && d.touched && slices.Contains(p.ids.chipsOf[c.name], idOf(d.name))
+		}
 		if rows[c.name] || len(rows) == 0 && c.touched && !slices.ContainsFunc(p.chips, onChip) {
 			p.out.Devices[c.name] = c.row
 			p.out.chips[c.name], c.align = c, p.align(c)
