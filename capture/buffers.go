@@ -28,6 +28,7 @@ type buffer struct {
 	place   placement
 	earlier bool  // it is from before the capture
 	proven  bool  // by a circular buffer
+	unit    bool  // as of resident
 	hidden  bool  // it may be gone
 	life    *life // of the survey; nil if its address is not recorded
 }

@@ -42,7 +42,7 @@ func (p *heights) locate(b *buffer, spec l1.Spec) {
 		}
 		b.place.r = l1.Range{Start: b.place.address.V, End: b.place.address.V + size.V}
 		p.add(b)
-		p.known.bottom.buffer(b.said.named, b.said.kind, b.place.r)
+		p.known.bottom.buffer(owner{b.said.named, b.unit}, b.said.kind, b.place.r)
 		return
 	}
 	if b.said.bare && p.known.members.recorded {

@@ -165,7 +165,7 @@ func (k *knowledge) lifts(id device.ID) bool {
 	if len(k.bottom.lifted) == 0 {
 		return false
 	}
-	for of := range k.members.above(id) {
+	for of := range k.members.owners(id) {
 		if k.bottom.lifted[of] {
 			return true
 		}
@@ -177,7 +177,7 @@ func (k *knowledge) lifts(id device.ID) bool {
 func (k *knowledge) findLifted() {
 	b := &k.bottom
 	for id, start := range b.starts {
-		for of := range k.members.above(id) {
+		for of := range k.members.owners(id) {
 			if end, ok := b.ends[of]; ok && end <= start {
 				b.lifted[of] = true
 			}

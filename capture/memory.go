@@ -287,7 +287,7 @@ func (m *memory) arriving(next uint64) (b guest, ok bool) {
 		b = guest{&buffer{
 			id: m.live.next(), op: r.op(), shards: r.shards, earlier: true,
 			said:  allocation{at: r.since, named: r.named, kind: r.kind, perCore: r.perCore, recorded: r.address},
-			place: placement{on: m.unitsOf(r)}, proven: r.proven > 0,
+			place: placement{on: m.unitsOf(r)}, proven: r.proven > 0, unit: r.unit,
 		}, r.until}
 		m.owns(r.named, r.kind)
 		if len(b.place.on) > 0 && r.address <= jsonobject.MaxL1 { // else it is where nothing else is, or in no L1

@@ -228,6 +228,9 @@ func (o *operations) end(s *step, lost bool) {
 	if !s.aborts || !o.known.aborted[s.call.start] {
 		o.hit(s, lost)
 	}
+	if o.freeing != nil && o.freeing.depth == len(o.stack) {
+		o.close(s)
+	}
 	o.leave()
 }
 

@@ -31,20 +31,20 @@ func TestOperationsAlone(t *testing.T) {
 		"paths":                            {[]node{start("f", unknown), start("g", unknown), cb, end, cb, end, cb}, "|f|f > g|f > g ends|f|f ends|"},
 		"a function that frees and places": {[]node{start("f", unknown), free, cb, end}, "|f|f|f ends"},
 		"one that frees and places nothing": {
-			[]node{start("f", unknown), free, end}, "|f|f ends hit behind 1",
+			[]node{start("f", unknown), free, end}, "|f|f ends closes 1 hit behind 1",
 		},
 		"one that says that it hit":     {[]node{start("f", event.Some(true)), end}, "|f ends says hit"},
-		"one that says that it did not": {[]node{start("f", event.Some(false)), free, end, free}, "|f|f ends|closes 1"},
+		"one that says that it did not": {[]node{start("f", event.Some(false)), free, end, free}, "|f|f ends closes 1|"},
 		"an outer one around a hit": {
 			[]node{start("f", event.Some(true)), start("g", event.Some(true)), end, end}, "|f|f > g ends says hit|f ends says",
 		},
-		"what an exception ends":       {[]node{start("f", unknown), free, aborted}, "|f|f ends aborts"},
-		"two frees of one workload":    {[]node{start("f", unknown), free, free, end}, "|f|f again|f ends hit behind 1"},
-		"the next program":             {[]node{start("f", unknown), free, run, free, end}, "|f|f|f closes 1 hit behind 1|f ends hit behind 3"},
+		"what an exception ends":       {[]node{start("f", unknown), free, aborted}, "|f|f ends aborts closes 1"},
+		"two frees of one workload":    {[]node{start("f", unknown), free, free, end}, "|f|f again|f ends closes 1 hit behind 1"},
+		"the next program":             {[]node{start("f", unknown), free, run, free, end}, "|f|f|f closes 1 hit behind 1|f ends closes 3 hit behind 3"},
 		"an execution elsewhere":       {[]node{start("f", unknown), free, run}, "|f|f"},
 		"a free that cannot be read":   {[]node{start("f", unknown), hidden, free, end}, "|f hides|f hides|f ends"},
 		"an end without a start":       {[]node{end}, ""},
-		"a start that cannot be read":  {[]node{{Type: typeFunctionStart, Unreadable: &event.InputError{}}, free, end}, "||ends"},
+		"a start that cannot be read":  {[]node{{Type: typeFunctionStart, Unreadable: &event.InputError{}}, free, end}, "||ends closes 1"},
 		"a free behind the last start": {[]node{free, start("f", unknown), end}, "||f ends"},
 	} {
 		t.Run(name, func(t *testing.T) {

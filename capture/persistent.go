@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"iter"
 	"math"
 
 	"github.com/cbl1/cbl1/device"
@@ -16,22 +17,40 @@ import (
 // A bottom keeps the recorded addresses at the bottom of L1. Values only grow or shrink, so that the
 // order of nodes does not matter.
 type bottom struct {
-	ends   map[device.ID]uint64 // by the id that buffers name: the lowest end
+	ends   map[owner]uint64     // the lowest end of a buffer
 	starts map[device.ID]uint64 // by unit: the highest start of a program
-	lifted map[device.ID]bool   // ids with a buffer that ends below a program
+	lifted map[owner]bool       // with a buffer that ends below a program
+}
+
+// An owner is the id that a buffer names, or a chip that has a buffer, even if its number is a mesh too.
+type owner struct {
+	id   device.ID
+	unit bool
 }
 
 func newBottom() bottom {
-	return bottom{map[device.ID]uint64{}, map[device.ID]uint64{}, map[device.ID]bool{}}
+	return bottom{map[owner]uint64{}, map[device.ID]uint64{}, map[owner]bool{}}
+}
+
+// owners yields the owners of buffers on a unit.
+func (m *members) owners(unit device.ID) iter.Seq[owner] {
+	return func(yield func(owner) bool) {
+		for id := range m.above(unit) {
+			if !yield(owner{id, false}) {
+				return
+			}
+		}
+		yield(owner{unit, true})
+	}
 }
 
 // buffer records the end of an L1 buffer with an address.
-func (b *bottom) buffer(named device.ID, kind fit.Kind, r l1.Range) {
+func (b *bottom) buffer(of owner, kind fit.Kind, r l1.Range) {
 	if kind != fit.KindL1 || r.IsEmpty() {
 		return
 	}
-	if end, ok := b.ends[named]; !ok || r.End < end {
-		b.ends[named] = r.End
+	if end, ok := b.ends[of]; !ok || r.End < end {
+		b.ends[of] = r.End
 	}
 }
 

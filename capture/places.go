@@ -248,6 +248,7 @@ func (p *places) end(s *step) {
 		p.programs.abort(s)
 	}
 	p.hit(s)
+	p.close(s.closed)
 	p.lack(s.short)
 	p.complete(s.at, p.programs.open.from(s.call.depth))
 	if p.opt.Operations {

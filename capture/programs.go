@@ -446,9 +446,9 @@ func (p *programs) hideUnits(at uint64, some []*unit) {
 	p.tellFreed(ended, at)
 }
 
-// hideExecution forgets which program the next execution on a chip runs.
-func (p *programs) hideExecution(chip device.ID) {
-	for _, u := range p.units.among(&p.heralds.awake, chip) {
+// hideExecution forgets which programs the next executions on some units run.
+func (p *programs) hideExecution(on []*unit) {
+	for _, u := range on {
 		u.since.programs, u.since.executions = u.since.programs[:0], 0
 	}
 }

@@ -137,8 +137,14 @@ func (s *survey) unreadable(n *node) {
 	switch n.Type {
 	case typeCircularBufferAllocate, typeDataflowBufferAllocate, typeScratchpadAllocate:
 		if n.DeviceID.OK {
-			s.meet(device.ID(n.DeviceID.V))
-			s.known.ids[device.ID(n.DeviceID.V)] = true
+			id := device.ID(n.DeviceID.V)
+			s.meet(id)
+			s.known.ids[id] = true
+			on := []device.ID{id}
+			if m := s.known.members; m.isBoth(id) {
+				on = append(on, m.chips[id]...)
+			}
+			s.frees.place(on, n.Counter)
 		}
 	case typeBufferAllocate:
 		s.hide(n, idOf(n.DeviceID))

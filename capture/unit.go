@@ -106,6 +106,14 @@ func (u *units) meshesOf(chip device.ID) []*unit {
 	return out
 }
 
+// ofChip returns the units of which an execution speaks that names a chip.
+func (u *units) ofChip(id device.ID) []*unit {
+	if one := u.byID[id]; one != nil && u.members.isBoth(id) {
+		return []*unit{one}
+	}
+	return u.reached(id)
+}
+
 // either returns the units of which a node that cannot be read may speak.
 func (u *units) either(id device.ID) []*unit {
 	on := slices.Clone(u.reached(id))

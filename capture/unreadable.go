@@ -40,9 +40,9 @@ func (p *places) unreadable(s *step) {
 		p.memory.hideBuffers(s.at, id)
 	case typeProgramExecution:
 		p.shows.executed = true
-		chip := idOf(n.PhysicalDeviceID)
-		p.completeOn(chip)
-		p.programs.hideExecution(chip)
+		on := p.units.ofChip(idOf(n.PhysicalDeviceID))
+		p.complete(s.at, p.programs.open.of(on...))
+		p.programs.hideExecution(on)
 	case typeFunctionStart:
 		p.enter(s)
 	case typeFunctionEnd:
@@ -61,6 +61,6 @@ func (p *places) hideAll(n *node) {
 	p.completeOn(event.NoDevice)
 	p.memory.hideAllocation(n, event.NoDevice)
 	p.memory.hideBuffers(n.Counter, event.NoDevice)
-	p.programs.hideExecution(event.NoDevice)
+	p.programs.hideExecution(p.units.order)
 	p.hideFree(n.Counter, event.NoDevice)
 }

@@ -201,7 +201,7 @@ func (s *ids) resolve(nodes []node, decided map[int64]bool) (out []node) {
 		id, ok, err := n.id("device_id")
 		free := n.kind == "circular_buffer_deallocate_all"
 		switch {
-		case err != nil, !ok && free:
+		case err != nil, !ok && (free || n.hidden):
 			on[i] = []string{none}
 		case !ok:
 			on[i] = []string{s.unnamed}

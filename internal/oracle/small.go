@@ -189,21 +189,20 @@ func (p *player) smallSaid(nodes []node) (small uint64) {
 	return small
 }
 
-// lowestSmall is the lowest address of an L1_SMALL buffer on a device, 0 if there is none.
+// lowestSmall is the lowest address of an L1_SMALL buffer, 0 if there is none.
 func (p *player) lowestSmall(nodes []node) (lowest uint64) {
-	see := func(owner, kind string, addr uint64) {
-		lies := slices.ContainsFunc(p.chips, func(c *chip) bool { return p.reaches(owner, c.name) })
-		if lies && kind == "L1_SMALL" && addr > 0 && (lowest == 0 || addr < lowest) {
+	see := func(kind string, addr uint64) {
+		if kind == "L1_SMALL" && addr > 0 && (lowest == 0 || addr < lowest) {
 			lowest = addr
 		}
 	}
 	for _, n := range nodes {
 		if n.kind == "buffer_allocate" && !n.hidden {
-			see(n.on, n.bufferKind(), n.number("address"))
+			see(n.bufferKind(), n.number("address"))
 		}
 	}
 	for _, a := range p.past.earlier {
-		see(a.owner, a.kind, a.start)
+		see(a.kind, a.start)
 	}
 	return lowest
 }
