@@ -214,7 +214,7 @@ func digitRun(s string) int { return len(s) - len(strings.TrimLeft(s, "012345678
 
 // open opens the file. Iterating over the Reader's nodes closes it. A regular file that is written to in
 // the meantime is refused at the end with event.ErrChanged, because its bytes may be half old and half new.
-// A pipe is read once, as it comes. An event log may grow while it is read.
+// A pipe is kept while it is read, since a capture is read twice. An event log may grow while it is read.
 func (in Input) open() (*Reader, error) {
 	if in.part != nil {
 		return &Reader{document: document{file: in.Path}, part: in.part}, nil
