@@ -239,10 +239,6 @@ func (in Input) open() (*Reader, error) {
 	return r, nil
 }
 
-func errChanged(file string) error {
-	return &event.InputError{File: file, Node: -1, Reason: "file " + event.ErrChanged.Error(), Err: event.ErrChanged}
-}
-
 // fileError wraps an error of the operating system, whose text repeats the path.
 func fileError(path string, err error) error {
 	reason := err.Error()
