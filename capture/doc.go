@@ -13,33 +13,62 @@
 //
 // # Stages
 //
-// A node passes through four stages. No stage knows another one: a reading hands on the value that
-// each of them returns.
+// A capture is read twice (source.go). The survey (survey.go) gathers the facts that hold for the whole capture,
+// wherever they stand in it. It makes no programs and no events. The second reading starts with these facts and yields
+// the events. Each of its nodes passes through four stages. No stage knows another one: a reading hands on the
+// value that each of them returns.
 //
 //	bytes
-//	  │   document.go, decode.go, shape.go        a file
+//	  │   document.go, decode.go, shape.go        a file; spool.go keeps one that cannot be read again
 //	  │   database.go, tables.go, slices.go       a part of a database, an operation at a time
 //	  ▼
 //	1 Reader ───── node ────> its fields, its place in the input, its counter in the whole capture
+//	  │
+//	  ├─ survey ── knowledge, in the first reading
+//	  │            ids .......... mesh.go, groups.go
+//	  │            silences ..... past.go, clues.go, census.go, proven.go, timeline.go, life.go, residents.go, ends.go
 //	  ▼
 //	2 operations ─ step ────> the functions that run; a hit of the program cache; an abort
 //	  ▼                       operations.go
-//	3 places                  places.go, meet.go, unreadable.go
+//	3 places                  places.go, unreadable.go
 //	  │  ground ............. specs, grids, units and events, which the parts share
-//	  ├─ devices              what each id stands for
 //	  ├─ programs             runs that are open, frees that announce them, equal runs, hits
 //	  │                       unit.go, open.go, workload.go, herald.go, layout.go, hits.go, hidden.go
 //	  └─ memory               buffers that live, their ranges, buffers from before the capture
-//	  ▼                       buffers.go, heights.go, borders.go, absentees.go
+//	  ▼                       buffers.go, heights.go, between.go, absentees.go
 //	4 events ───── event ───> in order, with notes about odd and hidden facts at the end
-//	                          events.go, note.go
+//	                          events.go, note.go, ending.go
 //
-// A reading (source.go, ending.go, between.go) is one pass over the nodes. Knowledge (known.go, mesh.go) is
-// a value that a reading starts with and adds to: the chips of each mesh, the cores of sharded buffers, the
-// buffers from before the capture. If something came too late, knowledge has a note about it, and a file is read
-// again with that knowledge. The past (past.go, clues.go, census.go, timeline.go, life.go, residents.go,
-// ends.go) finds the buffers from before the capture. Lists of a report, rows of a database and tensors are its
-// one input.
+// Two cases need one more reading. The survey begins again with the ids that it has found, where a mesh and its chip
+// turn out to share an L1 behind nodes that name them (survey.joinAll). A reading for facts alone comes before the last
+// one where frees announce several programs at once, or persistent pages may lie below programs without
+// addresses (survey.lacks).
+//
+// # Ids
+//
+// Meshes and chips are numbered apart, so that one number may be a mesh and a chip. mesh.go has the rules: which type of
+// node names a mesh, which a chip, and how nodes around one with such a number decide. groups.go has those of frees of
+// circular buffers. Two things stay unknown, and then no verdict is "fits":
+//
+//   - id-collision: a circular buffer with an address names a number that is both, and nothing decides. It is read as
+//     the chip's.
+//   - buffers-apart: an L1 buffer lies under an id under which nothing runs, and no pair of a mesh and a chip explains it.
+//
+// # Silences
+//
+// A capture that does not show a fact does not deny it. Each of these nodes and rows proves its fact alone:
+//
+//	a buffer in L1         its allocation; its buffer node; its free; a tensor; a row of a list; a global circular
+//	                       buffer in it
+//	  its address          the same, without the buffer node
+//	  its size on a core   its allocation, free and row; at least the bytes of the circular buffers in it
+//	  its end              its free; in a list or database, a later list without it; an allocation in its place
+//	a program              the nodes of its circular buffers; the free that announces it; its execution; a function that
+//	                       says that it hit the program cache
+//	a mesh of a chip       a part of a tensor; an execution; one listed device, if no node names another chip
+//
+// A buffer whose address no witness has is in no place (buffer-unplaced, earlier-used). A program of which only a free, an
+// execution or a flag speaks ran before, or is hidden (not-shown, cache-hit).
 //
 // # The road of one node
 //
@@ -49,18 +78,17 @@
 //	decoder.next       compares the text with the shapes of earlier nodes; decoder.placed reads a new one
 //	operations.next    adds the path of the functions, and notes that the innermost one placed something
 //	places.next        brings residents up to date (attend) and picks the case of the node's type (place)
-//	places.meet        finds the unit of chip 0; the first time, events declare it
+//	members.places     says that the node names chip 0, whose unit the start of the reading has declared
 //	programs.place     adds the buffer to the open run of the unit
 //
 // Node 5 joins the run. Node 6 executes a program on chip 0, so the run is complete:
 //
-//	places.complete    lays a buffer that waits for its tensor, which comes first
 //	programs.complete  gives the run a program: layouts has an equal one, or places a new one (event program)
 //	programs.start     one event run for all units with the same program and operation
 //	hits.remember      a later hit of the program cache runs it again
 //	events.flush       yields the events of the node
 //
-// A new type of node needs a constant in node.go, a line in decoder.decodes, and a case in places.next.
+// A new type of node needs a constant in node.go, a line in decoder.decodes, and a case in survey.next and places.next.
 //
 // # Guarantees
 //
@@ -68,16 +96,15 @@
 // read from part of a text. An unreadable field hides its node and everything that depends on it: a
 // circular buffer its program, a free everything that was alive on its device. The rest is certain. A capture is
 // refused if it is no JSON, exceeds a limit, or its nodes lack their counters. Every failure is an
-// [event.InputError] with a position. It ends the iteration, and the events before it are the first events of
-// the capture. Odd and harmless facts are anomalies at the end, hidden facts are events of their own
+// [event.InputError] with a position. It ends the iteration. A capture that is refused has no events: the survey finds
+// the failure. Odd and harmless facts are anomalies at the end, hidden facts are events of their own
 // kind. No input panics.
 //
 // Ids, programs and buffers have their events before other events name them. Each node that places
-// something is in one run. The same capture yields the same events. If the end of a file changes the meaning of
-// its start, the events begin again (event.KindAgain). With [Options].Ahead the file is read twice
-// instead. A pipe can be read once, and then notes say which knowledge came too late.
+// something is in one run. The same capture yields the same events, as a file, on a pipe, and compressed: a fact counts
+// from the first node, wherever it stands.
 //
-// An event log yields its own events.
+// An event log yields its own events, each when its line is read. It is not read twice and not kept.
 //
 // A database has a graph for each operation, and each begins to count nodes anew. They are
 // one capture, in the order of the operations. Events between operations show
@@ -99,12 +126,12 @@
 //
 // # Cost
 //
-// A capture is read in one pass, or two, at some hundred MB/s. A third pass is needed where one free announces
-// several programs, or persistent pages may show, and the first pass lacked knowledge: the second one finds where
-// each program ends. Memory follows the number of distinct programs and of live buffers and not the size of the
-// input: one buffer, one node (at most 16 MiB), the two small sections of a report, and 24 bytes for each
-// operation of a database. Nodes and keys that do not matter are never built. A run costs its nodes, an event of
-// a buffer the devices on which it lies.
+// A capture is read twice, at some hundred MB/s, and once or twice more in the cases above. The survey costs
+// less than the second reading, since it builds no programs. A pipe is kept: 1 MiB in memory, the rest in a file
+// ([Options].TempDir). Memory follows the number of distinct programs, of live buffers, and of
+// buffers from before the capture, and not the size of the input: one buffer, one node (at most 16 MiB), the two small
+// sections of a report, and 24 bytes for each operation of a database. Nodes and keys that do not matter
+// are never built. A run costs its nodes, an event of a buffer the devices on which it lies.
 //
 // # Concurrency
 //

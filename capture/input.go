@@ -214,7 +214,7 @@ func digitRun(s string) int { return len(s) - len(strings.TrimLeft(s, "012345678
 
 // open opens the file. Iterating over the Reader's nodes closes it. A regular file that is written to in
 // the meantime is refused at the end with event.ErrChanged, because its bytes may be half old and half new.
-// A pipe is read once, as it comes. An event log may grow while it is read.
+// A pipe is kept while it is read, since a capture is read twice. An event log may grow while it is read.
 func (in Input) open() (*Reader, error) {
 	if in.part != nil {
 		return &Reader{document: document{file: in.Path}, part: in.part}, nil
@@ -237,10 +237,6 @@ func (in Input) open() (*Reader, error) {
 		r.opened.regular, r.opened.stat = before, f.Stat
 	}
 	return r, nil
-}
-
-func errChanged(file string) error {
-	return &event.InputError{File: file, Node: -1, Reason: "file " + event.ErrChanged.Error(), Err: event.ErrChanged}
 }
 
 // fileError wraps an error of the operating system, whose text repeats the path.

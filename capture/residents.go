@@ -108,16 +108,6 @@ func (p *past) follow(c clue) (r resident, explained bool) {
 	return r, true
 }
 
-// loose returns the tensors that no buffer node names and that are of no buffer of the capture, by counter.
-func (p *past) loose() (out []clue) {
-	for _, at := range slices.Sorted(maps.Keys(p.clues.loose)) {
-		if r, _ := p.follow(p.clues.loose[at]); r.until > 0 {
-			out = append(out, p.clues.loose[at])
-		}
-	}
-	return out
-}
-
 // firstLife returns from when on a buffer of the capture lay at an address first.
 func (p *past) firstLife(id device.ID, address uint64) uint64 {
 	place := placeOf{id, address}

@@ -50,8 +50,8 @@ func (s *spool) keep(b []byte) (err error) {
 	case s.dir == "":
 		return s.refuse("is longer than 1 MiB, must be read twice, and Options.TempDir names no folder to keep it in", event.ErrTooLarge)
 	case s.size > s.most:
-		return s.refuse(fmt.Sprintf("is longer than %d MiB, which is the most that is kept in %s to read it twice: name a file instead",
-			s.most>>20, s.dir), event.ErrTooLarge)
+		return s.refuse(fmt.Sprintf("is longer than %s, which is the most that is kept in %s to read it twice: name a file instead",
+			inUnits(s.most), s.dir), event.ErrTooLarge)
 	case s.file == nil:
 		if s.file, err = os.CreateTemp(s.dir, "cbl1-*"); err == nil {
 			_ = os.Remove(s.file.Name()) // nothing can leave it behind then; Windows refuses
@@ -64,6 +64,14 @@ func (s *spool) keep(b []byte) (err error) {
 		return s.refuse(fmt.Sprintf("cannot be kept in %s to read it twice: %v: name a file instead", s.dir, err), err)
 	}
 	return nil
+}
+
+// inUnits returns a limit in words.
+func inUnits(bytes int64) string {
+	if bytes%(1<<30) == 0 {
+		return fmt.Sprintf("%d GiB", bytes>>30)
+	}
+	return fmt.Sprintf("%d MiB", bytes>>20)
 }
 
 func (s *spool) refuse(reason string, err error) error {

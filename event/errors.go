@@ -14,7 +14,8 @@ import (
 var (
 	// ErrNotCapture: the input is something else; the error names the likely format.
 	ErrNotCapture = errors.New("not a graph capture")
-	// ErrTooLarge: a node or section is larger than MaxNode.
+	// ErrTooLarge: a node, a section or a line is larger than MaxNode, or a capture that has to be kept to be read twice is
+	// longer than what is kept. The text of the error says which.
 	ErrTooLarge = errors.New("larger than 16 MiB")
 	// ErrTooDeep: arrays and objects nest more than 1,000 deep.
 	ErrTooDeep = errors.New("nested too deeply")

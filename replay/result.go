@@ -234,7 +234,7 @@ const (
 	CodeNoCBs              Code = "no-cbs"              // no node places a CB
 	CodeCacheHit           Code = "cache-hit"           // an operation found its program in the cache: the file cannot show its CBs
 	CodeFreeWithoutCBs     Code = "free-without-cbs"    // of logs that were converted before: not-shown, of a free that no CB follows
-	CodeNotShown           Code = "not-shown"           // an operation ran a program that the capture does not show
+	CodeNotShown           Code = "not-shown"           // an operation ran a program that the capture does not show, or more programs than it shows
 	CodeUnsettled          Code = "unsettled"           // programs that cannot be distinguished, and do not fit as one
 	CodeUnattributed       Code = "unattributed"        // CBs, dataflow buffers or scratchpads that name no core
 	CodeMixedAddresses     Code = "mixed-addresses"     // a program with recorded and missing addresses
@@ -242,14 +242,14 @@ const (
 	CodeBeyondL1           Code = "beyond-l1"           // programs that end beyond L1: does not fit
 	CodeBufferBeyondL1     Code = "buffer-beyond-l1"    // a buffer in L1 that ends beyond it: the L1 is not that of the device
 	CodeOutsideGrid        Code = "outside-grid"        // a run names cores outside the compute grid: does not fit, and is not registered
-	CodeIDCollision        Code = "id-collision"        // an id is that of a chip and of a mesh
+	CodeIDCollision        Code = "id-collision"        // a number is a mesh's and a chip's, and nothing says which of them CBs name
 	CodeMeshUnknown        Code = "mesh-unknown"        // a free names an id whose chips the capture does not show
 	CodeBetween            Code = "between-operations"  // a database does not say which L1 buffers died between its operations
 	CodeOperationLost      Code = "operation-lost"      // an operation that a database names and has no graph of
 	CodeUnreadable         Code = "unreadable"          // nodes or rows with a field that cannot be read: they are hidden, and what depends on them
 	CodeSmallReached       Code = "l1-small-reached"    // programs that end in L1_SMALL, with which tt-metal does not compare them
 	CodeSmallWrong         Code = "l1-small-wrong"      // a bank of L1 that is too large for it, or reaches above an L1_SMALL buffer: the size of L1_SMALL is not known
-	CodeSpecsDiffer        Code = "specs-differ"        // devices of the file differ in base or L1 size; the first is used
+	CodeSpecsDiffer        Code = "specs-differ"        // devices of the file differ in L1 size; or chips of a mesh in base, so that its programs without addresses are hidden
 	CodeFreeUnknown        Code = "free-unknown"        // a buffer is freed that was not allocated in the capture
 	CodeFreeAgain          Code = "free-again"          // a buffer of the capture is freed a second time
 	CodeInferred           Code = "inferred"            // an operation that found its program in the cache: its CBs are those of its last run

@@ -251,7 +251,7 @@ func TestAnomalies(t *testing.T) {
 	for _, want := range []string{
 		`because   1 function did not end (ttnn.\x1b[2Jadd): the run threw`,
 		"1 program ends beyond L1 (node 5, ttnn.matmul): does not fit",
-		"3 devices differ in base or L1 size: the first",
+		"3 devices or meshes differ in base or L1 size: the first",
 		"2 frees of buffers from before the capture (first at node 7): no effect on CBs",
 		"1 later: see the documentation",
 	} {
