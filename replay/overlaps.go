@@ -65,15 +65,18 @@ func (o *overlaps) before(next *event.Event, _ *rows, _ *marker) {
 		if p.on.memory.live.of(p.of.id) != p.of {
 			continue
 		}
-		for _, other := range p.on.memory.live.all() {
-			if p.of.overlaps(other) {
-				text := func(b *buffer) string { return fmt.Sprintf("%s (%d)", cmp.Or(b.info.Op, "a buffer"), b.info.At) }
-				o.notes.add(AnomalyCount{
-					Code: CodeBuffersOverlap, Count: int64(p.on.members.Len()), First: NodeNumber(p.of.info.At),
-					Detail: text(p.of) + " and " + text(other), Hidden: true,
-				})
-				break
+		var other *buffer // the lowest one
+		for _, b := range p.on.memory.live.all() {
+			if p.of.overlaps(b) && (other == nil || cmp.Or(cmp.Compare(b.span.Start, other.span.Start), cmp.Compare(b.id, other.id)) < 0) {
+				other = b
 			}
+		}
+		if other != nil {
+			text := func(b *buffer) string { return fmt.Sprintf("%s (%d)", cmp.Or(b.info.Op, "a buffer"), b.info.At) }
+			o.notes.add(AnomalyCount{
+				Code: CodeBuffersOverlap, Count: int64(p.on.members.Len()), First: NodeNumber(p.of.info.At),
+				Detail: text(p.of) + " and " + text(other), Hidden: true,
+			})
 		}
 	}
 	o.pending = o.pending[:0]

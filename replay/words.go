@@ -54,7 +54,7 @@ func graveWords() []words {
 		{CodePerCoreHidden, "buffer was allocated per core, and hides addresses", "buffers were allocated per core, and hide addresses",
 			"captures record the address on the first core alone: programs on the others may clash with it; an event log can name each address"},
 		{CodeBuffersOverlap, "L1 buffer shares bytes of a core with another one", "L1 buffers share bytes of a core with another one",
-			"no allocator does that: a free is missing in the capture"},
+			"no allocator does that: it is wrong, or a free is missing in the file"},
 		{CodePersistentL1, "program run depends on pages at the bottom of L1", "program runs depend on pages at the bottom of L1",
 			"a buffer is recorded below CBs: they do not start at the base; capture all programs with addresses, without NO_DISPATCH"},
 		{CodeIDCollision, "number is that of a mesh and of a chip", "numbers are those of a mesh and of a chip",
