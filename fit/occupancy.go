@@ -38,9 +38,9 @@ type taking struct {
 	first, last int
 }
 
-// NewOccupancy returns an empty Occupancy of devices with the Spec of a place, and its mode.
-func NewOccupancy(at Place) *Occupancy {
-	return &Occupancy{free: at.Spec.Usable(), align: at.Alignment()}
+// NewOccupancy returns an empty Occupancy of devices with a Spec.
+func NewOccupancy(spec l1.Spec) *Occupancy {
+	return &Occupancy{free: spec.Usable(), align: Alignment(spec)}
 }
 
 // Clone returns an Occupancy that goes its own way from here on.

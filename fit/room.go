@@ -9,7 +9,7 @@ import (
 // A Room is where an L1 buffer fits on some cores. W says who limits it.
 type Room[W any] struct {
 	Cores l1.CoreSet
-	Range l1.Range // the largest, the highest of equals; it starts as L1 buffers are aligned; empty: there is none
+	Range l1.Range // the largest, the highest of equals, in whole steps of Alignment; empty: there is none
 
 	// Below and Above hold the bytes right below Range and right above it. Where there is no room
 	// they hold the first and the last usable byte. RoomOn names a Buffer, or a Program up to the
@@ -38,7 +38,7 @@ func RoomOn(cores l1.CoreSet, size uint64, places ...Place) Room[*Resident] {
 	var taken []*Occupancy
 	n, all := 0, l1.CoreSet{}
 	for _, at := range places {
-		t, claimed := NewOccupancy(at), at.Claimed()
+		t, claimed := NewOccupancy(at.Spec), at.Claimed()
 		for _, p := range at.Programs {
 			n++
 			t.Program(p, claimed, n)
@@ -81,8 +81,11 @@ func RoomThroughout(cores l1.CoreSet, size uint64, devices ...*Occupancy) Room[i
 	for _, r := range append(taken, taking{Range: l1.Range{Start: free.End, End: free.End}}) {
 		gap.End = min(r.Start, free.End)
 		start, ok := l1.Spec{CBAlign: align}.AlignCB(gap.Start)
-		if ok && start < gap.End && gap.End-start >= best.Range.Len() {
-			best.Range, best.Below, best.Above = l1.Range{Start: start, End: gap.End}, below, r.first
+		if end := gap.End - gap.End%align; ok && start < end && end-start >= best.Range.Len() {
+			best.Range, best.Below, best.Above = l1.Range{Start: start, End: end}, below, r.first
+			if gap.End == free.End {
+				best.Above = NoOwner
+			}
 		}
 		if at, ok := top(size, align, gap); ok && size > 0 {
 			best.Place = at
@@ -96,9 +99,6 @@ func RoomThroughout(cores l1.CoreSet, size uint64, devices ...*Occupancy) Room[i
 		if r.End > gap.Start {
 			gap.Start, below = r.End, r.last
 		}
-	}
-	if best.Range.End == free.End {
-		best.Above = NoOwner
 	}
 	return best
 }

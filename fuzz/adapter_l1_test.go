@@ -331,7 +331,7 @@ func (f *fleet) Room(cores l1.CoreRangeSet, on []uint64) (l1.Range, error) {
 		if b := room.Below; b != nil && !ends(b, func(end uint64) bool { return end <= room.Range.Start && room.Range.Start-end < 48 }) {
 			return l1.Range{}, fmt.Errorf("room %v is not above %+v", room.Range, b)
 		}
-		starts := func(p fit.Part) bool { return p.Range.Start == room.Range.End }
+		starts := func(p fit.Part) bool { return p.Range.Start >= room.Range.End && p.Range.Start-room.Range.End < 48 }
 		if a := room.Above; a != nil && !slices.ContainsFunc(slices.Collect(a.Buffer.All()), starts) {
 			return l1.Range{}, fmt.Errorf("room %v is not below %+v", room.Range, a)
 		}

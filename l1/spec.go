@@ -37,7 +37,7 @@ type Spec struct {
 	L1Size  uint64 // bytes of L1 per core; 0 = not known
 	CBBase  uint64 // address where circular buffers start
 	CBAlign uint64 // addresses of circular buffers are multiples of it (tt-metal: DRAM alignment); 0 = 1
-	L1Align uint64 // alignment of L1 buffers; 0 = 1
+	L1Align uint64 // alignment of the pages of L1 buffers; 0 = 1. The buffers have the larger alignment of the two
 	L1Small uint64 // bytes reserved at the very top of L1 for L1_SMALL buffers
 
 	CBIndices int // buffer indices per core; 0 = no limit

@@ -309,7 +309,7 @@ func untoldCodes() []Code {
 
 // A Scarcity is how little of the L1 of a device is free for buffers, as tt-metal's allocator sees
 // it: a byte of usable L1 is free if no buffer lies there on any core, since in lockstep a buffer
-// has one address on all of them. Programs do not count.
+// has one address on all of them. A buffer takes whole steps of fit.Alignment. Programs do not count.
 type Scarcity struct {
 	Free  uint64 // bytes of each core
 	Block uint64 // the largest run of them

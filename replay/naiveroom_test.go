@@ -162,13 +162,16 @@ func (r *naiveRoom) aligned(a uint64, ids []uint64) bool {
 	return true
 }
 
-// room tries every address as a start, the highest first.
+// room tries every address as a start, the highest first. It ends at a whole step.
 func (r *naiveRoom) room(cores l1.CoreSet, ids ...uint64) (best l1.Range) {
 	free := r.free(cores, ids...)
 	for start := uint64(naiveL1); start > 0; start-- {
 		at := l1.Range{Start: start - 1, End: start - 1}
 		for at.End < naiveL1 && free[at.End] {
 			at.End++
+		}
+		for at.End > at.Start && !r.aligned(at.End, ids) {
+			at.End--
 		}
 		if r.aligned(at.Start, ids) && at.Len() > best.Len() {
 			best = at
@@ -177,16 +180,19 @@ func (r *naiveRoom) room(cores l1.CoreSet, ids ...uint64) (best l1.Range) {
 	return best
 }
 
-// place tries every address for a size, the highest first.
+// place tries every address for a size in whole steps, the highest first.
 func (r *naiveRoom) place(size uint64, cores l1.CoreSet, ids ...uint64) l1.Range {
-	free := r.free(cores, ids...)
+	free, block := r.free(cores, ids...), size
+	for !r.aligned(block, ids) {
+		block++
+	}
 	for start := uint64(naiveL1); start > 0; start-- {
 		at := l1.Range{Start: start - 1, End: start - 1}
-		for at.Len() < size && at.End < naiveL1 && free[at.End] {
+		for at.Len() < block && at.End < naiveL1 && free[at.End] {
 			at.End++
 		}
-		if r.aligned(at.Start, ids) && at.Len() == size {
-			return at
+		if r.aligned(at.Start, ids) && at.Len() == block {
+			return l1.Range{Start: at.Start, End: at.Start + size}
 		}
 	}
 	return l1.Range{}

@@ -124,33 +124,6 @@ func TestRoomNamesWhoIsInTheWay(t *testing.T) {
 	require.EqualValues(t, 11, r.Rooms.Tight[0].Run.At)
 }
 
-// Of a device that was in HYBRID mode at any time room begins at the alignment of DRAM, and a run is tight by that
-// of its moment.
-func TestRoomInHybridMode(t *testing.T) {
-	const program = `{"event":"program","program":1,"cbs":[{"cores":"0-0","size":912}]}` + "\n" // from 64 to 976
-	const run, hybrid, back = `{"event":"enqueue","program":1}` + "\n", `{"event":"hybrid"}` + "\n", `{"event":"lockstep"}` + "\n"
-	for _, test := range []struct {
-		name, events string
-		start        uint64
-		tight        int64
-	}{
-		{"in lockstep", run, 976, 0},
-		{"then HYBRID, at the end", run + hybrid, 1024, 0},
-		{"then HYBRID, and run again", run + hybrid + run, 1024, 1},
-		{"HYBRID, and back", hybrid + run + back + run, 1024, 1},
-	} {
-		r := replayLog(t, `{"event":"log","version":1}
-{"event":"device","device":0,"spec":{"cols":1,"rows":1,"l1_size":1072,"cb_base":64,"cb_align":64,"l1_align":16}}
-`+program+test.events, replay.Options{Room: &replay.RoomQuestion{Size: 64}})
-		require.Equal(t, test.start, r.Rooms.All.Start.V, test.name)
-		tight := int64(0)
-		for _, run := range r.Rooms.Tight {
-			tight += run.Times
-		}
-		require.Equal(t, test.tight, tight, test.name)
-	}
-}
-
 // A service buffer without a byte claims its cores as well: tt-metal compares a program that begins
 // there with no buffer of other cores, as fit.Place.Claimed says.
 func TestRoomBesideAClaimWithoutBytes(t *testing.T) {

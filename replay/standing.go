@@ -29,8 +29,8 @@ func newRooms(question *RoomQuestion) *rooms {
 
 // A standing has everything that was in the way on a row at any time.
 type standing struct {
-	taken   []*fit.Occupancy // of each Spec and mode that the device had; together they are what is in the way
-	specs   []l1.Spec        // of these, with the alignment in that mode
+	taken   []*fit.Occupancy // of each Spec that the device had; together they are what is in the way
+	specs   []l1.Spec        // of these
 	places  map[sum128]bool
 	runs    map[*content]bool // that were checked on the row
 	cores   l1.CoreSet        // that held anything
@@ -54,14 +54,13 @@ func (s *standing) inherit(from *standing) {
 	s.cores, s.service = s.cores.Union(other.cores), s.service || other.service
 }
 
-// on returns the Taken for devices with the Spec and the mode that one has now.
+// on returns the Occupancy for devices with the Spec that one has now.
 func (s *standing) on(dev device.Device) *fit.Occupancy {
-	at := fit.Place{Spec: gridless(dev.Spec()), Hybrid: dev.Hybrid()}
-	at.Spec.L1Align = at.Alignment()
-	i := slices.Index(s.specs, at.Spec)
+	spec := gridless(dev.Spec())
+	i := slices.Index(s.specs, spec)
 	if i < 0 {
 		i = len(s.specs)
-		s.taken, s.specs = append(s.taken, fit.NewOccupancy(at)), append(s.specs, at.Spec)
+		s.taken, s.specs = append(s.taken, fit.NewOccupancy(spec)), append(s.specs, spec)
 	}
 	return s.taken[i]
 }
@@ -79,7 +78,7 @@ func (r *rooms) limit(l RoomLimit) int {
 	return len(r.limits) - 1
 }
 
-// met records that a row has devices with a Spec and a mode.
+// met records that a row has devices with a Spec.
 func (r *rooms) met(d *row) {
 	if r.standing[d] == nil {
 		r.standing[d] = &standing{}
@@ -291,7 +290,7 @@ func (r *rooms) finish(to *Result, rows *rows, spec Spec) {
 			on := r.coresOf(d)
 			taken := r.standing[d].taken
 			if len(taken) == 0 {
-				taken = []*fit.Occupancy{fit.NewOccupancy(fit.Place{Spec: d.says.spec})}
+				taken = []*fit.Occupancy{fit.NewOccupancy(d.says.spec)}
 			}
 			all, cores = append(all, taken...), cores.Union(on)
 			one = r.deviceRoom(d, on, taken)
@@ -345,5 +344,5 @@ func (r *rooms) smaller(cores l1.CoreSet, all []*fit.Occupancy, spec Spec) bool 
 		return false
 	}
 	other := l1.Spec{L1Size: l1.ArchSpec(l1.Wormhole).L1Size, L1Small: spec.L1Small}
-	return fit.RoomThroughout(cores, size, append(all, fit.NewOccupancy(fit.Place{Spec: other}))...).Place.IsEmpty()
+	return fit.RoomThroughout(cores, size, append(all, fit.NewOccupancy(other))...).Place.IsEmpty()
 }

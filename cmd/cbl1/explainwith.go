@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/clash"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
@@ -96,7 +97,7 @@ func marginOf(r *replay.Result) (m clash.Margin, ok bool) {
 func bankOf(r *replay.Result, d replay.DeviceL1, groups []replay.LaidGroup) clash.Bank {
 	spec := r.SpecOf(d.ID)
 	out := clash.Bank{
-		Run: clash.ProgramRun{Capture: r.File, Log: r.Log}, Usable: spec.Usable(), L1Size: spec.L1Size, SmallAssumed: spec.SmallFrom == event.FromAssumed,
+		Run: clash.ProgramRun{Capture: r.File, Log: r.Log}, Usable: spec.Usable(), L1Size: spec.L1Size, Align: fit.Alignment(spec.Spec), SmallAssumed: spec.SmallFrom == event.FromAssumed,
 	}
 	if d.ID.OK {
 		out.Run.Device = fmt.Sprintf("device %d", d.ID.V)

@@ -44,6 +44,9 @@ func (f *Fleet) Room(cores l1.CoreRangeSet, ids []uint64) (l1.Range, error) {
 		for unaligned(fits.Start, devices) && fits.Start < fits.End {
 			fits.Start++
 		}
+		for unaligned(fits.End, devices) && fits.Start < fits.End {
+			fits.End--
+		}
 		if !fits.IsEmpty() && fits.End-fits.Start >= best.End-best.Start {
 			best = fits
 		}
@@ -151,7 +154,7 @@ func (d *device) floor(pic *Painting, core l1.Core) (low uint64) {
 	return low
 }
 
-// unaligned reports whether no L1 buffer starts at an address.
+// unaligned reports whether no L1 buffer starts at an address, and so none ends its last step there.
 func unaligned(a uint64, devices []*device) bool {
 	return slices.ContainsFunc(devices, func(d *device) bool { return a%d.align() != 0 })
 }

@@ -668,25 +668,25 @@ func (p *player) locate(a *alloc) {
 		a.end, a.placed = a.start+a.perCore, true
 		return
 	}
-	borders, on := []uint64{}, []*chip{} // where L1_SMALL begins, on the devices that have the buffer
+	borders := []uint64{} // where L1_SMALL begins, on the devices that have the buffer
 	for _, c := range p.chips {
 		if p.reaches(a.owner, c.name) {
-			borders, on = append(borders, c.spec.size-c.spec.small), append(on, c)
+			borders = append(borders, c.spec.size-c.spec.small)
 		}
 	}
 	low, high := p.spec.Base, slices.Min(borders)
 	if a.kind == "L1_SMALL" {
 		low, high = slices.Max(borders), p.spec.size
 	}
-	align := int64(p.align(on...))
-	for start := int64(high) - int64(a.perCore); start >= int64(low); start-- {
-		if start%align != 0 {
+	block := roundUp(a.perCore, p.align()) // the allocator gives whole steps
+	for start := int64(high) - int64(block); start >= int64(low); start-- {
+		if uint64(start)%p.align() != 0 {
 			continue
 		}
 		free := true
 		for _, b := range p.live {
 			shared := slices.ContainsFunc(p.chips, func(c *chip) bool { return p.reaches(a.owner, c.name) && p.reaches(b.owner, c.name) })
-			if shared && b.placed && b.start < uint64(start)+a.perCore && uint64(start) < b.end {
+			if shared && b.placed && b.start < uint64(start)+block && uint64(start) < b.end {
 				free = false
 			}
 		}
@@ -697,15 +697,8 @@ func (p *player) locate(a *alloc) {
 	}
 }
 
-// align returns the alignment of L1 buffers on chips. In HYBRID mode it is DRAM's.
-func (p *player) align(on ...*chip) uint64 {
-	for _, c := range on {
-		if slices.ContainsFunc(p.perCore, func(owner string) bool { return p.reaches(owner, c.name) }) {
-			return max(16, p.spec.Align)
-		}
-	}
-	return 16
-}
+// align returns the alignment of L1 buffers: that of DRAM, in every mode, if it is larger than that of pages.
+func (p *player) align() uint64 { return max(16, p.spec.Align) }
 
 func (p *player) deallocate(n node, name string) {
 	if len(n.connections) == 0 {
@@ -884,7 +877,7 @@ func (p *player) finish(nodes []node) (*L1Results, error) {
 		c.row.Addresses = (&addressTally{recorded: c.recorded, synthesised: c.synthesised}).word()
 		if rows[c.name] || len(rows) == 0 && c.touched {
 			p.out.Devices[c.name] = c.row
-			p.out.chips[c.name], c.align = c, p.align(c)
+			p.out.chips[c.name], c.align = c, p.align()
 		}
 	}
 	p.hideRest(nodes)
