@@ -71,7 +71,7 @@ func ExampleFleet_Headroom() {
 func ExampleFleet_Room() {
 	fleet, d := board()
 	must(fleet.Register(kernel(d.Spec(), 7, 900_000), d.Set()))
-	room := must(fleet.Room(l1.CoreSet{}, d.Set())) // on all cores
+	room := must(fleet.Room(fit.Lockstep, l1.CoreSet{}, d.Set())) // on all cores
 	fmt.Println(room.Range.Len(), "B above", room.Below.Program.ID(), "and below", room.Above.Buffer)
 	v := must(fleet.CheckBuffer(tensor(d, 8, 1_000_000, 1_048_576), d.Set()))
 	fmt.Println(v.Fits(), len(v.Overlaps), v.Refused[0].Refusals[0].Over())

@@ -87,11 +87,8 @@ var (
 //   - RangeLockstep: one address that is free on b.Cores of all places.
 //   - PerCore: an address on each of b.Cores. tt-metal does this device by device.
 //
-// Buffers in lockstep take their addresses on all cores, since these share one list of free blocks
-// (allocator/bank_manager.cpp: AllocatorDependencies; buffers/mesh_buffer.cpp for the devices of a
-// mesh). Others take them on their own cores. Service cores have lists of their own
-// (internal/service/service_core_manager.cpp): service buffers count on b.Cores only. Circular buffers
-// do not count. Addresses are multiples of Alignment.
+// Occupancy.Buffer says on which cores a buffer takes its addresses. Circular buffers do not count. Addresses are
+// multiples of Alignment.
 //
 // Errors: ErrNoSpace, also if size or the size of L1 is 0; ErrHidden if b would go
 // elsewhere if buffers had no bytes on their Hidden cores, and Unsized ones a single byte. Cost: O(n log n)
@@ -129,9 +126,9 @@ func (b Buffer) placed(size uint64, places []Place, blind bool) (_ Buffer, ok bo
 	for i := range places {
 		taken[i] = places[i].allocated(&b, blind)
 	}
-	rooms := []Room[int]{RoomThroughout(b.Cores, size, taken...)}
+	rooms := []Room[int]{RoomThroughout(b.Mode, b.Cores, size, taken...)}
 	if b.Mode == PerCore {
-		rooms = RoomsThroughout(b.Cores, size, taken...)
+		rooms = RoomsThroughout(b.Mode, b.Cores, size, taken...)
 	}
 	b.Cores, b.Range, b.Parts = l1.CoreSet{}, l1.Range{}, nil
 	for _, r := range rooms {
@@ -174,8 +171,7 @@ func (at Place) allocated(next *Buffer, blind bool) *Occupancy {
 		if blind {
 			b = b.least()
 		}
-		shared := b.allocatedAs() != PerCore && (b.Kind.tensor() || b.Kind == KindL1Small)
-		t.buffer(&b, NoOwner, shared || next.Mode == Lockstep && b.Kind != KindService)
+		t.Buffer(b, NoOwner)
 	}
 	return t
 }

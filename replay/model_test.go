@@ -335,10 +335,14 @@ func TestLogsAreNotDull(t *testing.T) {
 	seen := map[string]int{}
 	moves := gen.MixedHistory(60, logOps()...)
 	for i := range logs {
-		logAgrees(t, moves.Example(i), naiveQuestion{address: uint64(i) % 96, at: uint64(i) % 60, late: i%4 < 2}, i%2 == 0, seen)
+		asked := naiveQuestion{address: uint64(i) % 96, at: uint64(i) % 60, late: i%4 < 2, room: replay.RoomQuestion{Size: 16}}
+		if i%4 == 0 {
+			asked.room.Cores = l1.Rect(0, 0, 1, 1).Cores()
+		}
+		logAgrees(t, moves.Example(i), asked, i%2 == 0, seen)
 	}
 	want := []string{
-		"scarce", "scarce, and fragmented", "groups", "programs and buffers on several specs", "a device that comes back as another", "who: held", "who: held on several specs",
+		"scarce", "scarce, and fragmented", "room lockstep", "room per_core", "groups", "programs and buffers on several specs", "a device that comes back as another", "who: held", "who: held on several specs",
 		"fits", "clash alone", "refusal alone", "refusal: grow", "refusal: clash", "refusal: grid", "refusal: service-clash",
 		"answer: fits", "answer: does_not_fit", "answer: cannot_tell", "fits on 2 specs",
 		"allocate on several specs", "free on several specs", "set HYBRID on several specs",

@@ -116,7 +116,7 @@ func newNaive(t require.TestingT, seen map[string]int, asked naiveQuestion, poli
 		placed: map[program.ID]map[l1.Spec]*program.Program{}, traces: map[uint64]*naiveTrace{}, born: map[uint64]l1.Spec{},
 		rows: map[uint64]*naiveRow{}, samples: map[[2]uint64]naiveSample{}, seen: seen, asked: asked,
 	}
-	n.more = naiveRoom{question: asked.room, barred: map[uint64]map[l1.Core]*[naiveL1]bool{}, specs: map[uint64][]l1.Spec{}, aligns: map[uint64][]uint64{}}
+	n.more = newNaiveRoom(asked.room)
 	n.w = event.NewWriter(&n.log)
 	return n
 }

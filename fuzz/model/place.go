@@ -124,6 +124,9 @@ func (f *Fleet) Align(id uint64) uint64 {
 	return 1
 }
 
+// Hybrid reports whether the allocator of a device is in HYBRID mode.
+func (f *Fleet) Hybrid(id uint64) bool { return f.devices[id] != nil && f.devices[id].hybrid }
+
 // align returns the alignment of L1 buffers: the free lists of L1 have that of DRAM, if it is the larger one.
 func (d *device) align() uint64 { return max(d.spec.L1Align, d.spec.CBAlign, 1) }
 
@@ -133,12 +136,13 @@ func (d *device) holdsBack(b Buffer, on map[l1.Core]bool, a uint64, blind bool) 
 	if b.Kind == L1Small {
 		region = l1.Range{Start: region.End, End: d.spec.L1Size}
 	}
-	if a < region.Start || a >= region.End || d.spec.L1Size == 0 {
-		return true
-	}
+	return a < region.Start || a >= region.End || d.spec.L1Size == 0 || d.takes(b.Mode, on, a, blind)
+}
+
+// takes reports whether a buffer keeps a byte of a device from one that is allocated in a mode on some cores.
+func (d *device) takes(mode Mode, on map[l1.Core]bool, a uint64, blind bool) bool {
 	for _, live := range d.live {
-		own := live.Kind == Kernel || live.Kind == Reserved || live.judgedAs() == PerCore // its bytes on a core belong to that core
-		all := live.Kind != Service && (b.Mode == Lockstep || !own)
+		all := live.everywhere(mode)
 		for c, start := range live.starts() {
 			above := live.Unsized && (a == start || !blind && a > start) // where it ends is not known
 			if bytes := live.bytes[c]; (above || bytes.holds(a)) && (all || on[c]) {

@@ -108,9 +108,10 @@ type chip struct {
 	touched bool  // a buffer lay there
 	grid    *grid // nil: not checked
 
-	runs  []program // all that may have run there
-	held  []*alloc  // all placed L1 buffers that were ever there
-	align uint64    // of one more
+	runs   []program // all that may have run there
+	held   []*alloc  // all placed L1 buffers that were ever there
+	align  uint64    // of one more
+	hybrid bool      // a tensor on it was allocated per core
 
 	recorded, synthesised bool
 	spec                  memorySpec
@@ -878,6 +879,7 @@ func (p *player) finish(nodes []node) (*L1Results, error) {
 		if rows[c.name] || len(rows) == 0 && c.touched {
 			p.out.Devices[c.name] = c.row
 			p.out.chips[c.name], c.align = c, p.align()
+			c.hybrid = slices.ContainsFunc(p.perCore, func(owner string) bool { return p.reaches(owner, c.name) })
 		}
 	}
 	p.hideRest(nodes)
