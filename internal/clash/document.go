@@ -22,6 +22,7 @@ type Document struct {
 // A MessageRow is one message of a Document, with its explanation. Its numbers of bytes are exact.
 type MessageRow struct {
 	Message Message `json:"-"`
+	align   uint64  // of the base of circular buffers; 0 = the chip is not given
 
 	Kind  Kind   `json:"kind"`
 	What  string `json:"what"` // "circular" or "dataflow"

@@ -30,6 +30,7 @@ type Note struct {
 // Spec the architecture is inferred. words.go has the words.
 func Explain(m Message, given l1.Spec) MessageRow {
 	r, c := newRow(m), chip{}
+	r.align = given.CBAlign
 	exceeds := r.Over > 0
 	block := string(m.Kind)
 	switch {

@@ -52,7 +52,7 @@ func (r *MessageRow) facts(c chip) teller {
 			"aboveWormhole": wormhole.L1Size - n["limit"], "aboveBlackhole": blackhole.L1Size - n["limit"],
 			"outside": uint64(outside.Len()), "numCores": uint64(m.NumCores()), "lastIndex": uint64(wormhole.CBIndices - 1),
 			"pages": n["size"] / page, "rest": n["size"] % page, "lower-size": lower, "higher-size": lower + page,
-			"ringNeed": roundUp(max(r.Over, 1)), "ringSize": ring,
+			"ringOver": r.Over + 1, "ringNeed": m.ringNeed(cmp.Or(r.align, baseAlign)), "ringWormhole": m.ringNeed(wormhole.CBAlign), "ringSize": ring,
 			"least": least, "least-all": least * n["banks"], "largest": max(n["block"], n["window"]),
 		},
 		texts: map[string]string{
@@ -65,7 +65,7 @@ func (r *MessageRow) facts(c chip) teller {
 		holds: map[string]bool{
 			string(m.Kind): true, "has-region": m.hasRegion(), "retold": len(m.Missing) > 0, "cores": m.where() != "",
 			"one-core": m.NumCores() == 1, "dataflow": m.What == Dataflow, "type": m.What != "", "tensix": m.What == "TENSIX",
-			"given": c.given, "likely": c.likely, "based": c.based,
+			"given": c.given, "likely": c.likely, "any-chip": r.align == 0, "based": c.based,
 			"beyond": max(n["limit"], n["end"]) > blackhole.L1Size, "wide": cols > most || rows > high,
 			"tiny": r.Over <= tiny, "huge": r.Over > blackhole.L1Size, "full": r.Region != 0 && room < full,
 			"near": r.Over <= region.low/20, "half": r.Over <= region.low/2, "most": r.Over > region.high/2,

@@ -180,12 +180,16 @@ unknown|page|which CB and index; a capture has sizes, but no pages and no indice
 @kernel-config
 =|size?,limit?|too large for {ring}: {size+}, there are {limit+}
 ||a program is too large for {ring}
-numbers|size?,limit?|{needed}
+numbers|size?,limit?|a program of {size} needs a ring of one byte more; {limit} are there: {ringOver+} too little
 why||the ring holds kernel binaries, runtime arguments, semaphores and the configuration of CBs of each program,
 	not the data of CBs
 try||fewer or smaller kernels, fewer runtime arguments; profiling and watching make kernels larger
 open|!type|on TENSIX cores a smaller worker_l1_size, on others none; the text does not say which they are
+|ACTIVE_ETH|{none}: this ring has a fixed size, 26,624 bytes on Blackhole and 25,600 in older releases (the watcher
+	has TT_METAL_WATCHER_DISABLE_ETH for Ethernet cores)
 |!tensix|{none}: this ring has a fixed size (the watcher has TT_METAL_WATCHER_DISABLE_ETH for Ethernet cores)
+|size?,limit?,any-chip|worker_l1_size smaller by {ringNeed+} on Blackhole, {ringWormhole} on Wormhole: the base of CBs
+	moves up by as much, and the ring ends there. 0, the default, is the maximum less {ringSize}
 |size?,limit?|worker_l1_size smaller by {ringNeed+}: the base of CBs moves up by as much, and the ring ends there. 0,
 	the default, is the maximum less {ringSize}
 ||a smaller worker_l1_size: the base of CBs moves up, and the ring ends there
