@@ -40,7 +40,7 @@ type Reason struct {
 // Terms are on which terms a Result is judged. The zero Terms are the strictest, without a
 // budget.
 type Terms struct {
-	// Budget is how much a core may hold at any time, kernels and the reserved area left
+	// Budget is how much a core may hold of its usable L1 at any time, kernels, the reserved area and L1_SMALL left
 	// out; nil if there is no such limit.
 	Budget *Budget
 	// Ops are how much the programs of operations may take.
@@ -61,7 +61,7 @@ type Judgement struct {
 	Accepted []Reason          // what would else be among them
 }
 
-// A BudgetExcess is a device with a core that held more than the budget at its peak.
+// A BudgetExcess is a device with a core that held more than the budget, when it held most of usable L1.
 type BudgetExcess struct {
 	On      *DeviceL1         `json:"-"`
 	Device  event.Opt[uint64] `json:"device"`
@@ -69,7 +69,8 @@ type BudgetExcess struct {
 	Cores   l1.CoreSet        `json:"cores"`
 	Count   int               `json:"count"`
 	Bytes   uint64            `json:"tracked_bytes"`
-	Over    uint64            `json:"over_bytes"` // beyond the budget
+	Below   uint64            `json:"below_l1_small_bytes"` // of them, those in usable L1: the budget is about these
+	Over    uint64            `json:"over_bytes"`           // beyond the budget
 	Counter uint64            `json:"counter"`
 	T       json.Number       `json:"t,omitempty"`
 	Op      Name              `json:"op"`
@@ -172,9 +173,9 @@ func (s Spec) assumed() bool {
 // over returns the devices with a core that held more than the limit.
 func (r *Result) over(limit uint64) (out []BudgetExcess) {
 	for i := range r.L1 {
-		if on := &r.L1[i]; on.Peak != nil && on.Peak.Bytes > limit {
-			p := on.Peak
-			out = append(out, BudgetExcess{on, on.ID, p.Core, p.Cores, p.Cores.Len(), p.Bytes, p.Bytes - limit, p.At, p.T, p.Op})
+		if on := &r.L1[i]; on.Usable != nil && on.Usable.Bytes > limit {
+			p := on.Usable
+			out = append(out, BudgetExcess{on, on.ID, p.Core, p.Cores, p.Count, p.Tracked, p.Bytes, p.Bytes - limit, p.At, p.T, p.Op})
 		}
 	}
 	return out
