@@ -162,6 +162,8 @@ func TestBoards(t *testing.T) {
 		{l1.P150b(), "p150b", l1.Blackhole, 11, 10, 110, 1_572_864, 111_616, 64, 64},
 		{l1.E150(), "e150", l1.Grayskull, 12, 9, 108, 1_048_576, 103_712, 32, 32},
 		{l1.E75(), "e75", l1.Grayskull, 11, 8, 88, 1_048_576, 103_712, 32, 32},
+		{l1.QuasarBoard(), "quasar", l1.Quasar, 8, 4, 32, 4_194_304, 0, 64, 0},
+		{l1.QSR3A2(), "qsr3a2", l1.Quasar, 8, 12, 96, 4_194_304, 0, 64, 0},
 	}
 	boards := l1.Boards()
 	require.Len(t, boards, len(want))

@@ -5,7 +5,9 @@ import (
 	"slices"
 
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
 )
 
 // An Answer says whether everything fits.
@@ -98,8 +100,9 @@ func (r *Result) Judge(t Terms) Judgement {
 			j.add(r.Reason(CodeBudgetUnknown))
 		}
 	}
+	failed := r.Checks.Failed > 0 && !(r.onQuasarAlone() && !slices.Contains(t.Accept, CodeChipAssumed))
 	switch {
-	case r.Checks.Failed > 0 || len(j.Over) > 0 || slices.ContainsFunc(j.Ops, func(o OpJudgement) bool { return o.Over > 0 }):
+	case failed || len(j.Over) > 0 || slices.ContainsFunc(j.Ops, func(o OpJudgement) bool { return o.Over > 0 }):
 		j.Answer = DoesNotFit
 	case len(j.Untold) > 0:
 		j.Answer = CannotTell
@@ -130,7 +133,7 @@ func (r *Result) reasons(budget bool) (out []Reason) {
 	if r.Checks.Endless > 0 {
 		out = append(out, r.Reason(CodeL1Unknown))
 	}
-	if r.beyondOther() {
+	if r.beyondOther() || r.onQuasarAlone() {
 		out = append(out, r.Reason(CodeChipAssumed))
 	}
 	if r.Checks.Runs == 0 {
@@ -163,6 +166,18 @@ func (r *Result) Unseen() (out []Reason) {
 // not on the other one that it may be.
 func (r *Result) beyondOther() bool {
 	return r.Spec.assumed() && slices.ContainsFunc(r.Devices, func(d Device) bool { return d.HighestEnd > l1.ArchSpec(l1.Wormhole).L1Size })
+}
+
+// onQuasarAlone reports whether runs do not fit on the chip that is assumed only since their dataflow buffers end
+// beyond its L1, and may fit into that of a Quasar.
+func (r *Result) onQuasarAlone() bool {
+	beyond := func(f FailedCheck) bool {
+		v := f.Verdict
+		return slices.ContainsFunc(v.Refusals, func(r *fit.Refusal) bool {
+			return r.Kind != fit.RefusedGrow || r.What == program.CircularBuffer || r.End > l1.ArchSpec(l1.Quasar).L1Size
+		}) || slices.ContainsFunc(v.Clashes, func(c fit.Clash) bool { return !c.Grows })
+	}
+	return r.Spec.assumed() && r.Checks.Failed > 0 && r.Checks.More == 0 && !slices.ContainsFunc(r.Checks.List, beyond)
 }
 
 // assumed reports whether the chip may be another one, with another L1.

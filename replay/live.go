@@ -58,7 +58,7 @@ func NewLiveDevice(d device.Device) LiveDevice {
 		Peak: &LivePeak{&p.Registered, p.Core, &p.Resident, &p.Tracked, &p.TrackedCore},
 	}
 	row.SetBuffers(t.Buffers)
-	below, _ := d.Glance().FullestIn(l1.Range{End: s.Usable().End}, l1.CoreSet{})
+	below, _ := d.Glance().FullestIn(underSmall(s), l1.CoreSet{})
 	row.Below = &below
 	if free, ok := d.Glance().LeastHeadroom(); ok && row.Usable > 0 {
 		row.Headroom = &free

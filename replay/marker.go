@@ -68,7 +68,7 @@ func (k *marker) usable(d *row, now when) {
 	if k.only.Core.OK {
 		among = l1.CoreSetOf(k.only.Core.V)
 	}
-	bytes, cores := d.dev.Glance().FullestIn(l1.Range{End: d.dev.Spec().Usable().End}, among)
+	bytes, cores := d.dev.Glance().FullestIn(underSmall(d.dev.Spec()), among)
 	if was := d.marks.usable; bytes > 0 && (was == nil || bytes > was.Bytes) {
 		core, _ := cores.First()
 		d.marks.usable = &UsablePeak{bytes, d.dev.Core(core).Tracked, now.at, now.t, now.op, core, cores, cores.Len()}

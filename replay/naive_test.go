@@ -640,7 +640,7 @@ func (n *naive) usable(id uint64) (most naiveUsable) {
 			if r.Kind == model.Kernel || r.Kind == model.Reserved {
 				continue
 			}
-			for a := r.Range.Start; a < min(r.Range.End, spec.Usable().End); a++ {
+			for a := r.Range.Start; a < r.Range.End && (spec.L1Small == 0 || a < spec.Usable().End); a++ {
 				below[a] = true
 			}
 		}

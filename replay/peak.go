@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"math"
 	"slices"
 
 	"github.com/cbl1/cbl1/device"
@@ -91,9 +92,17 @@ func laidGroup(g device.UsageGroup, spec l1.Spec, name func(fit.Resident) L1Resi
 // BelowSmall returns the tracked bytes of each core of a group that lie below L1_SMALL.
 func BelowSmall(g device.UsageGroup, spec l1.Spec) (bytes uint64) {
 	for _, r := range g.Regions {
-		bytes += r.Intersect(l1.Range{End: spec.Usable().End}).Len()
+		bytes += r.Intersect(underSmall(spec)).Len()
 	}
 	return bytes
+}
+
+// underSmall returns the addresses that are not in L1_SMALL: everything, if there is none.
+func underSmall(spec l1.Spec) l1.Range {
+	if spec.L1Small == 0 {
+		return l1.Range{End: math.MaxUint64}
+	}
+	return l1.Range{End: spec.Usable().End}
 }
 
 func residents(g device.UsageGroup, name func(fit.Resident) L1Resident) (out []L1Resident) {

@@ -231,10 +231,13 @@ func (p *player) prepare(nodes []node, head header) error {
 	p.spec = memorySpec{Layout: layout, size: p.opts.L1Size, small: p.opts.L1Small}
 	if p.spec.size == 0 {
 		if p.spec.size = head.l1Size; p.spec.size == 0 || p.opts.Arch != "" {
-			p.spec.size = map[string]uint64{"blackhole": 1572864, "wormhole": 1499136, "grayskull": 1048576}[layout.Arch]
+			p.spec.size = map[string]uint64{"blackhole": 1572864, "wormhole": 1499136, "grayskull": 1048576, "quasar": 4194304}[layout.Arch]
 		}
 	}
-	far := map[string]core{"blackhole": {12, 9}, "wormhole": {7, 9}, "grayskull": {11, 8}}[layout.Arch]
+	if layout.Arch == "quasar" && layout.Base == 0 {
+		p.spec.size = 0 // nothing is known above a base that is not
+	}
+	far := map[string]core{"blackhole": {12, 9}, "wormhole": {7, 9}, "grayskull": {11, 8}, "quasar": {7, 11}}[layout.Arch]
 	names := map[string]bool{}
 	see := func(cores []core) {
 		for _, c := range cores {

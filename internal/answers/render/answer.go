@@ -13,7 +13,7 @@ import (
 // writeAnswer writes the first line: the verdict, the file and the number that decides.
 func writeAnswer(page *page, r *replay.Result, j replay.Judgement, folds []deviceFold[replay.Device]) {
 	verdict := answerWords(j.Answer)
-	if r.Count(replay.CodeBeyondL1) > 0 {
+	if r.Count(replay.CodeBeyondL1) > 0 && (r.Checks.Failed == 0 || j.Answer == replay.DoesNotFit) {
 		verdict = "does not fit"
 	}
 	page.line("%s%s", head(verdict, r), decisive(r, folds))
@@ -86,7 +86,7 @@ func bytesText(s replay.Spec, n uint64) string {
 // areasText is bytesText of the bytes below L1_SMALL, with those of L1_SMALL besides.
 func areasText(s replay.Spec, below, tracked uint64) string {
 	text := bytesText(s, below)
-	if small := tracked - below; small > 0 {
+	if small := min(tracked-below, s.L1Small); small > 0 {
 		text += fmt.Sprintf(", beside %s of %s in L1_SMALL", grouped(small), grouped(s.L1Small))
 	}
 	return text
