@@ -41,6 +41,9 @@ type DeviceL1 struct {
 	// [Result.SpecOf].
 	Spec *Spec `json:"-"`
 
+	// Hybrid reports whether the allocator was in HYBRID mode at the end.
+	Hybrid bool `json:"-"`
+
 	// Addresses says where the addresses of L1 buffers come from: those with address 0
 	// are placed top-down below L1_SMALL.
 	Addresses Addresses `json:"l1_addresses"`

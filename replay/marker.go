@@ -99,7 +99,7 @@ func (k *marker) end(d *row) {
 	if d.marks.top != nil {
 		d.on.Peak = d.marks.top.peak()
 	}
-	d.on.Usable = d.marks.usable
+	d.on.Usable, d.on.Hybrid = d.marks.usable, d.dev.Hybrid()
 }
 
 // reset begins the marks of a device anew, at its content of now.

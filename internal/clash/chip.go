@@ -43,7 +43,7 @@ func chipOf(m Message, given l1.Spec) chip {
 	case m.Kind == Grow && limit != given.L1Size, m.Kind != Grow && max(end, limit) > given.L1Size:
 		wrong = "the L1 size that was given, " + amount(given.L1Size)
 	default:
-		return chip{spec: given, given: true, based: given.CBBase > 0}
+		return chip{spec: given, given: true, based: given.CBBase > 0 || given.Arch != l1.Quasar}
 	}
 	c := infer(m)
 	switch {

@@ -3,7 +3,6 @@ package clash
 import (
 	"encoding/json"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -169,5 +168,5 @@ func captureName(r ProgramRun) string {
 	if r.Capture == "" {
 		return "the " + r.source()
 	}
-	return clip(path.Base(r.Capture))
+	return clipFile(r.Capture)
 }
