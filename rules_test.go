@@ -87,7 +87,7 @@ func importTable() map[string]row {
 		"replay":                   {ours: []string{"l1", "program", "fit", "device", "event", "internal/asciijson", "internal/corepeaks", "internal/glance", "internal/shown"}, never: []string{"os", "flag"}},
 		"replay/internal/same":     {},
 		"replay/diff":              {ours: []string{"l1", "fit", "event", "replay", "internal/fold"}, never: []string{"os", "flag"}},
-		"internal/clash":           {ours: []string{"l1", "internal/asciijson", "internal/shown"}},
+		"internal/clash":           {ours: []string{"l1", "fit", "internal/asciijson", "internal/shown"}},
 		"internal/pictures/draw":   {ours: []string{"l1", "internal/shown"}, never: []string{"os", "flag"}},
 		"internal/answers/render":  {ours: []string{"l1", "internal/pictures/draw", "program", "fit", "device", "event", "replay", "replay/diff", "internal/clash", "internal/asciijson", "internal/fold", "internal/shown"}, never: []string{"os", "flag"}},
 		"internal/live/wire":       {ours: []string{"l1", "program", "fit", "device", "event", "internal/shown"}, outside: []string{btree}, never: []string{"os/exec", "net", "flag"}},

@@ -59,18 +59,12 @@ func (p *heights) locate(b *buffer, spec l1.Spec) {
 	if b.said.kind == fit.KindL1Small {
 		between = l1.Range{Start: high, End: spec.L1Size}
 	}
-	at, ok := fit.Highest(size.V, p.align(b.place.on, spec), between, p.taken(b.place.on))
+	at, ok := fit.Highest(size.V, fit.Alignment(spec), between, p.taken(b.place.on))
 	if !ok {
 		return
 	}
 	b.place.address, b.place.placed, b.place.r = event.Some(at.Start), true, at
 	p.add(b)
-}
-
-// align returns the alignment of L1 buffers on some units.
-func (p *heights) align(on []*unit, spec l1.Spec) uint64 {
-	hybrid := slices.ContainsFunc(on, func(u *unit) bool { return p.known.members.isHybrid(u.id) })
-	return fit.Place{Spec: spec, Hybrid: hybrid}.Alignment()
 }
 
 // unplaced says why a buffer in L1 lies nowhere, or "" if it does lie somewhere or has

@@ -375,7 +375,7 @@ func TestL1WithoutAddresses(t *testing.T) {
 	s.interleaved(0, 0, 2000)
 	s.buffer(small)
 	s.drop(a)
-	s.interleaved(0, 0, 1008) // does not fit into the gap of a, which is 1,000 and what was lost to alignment
+	s.interleaved(0, 0, 1025) // does not fit into the gap of a, which took 16 steps of 64
 	s.interleaved(0, 0, 16)   // does
 	s.free(0)
 	s.cb(0, "{[0-0 - 0-0]}", 0, 64)
@@ -388,8 +388,7 @@ func TestL1WithoutAddresses(t *testing.T) {
 		at = append(at, l.Address.V)
 	}
 	top := uint64(1_572_864 - 4096)
-	// 2,000 below 1,008 (1,000 aligned down to 16), the gap of 1,008 is taken whole; 16 goes below all.
-	require.Equal(t, []uint64{top - 1008 - 2000, top - 1008, top - 1008 - 2000 - 16, 1_572_864 - 16}, at)
+	require.Equal(t, []uint64{top - 1024 - 2048, top - 1024 - 2048 - 1088, top - 64, 1_572_864 - 64}, at)
 
 	r = s.replay(t, Options{})
 	require.Equal(t, int64(1), l1Row(t, r, 0).Unplaced, "nobody says where L1_SMALL is")

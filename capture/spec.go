@@ -117,7 +117,7 @@ func chooseSpecOf(opt Options, devices []deviceInfo, recorded l1.Range) (s l1.Sp
 	arch := opt.Arch
 	if arch == "" {
 		arch, from.Arch = l1.Blackhole, event.FromAssumed
-		for _, a := range []l1.Arch{l1.Wormhole, l1.Blackhole, l1.Grayskull} {
+		for _, a := range []l1.Arch{l1.Wormhole, l1.Blackhole, l1.Grayskull, l1.Quasar} {
 			if size.OK && l1.ArchSpec(a).L1Size == size.V {
 				arch, from.Arch = a, event.FromFile
 			}
@@ -151,7 +151,7 @@ func chooseSpecOf(opt Options, devices []deviceInfo, recorded l1.Range) (s l1.Sp
 	if s.L1Size < s.CBBase || s.L1Size > l1.MaxAddr {
 		s.L1Size = 0 // numbers that contradict each other: better none than a wrong percentage
 	}
-	return s, from
+	return s.Based(), from
 }
 
 // of returns the Spec of an id, without its grid, and who says so.

@@ -369,7 +369,7 @@ func TestConcurrentUse(t *testing.T) {
 			expect(err, none)
 		},
 		"Fleet.Room": func() {
-			room, err := f.Room(l1.CoreSet{}, heaps.Set())
+			room, err := f.Room(fit.Lockstep, l1.CoreSet{}, heaps.Set())
 			expect(err, none)
 			check(!room.Range.IsEmpty(), "%+v", room)
 		},

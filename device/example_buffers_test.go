@@ -71,12 +71,12 @@ func ExampleFleet_Headroom() {
 func ExampleFleet_Room() {
 	fleet, d := board()
 	must(fleet.Register(kernel(d.Spec(), 7, 900_000), d.Set()))
-	room := must(fleet.Room(l1.CoreSet{}, d.Set())) // on all cores
+	room := must(fleet.Room(fit.Lockstep, l1.CoreSet{}, d.Set())) // on all cores
 	fmt.Println(room.Range.Len(), "B above", room.Below.Program.ID(), "and below", room.Above.Buffer)
 	v := must(fleet.CheckBuffer(tensor(d, 8, 1_000_000, 1_048_576), d.Set()))
 	fmt.Println(v.Fits(), len(v.Overlaps), v.Refused[0].Refusals[0].Over())
 	// Output:
-	// 36960 B above 7 and below L1 buffer 1 ("activations")
+	// 36928 B above 7 and below L1 buffer 1 ("activations")
 	// false 0 11616
 }
 
@@ -90,6 +90,6 @@ func ExampleFleet_Place() {
 	_, err = fleet.Place(next, 2<<20, d.Set())
 	fmt.Println(errors.Is(err, fit.ErrNoSpace), err)
 	// Output:
-	// [1048464,1048564) <nil>
+	// [1048448,1048548) <nil>
 	// true device 0: buffer 3: no free gap is large enough
 }

@@ -78,13 +78,31 @@ func (d glimpse) Overlap() (bytes uint64) {
 func (d glimpse) Fullest() (cores l1.CoreSet) {
 	d.write(func(c *cohort) { // a residue may work out its footprint now
 		most := c.trackedNow().Core
-		for part, bytes := range c.piled(max(most, 1)) {
+		for part, bytes := range c.piled(max(most, 1), heap.Anywhere()) {
 			if bytes == most {
 				cores = cores.Union(part)
 			}
 		}
 	})
 	return cores
+}
+
+func (d glimpse) FullestIn(within l1.Range, cores l1.CoreSet) (most uint64, on l1.CoreSet) {
+	d.write(func(c *cohort) {
+		for part, bytes := range c.piled(1, within) {
+			if !cores.IsEmpty() {
+				part = part.Intersect(cores)
+			}
+			switch {
+			case part.IsEmpty() || bytes < most:
+			case bytes > most:
+				most, on = bytes, part
+			default:
+				on = on.Union(part)
+			}
+		}
+	})
+	return most, on
 }
 
 // Clear returns the addresses that only circular buffers use, on any core of the
@@ -96,23 +114,26 @@ func (d Device) Clear() l1.Range {
 	return free
 }
 
-// piled yields the cores that hold anything, in parts with equally many bytes. It may
+// piled yields the cores that hold anything in a range of addresses, in parts with equally many bytes there. It may
 // leave out parts with fewer than least bytes.
-func (c *cohort) piled(least uint64) iter.Seq2[l1.CoreSet, uint64] {
+func (c *cohort) piled(least uint64, within l1.Range) iter.Seq2[l1.CoreSet, uint64] {
 	classes, held := c.heap().Classes(), c.left.Held()
 	return func(yield func(l1.CoreSet, uint64) bool) {
 		var written l1.CoreSet
 		for g := range held.Groups() {
-			alone, own := g.Cores(), g.Bytes()
+			alone, own := g.Cores(), uint64(0)
+			for r := range g.Ranges() {
+				own += r.Intersect(within).Len()
+			}
 			written = written.Union(alone)
 			for _, of := range classes {
-				bytes := own + of.Covered.Bytes()
+				bytes := own + of.Covered.BytesIn(within)
 				if bytes < least || !alone.Overlaps(of.Cores) {
 					continue
 				}
 				alone = alone.Minus(of.Cores)
 				for r := range g.Ranges() {
-					bytes -= of.Covered.BytesIn(r)
+					bytes -= of.Covered.BytesIn(r.Intersect(within))
 				}
 				if !yield(g.Cores().Intersect(of.Cores), bytes) {
 					return
@@ -123,10 +144,11 @@ func (c *cohort) piled(least uint64) iter.Seq2[l1.CoreSet, uint64] {
 			}
 		}
 		for _, of := range classes {
-			if of.Covered.Bytes() < least {
+			bytes := of.Covered.BytesIn(within)
+			if bytes < least {
 				continue
 			}
-			if alone := of.Cores.Minus(written); !alone.IsEmpty() && !yield(alone, of.Covered.Bytes()) {
+			if alone := of.Cores.Minus(written); !alone.IsEmpty() && !yield(alone, bytes) {
 				return
 			}
 		}

@@ -105,6 +105,32 @@ func fullestAgrees(t require.TestingT, d device.Device, groups []device.UsageGro
 		}
 	}
 	require.True(t, cores.Equal(d.Glance().Fullest()), "%v, not %v", d.Glance().Fullest(), cores)
+	grid := d.Spec().Grid().Cores()
+	first, _ := grid.First()
+	for _, among := range []l1.CoreSet{{}, l1.CoreSetOf(first)} {
+		for _, within := range []l1.Range{{End: l1.MaxAddr}, {End: d.Spec().Usable().End}, {End: 40}, {Start: 30, End: 90}} {
+			most, fullest := uint64(0), l1.CoreSet{}
+			for _, g := range groups {
+				bytes, here := uint64(0), g.Cores
+				for _, r := range g.Regions {
+					bytes += r.Intersect(within).Len()
+				}
+				if !among.IsEmpty() {
+					here = here.Intersect(among)
+				}
+				if here.IsEmpty() || bytes == 0 || bytes < most {
+					continue
+				}
+				if bytes > most {
+					most, fullest = bytes, l1.CoreSet{}
+				}
+				fullest = fullest.Union(here)
+			}
+			bytes, cores := d.Glance().FullestIn(within, among)
+			require.Equal(t, most, bytes, within)
+			require.True(t, fullest.Equal(cores), "%v, not %v, in %v", cores, fullest, within)
+		}
+	}
 	for c := range d.Spec().Grid().Cores().All() {
 		require.Equal(t, on[c], d.Core(c).Tracked, c)
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// Room returns where the largest L1 buffer fits that has one address on all of the
+// Room returns where the largest L1 buffer fits that gets its address in a mode on the
 // given cores of all devices of s: beside the live buffers, and above the circular
 // buffers of all registered programs, by the rules of [fit.RoomOn]. Every registered
 // program that fits now still fits after the allocation. On an empty set there is no
@@ -16,13 +16,13 @@ import (
 // Errors: ErrForeignSet; ErrNoDevice for a removed device. Cost: O(n log n) in the
 // buffers and in the circular buffers of the registered programs, for each distinct
 // state of a device.
-func (f *Fleet) Room(cores l1.CoreSet, s Set) (_ fit.Room[*fit.Resident], err error) {
+func (f *Fleet) Room(mode fit.Mode, cores l1.CoreSet, s Set) (_ fit.Room[*fit.Resident], err error) {
 	defer named("Room", &err)
 	places, err := f.peopled(s)
 	if err != nil {
 		return fit.Room[*fit.Resident]{}, err
 	}
-	return fit.RoomOn(cores, 0, places...), nil
+	return fit.RoomOn(mode, cores, 0, places...), nil
 }
 
 // CheckBuffer reports whether a buffer could be allocated now on the devices of s, in

@@ -107,7 +107,7 @@ func TestRaceOfPictures(t *testing.T) {
 				}
 				_, _ = f.Check(large, m.Set())
 				_, _ = f.Headroom(nil, m.Set())
-				_, _ = f.Room(l1.CoreSet{}, m.Set())
+				_, _ = f.Room(fit.Lockstep, l1.CoreSet{}, m.Set())
 				if err := f.CheckInvariants(); err != nil {
 					t.Error(err)
 				}

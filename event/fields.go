@@ -176,6 +176,9 @@ func (o *object) spec(s *l1.Spec) {
 	number(o, "l1_align", &s.L1Align, whole, stated)
 	number(o, "l1_small", &s.L1Small, whole, stated)
 	number(o, "cb_indices", &s.CBIndices, small, stated)
+	if o.reads() {
+		*s = s.Based()
+	}
 	o.close(outer)
 }
 

@@ -160,7 +160,7 @@ func TestLogRefuses(t *testing.T) {
 		{"no spec", logHead + `{"event":"device","device":0}`, "spec: missing", nil},
 		{"spec is a text", logHead + `{"event":"device","device":0,"spec":"p150"}`, "spec: ", nil},
 		{"board", logHead + `{"event":"device","device":0,"spec":{"board":"p15"}}`, `spec.board: "p15" is not a board`, nil},
-		{"architecture", logHead + `{"event":"device","device":0,"spec":{"arch":"quasar"}}`, "spec.arch: ", nil},
+		{"architecture", logHead + `{"event":"device","device":0,"spec":{"arch":"other"}}`, "spec.arch: ", nil},
 		{"role", logHead + `{"event":"device","device":0,"spec":{},"role":"rack"}`, `role: "rack" is none of chip, mesh, none`, nil},
 		{"source", logHead + `{"event":"device","device":0,"spec":{},"from":{"base":"hearsay"}}`, `from.base: "hearsay" is none of option, file, arch, assumed`, nil},
 		{"run on nothing", logHead + `{"event":"run","program":1}`, `on: missing`, nil},

@@ -160,7 +160,7 @@ func TestEachWord(t *testing.T) {
 		{`{"event":"device","device":1,"spec":{"board":"n150"},"role":"%"}`, "chip mesh none", "host"},
 		{`{"event":"device","device":1,"spec":{"board":"n150"},"from":{"grid":"%"}}`, "option file arch assumed", "guess"},
 		{`{"event":"device","device":1,"spec":{"board":"%"}}`, strings.Join(boards, " "), "n151"},
-		{`{"event":"device","device":1,"spec":{"arch":"%"}}`, "wormhole blackhole grayskull", "quasar2"},
+		{`{"event":"device","device":1,"spec":{"arch":"%"}}`, "wormhole blackhole grayskull quasar", "quasar2"},
 		{`{"event":"remove","devices":[1],"anomalies":["%"]}`, "duplicate-key bad-device-tensors what-comes-later", ""},
 	} {
 		for word := range strings.FieldsSeq(c.yes) {

@@ -389,7 +389,7 @@ func TestWriterRefuses(t *testing.T) {
 		"event op_end: id line 1: byte 1022: arrays and objects nest more than 1000 deep": {
 			Kind: event.KindOpEnd, ID: []byte(strings.Repeat("[", 1000) + strings.Repeat("]", 1000))},
 		"event mesh: rows -1 is negative":                          {Kind: event.KindMesh, Rows: -1},
-		"event device: spec.arch is none that a log knows":         {Kind: event.KindDevice, Spec: l1.Spec{Arch: "quasar"}},
+		"event device: spec.arch is none that a log knows":         {Kind: event.KindDevice, Spec: l1.Spec{Arch: "other"}},
 		"event device: cols -2 is negative":                        {Kind: event.KindDevice, Spec: l1.Spec{Cols: -2}},
 		"event device: role is none that a log knows":              {Kind: event.KindDevice, Role: "rack"},
 		"event end: base is none that a log knows":                 {Kind: event.KindEnd, From: event.Origins{Base: "hearsay"}},
@@ -563,7 +563,7 @@ func TestWriterFails(t *testing.T) {
 		spec         l1.Spec
 	}{
 		{"time", "now", logHead, l1.Spec{}},
-		{"architecture", "", logHead, l1.Spec{Arch: "quasar"}},
+		{"architecture", "", logHead, l1.Spec{Arch: "other"}},
 	} {
 		var log strings.Builder
 		w := event.NewWriter(&log)

@@ -56,7 +56,7 @@ func (v *Verdict) lower(device DeviceID) string {
 	for _, c := range v.Clashes {
 		over = max(over, c.Over())
 	}
-	by := max(spec.L1Align, 1)
+	by := Alignment(spec)
 	over += (by - over%by) % by // L1 buffers move by so many bytes, or more
 	if spec.L1Size == 0 || over > spec.L1Small {
 		return ""
@@ -84,7 +84,7 @@ func (v *Verdict) lower(device DeviceID) string {
 func (at *Place) raise(small uint64) bool {
 	was := at.Spec.Usable().End
 	up := at.Spec.L1Small - small
-	up -= up % max(at.Spec.L1Align, 1)
+	up -= up % Alignment(at.Spec)
 	at.Spec.L1Small = small
 	end, stay, moved := at.Spec.Usable().End, Place{}, []Part(nil)
 	for i := range at.Buffers {

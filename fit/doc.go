@@ -33,15 +33,16 @@
 // use. [Replaced] lets placement find the addresses of a recorded program, so that buffers move
 // when one changes its size.
 //
-// [RoomOn] returns how large one more L1 buffer could be on some cores ([Room]), and the place of
-// one of a given size. [Highest] is the search of tt-metal's allocator, and [PlaceBuffer] gives a
-// buffer its addresses, or [ErrNoSpace], or [ErrHidden]. [CheckBuffer] judges a buffer before it is
+// [RoomOn] returns how large one more L1 buffer could be that gets its address in a [Mode] on some cores ([Room]),
+// and the place of one of a given size. [Highest] is the search of tt-metal's allocator, and [PlaceBuffer] gives a
+// buffer its addresses, or [ErrNoSpace], or [ErrHidden]. Buffers take whole steps of [Alignment], and [FreeBlocks]
+// are the free bytes beside them. [CheckBuffer] judges a buffer before it is
 // allocated: a [BufferVerdict] lists the residents with which it would share bytes ([Overlap]), and
 // the programs that tt-metal would refuse beside it.
 //
 // An [Occupancy] ([NewOccupancy]) collects programs and buffers of many moments, each with a number;
 // [NoOwner] is the number of no owner. [RoomThroughout] returns the room that a buffer could have
-// kept all the time, and [RoomsThroughout] the same for each core.
+// kept all the time, and [RoomsThroughout] the same for each core, of which [Least] is the smallest.
 //
 // [Verdict.Row] is a verdict as JSON has it: an [AnswerRow] with rows of things in L1 by their ids ([IDRow],
 // [NewIDRow]) and a [DoubtRow] for each doubt. In it is a [VerdictRow] with [RefusalRow], [ClashRow] and [HoleRow].

@@ -46,7 +46,7 @@ func ExampleCheck() {
 // The free bytes between the program and the tensor, and where one more buffer goes.
 func ExampleRoomOn() {
 	_, place := occupied()
-	room := fit.RoomOn(l1.CoreSet{}, 4096, place)
+	room := fit.RoomOn(fit.Lockstep, l1.CoreSet{}, 4096, place)
 	fmt.Println("free", room.Range, "between", room.Below.Program.Name(), "and", room.Above.Buffer.Name)
 	fmt.Println("a buffer of 4096 bytes lies at", room.Place)
 	// Output:

@@ -9,7 +9,7 @@ import (
 )
 
 // Highest returns where tt-metal's allocator puts size bytes into a free range of a core: as high as
-// they can be, at a multiple of align, in the highest gap that holds them. 0 is 1 as an alignment.
+// they can be, in whole steps of align, in the highest gap that holds them. 0 is 1 as an alignment.
 // taken yields ranges that are not free, the highest end first. ok is false if no gap holds the size.
 //
 //	free [   gap  ####      gap      ###  gap  ]
@@ -35,16 +35,43 @@ func Highest(size, align uint64, free l1.Range, taken iter.Seq[l1.Range]) (at l1
 	return top(size, align, gap)
 }
 
-// top returns the highest place for size bytes in a gap.
+// top returns the highest place for size bytes in a gap. They take whole steps of align.
 func top(size, align uint64, gap l1.Range) (at l1.Range, ok bool) {
-	if gap.Start > gap.End || gap.End-gap.Start < size {
+	align = max(align, 1)
+	end := gap.End - gap.End%align
+	if end < gap.Start || end-gap.Start < size {
 		return at, false
 	}
-	start := gap.End - size
-	if start -= start % max(align, 1); start < gap.Start {
+	start := end - size
+	if start -= start % align; start < gap.Start {
 		return at, false
 	}
 	return l1.Range{Start: start, End: start + size}, true
+}
+
+// Alignment returns the alignment of L1 buffers on devices with a Spec: that of DRAM, if it is larger than
+// L1Align, in every mode. tt-metal opens the lists of free blocks of L1 with it (allocator/bank_manager.cpp),
+// and they round each size up to it. The pages of a buffer are aligned to L1Align alone.
+func Alignment(spec l1.Spec) uint64 { return max(spec.L1Align, spec.CBAlign, 1) }
+
+// FreeBlocks returns the runs of free bytes of a bank, by address, as tt-metal's allocator counts them: each buffer
+// takes whole steps of align. buffers are the ranges of its buffers, in any order. Cost: O(n log n).
+func FreeBlocks(bank l1.Range, align uint64, buffers []l1.Range) (free []l1.Range) {
+	taken := make([]l1.Range, len(buffers), len(buffers)+1)
+	for i, r := range buffers {
+		if end, ok := (l1.Spec{CBAlign: align}).AlignCB(r.End); ok && !r.IsEmpty() {
+			r.End = end
+		}
+		taken[i] = r.Intersect(bank)
+	}
+	at := bank.Start
+	for _, r := range append(l1.Merge(taken), l1.Range{Start: bank.End, End: bank.End}) {
+		if r.Start > at {
+			free = append(free, l1.Range{Start: at, End: r.Start})
+		}
+		at = r.End
+	}
+	return free
 }
 
 // Causes of a buffer without a place.
@@ -60,11 +87,8 @@ var (
 //   - RangeLockstep: one address that is free on b.Cores of all places.
 //   - PerCore: an address on each of b.Cores. tt-metal does this device by device.
 //
-// Buffers in lockstep take their addresses on all cores, since these share one list of free blocks
-// (allocator/bank_manager.cpp: AllocatorDependencies; buffers/mesh_buffer.cpp for the devices of a
-// mesh). Others take them on their own cores. Service cores have lists of their own
-// (internal/service/service_core_manager.cpp): service buffers count on b.Cores only. Circular buffers
-// do not count. Addresses are multiples of Place.Alignment.
+// Occupancy.Buffer says on which cores a buffer takes its addresses. Circular buffers do not count. Addresses are
+// multiples of Alignment.
 //
 // Errors: ErrNoSpace, also if size or the size of L1 is 0; ErrHidden if b would go
 // elsewhere if buffers had no bytes on their Hidden cores, and Unsized ones a single byte. Cost: O(n log n)
@@ -96,26 +120,15 @@ func (b Buffer) liesAs(o Buffer) bool {
 	return len(own) == len(others) && !slices.ContainsFunc(own, missing)
 }
 
-// Alignment returns the alignment of L1 buffers: in HYBRID mode it is the larger one of
-// Spec.CBAlign, the alignment of DRAM. Releases since 2025 align by DRAM in either mode
-// (allocator/bank_manager.cpp gives it to the lists of free blocks): a Spec with the L1Align of
-// DRAM follows them.
-func (at Place) Alignment() uint64 {
-	if at.Hybrid {
-		return max(at.Spec.L1Align, at.Spec.CBAlign, 1)
-	}
-	return max(at.Spec.L1Align, 1)
-}
-
 // placed is PlaceBuffer, which may be blind to all that is not known of buffers.
 func (b Buffer) placed(size uint64, places []Place, blind bool) (_ Buffer, ok bool) {
 	taken := make([]*Occupancy, len(places))
 	for i := range places {
 		taken[i] = places[i].allocated(&b, blind)
 	}
-	rooms := []Room[int]{RoomThroughout(b.Cores, size, taken...)}
+	rooms := []Room[int]{RoomThroughout(b.Mode, b.Cores, size, taken...)}
 	if b.Mode == PerCore {
-		rooms = RoomsThroughout(b.Cores, size, taken...)
+		rooms = RoomsThroughout(b.Mode, b.Cores, size, taken...)
 	}
 	b.Cores, b.Range, b.Parts = l1.CoreSet{}, l1.Range{}, nil
 	for _, r := range rooms {
@@ -147,7 +160,7 @@ func (b Buffer) least() Buffer {
 
 // allocated returns the bytes that the allocator does not give to one more buffer.
 func (at Place) allocated(next *Buffer, blind bool) *Occupancy {
-	t := NewOccupancy(at)
+	t := NewOccupancy(at.Spec)
 	switch {
 	case at.Spec.L1Size == 0:
 		t.free = l1.Range{}
@@ -158,8 +171,7 @@ func (at Place) allocated(next *Buffer, blind bool) *Occupancy {
 		if blind {
 			b = b.least()
 		}
-		shared := b.allocatedAs() != PerCore && (b.Kind.tensor() || b.Kind == KindL1Small)
-		t.buffer(&b, NoOwner, shared || next.Mode == Lockstep && b.Kind != KindService)
+		t.Buffer(b, NoOwner)
 	}
 	return t
 }

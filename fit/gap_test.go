@@ -22,12 +22,13 @@ func TestHighest(t *testing.T) {
 	}{
 		{"the highest gap, at its top", 50, 1, 800, true},
 		{"aligned", 30, 32, 800, true},
-		{"aligned it does not fit at the top", 40, 32, 800, true},
+		{"in whole steps it does not fit at the top", 40, 32, 224, true},
 		{"not the smallest gap that holds it", 20, 0, 830, true},
 		{"the gap below", 51, 1, 249, true},
 		{"the gap below, down to its bottom", 190, 1, 110, true},
-		{"aligned, a byte too many", 190, 16, 0, false},
-		{"aligned, down to its bottom", 188, 16, 112, true},
+		{"aligned, a byte too many", 177, 16, 0, false},
+		{"aligned, down to its bottom", 176, 16, 112, true},
+		{"one step", 1, 64, 192, true},
 		{"too large", 191, 1, 0, false},
 		{"larger than every address", 1 << 63, 1, 0, false},
 		{"no bytes", 0, 16, 848, true},
@@ -48,7 +49,7 @@ func TestHighest(t *testing.T) {
 
 // TestPlaceBuffer gives buffers their addresses beside others, on one device or two.
 func TestPlaceBuffer(t *testing.T) {
-	spec := l1.Spec{Cols: 4, Rows: 1, L1Size: 1008, L1Small: 112, CBBase: 96, CBAlign: 64, L1Align: 16} // buffers: 96 to 896
+	spec := l1.Spec{Cols: 4, Rows: 1, L1Size: 1008, L1Small: 112, CBBase: 96, CBAlign: 16, L1Align: 8} // buffers: 96 to 896
 	at := func(buffers ...fit.Buffer) fit.Place { return fit.Place{Spec: spec, Buffers: buffers} }
 	old := func(kind fit.Kind, mode fit.Mode, cores l1.CoreSet, start, end uint64) fit.Buffer {
 		return fit.Buffer{Kind: kind, Mode: mode, Cores: cores, Range: l1.Range{Start: start, End: end}}
@@ -56,8 +57,8 @@ func TestPlaceBuffer(t *testing.T) {
 	tensor := old(fit.KindL1, fit.Lockstep, on(0, 0), 800, 896)
 	alone := old(fit.KindL1, fit.PerCore, on(1, 1), 704, 800)
 	hidden := fit.Buffer{Kind: fit.KindL1, Mode: fit.PerCore, Hidden: on(3, 3)}
-	hybrid, unknown, gridless, low := at(tensor), at(), at(tensor), at()
-	hybrid.Hybrid, unknown.Spec.L1Size, gridless.Spec.Cols, gridless.Spec.Rows, low.Spec.L1Size = true, 0, 0, 0, 608
+	coarse, unknown, gridless, low := at(tensor), at(), at(tensor), at()
+	coarse.Spec.CBAlign, unknown.Spec.L1Size, gridless.Spec.Cols, gridless.Spec.Rows, low.Spec.L1Size = 64, 0, 0, 0, 608
 	low.Spec.L1Align = 48
 	scattered := fit.Buffer{Kind: fit.KindL1, Parts: []fit.Part{
 		{Cores: on(0, 0), Range: l1.Range{Start: 800, End: 896}}, {Cores: on(2, 2), Range: l1.Range{Start: 700, End: 896}},
@@ -82,15 +83,15 @@ func TestPlaceBuffer(t *testing.T) {
 		err    error
 	}{
 		{"at the top", fit.KindL1, fit.Lockstep, on(2, 3), 100, places{at()}, []uint64{784, 784}, nil},
-		{"in HYBRID mode aligned as DRAM is", fit.KindL1, fit.Lockstep, on(2, 3), 100, places{hybrid}, []uint64{640, 640}, nil},
+		{"in steps of the alignment of DRAM", fit.KindL1, fit.Lockstep, on(2, 3), 100, places{coarse}, []uint64{640, 640}, nil},
 		{"in lockstep a buffer on other cores counts", fit.KindL1, fit.Lockstep, on(2, 3), 100, places{at(tensor)}, []uint64{688, 688}, nil},
 		{"whatever the mode", fit.KindL1, fit.PerCore, on(2, 3), 100, places{at(tensor)}, []uint64{688, 688}, nil},
 		{"one that was allocated per core too", fit.KindGlobalCB, fit.Lockstep, on(2, 2), 100, places{at(tensor, alone)}, []uint64{592}, nil},
 		{"in range lockstep not on other cores", fit.KindL1, fit.RangeLockstep, on(2, 2), 100, places{at(tensor, alone)}, []uint64{688}, nil},
 		{"in range lockstep one address", fit.KindL1, fit.RangeLockstep, on(1, 2), 100, places{at(tensor, alone)}, []uint64{592, 592}, nil},
 		{"per core an address on each", fit.KindL1, fit.PerCore, on(0, 2), 100, places{at(tensor, alone)}, []uint64{688, 592, 688}, nil},
-		{"one with several addresses was allocated per core", fit.KindL1, fit.PerCore, on(1, 2), 100, places{at(scattered)}, []uint64{784, 592}, nil},
-		{"and so was one of L1_SMALL", fit.KindL1, fit.PerCore, on(1, 2), 100, places{at(small)}, []uint64{784, 592}, nil},
+		{"one with several addresses was allocated per core", fit.KindL1, fit.PerCore, on(1, 2), 100, places{at(scattered)}, []uint64{784, 576}, nil},
+		{"and so was one of L1_SMALL", fit.KindL1, fit.PerCore, on(1, 2), 100, places{at(small)}, []uint64{784, 576}, nil},
 		{"kernels and service buffers count on their cores", fit.KindL1, fit.PerCore, on(0, 1), 700,
 			places{at(old(fit.KindKernel, fit.Lockstep, on(0, 0), 0, 150), old(fit.KindService, fit.Lockstep, on(1, 1), 890, 900))}, []uint64{192, 176}, nil},
 		{"a service core elsewhere", fit.KindL1, fit.Lockstep, on(0, 0), 96, places{at(service)}, []uint64{800}, nil},
@@ -106,8 +107,8 @@ func TestPlaceBuffer(t *testing.T) {
 		{"L1_SMALL is full", fit.KindL1Small, fit.Lockstep, on(0, 0), 100, places{at(old(fit.KindL1Small, fit.Lockstep, on(3, 3), 992, 1008))}, nil, fit.ErrNoSpace},
 		{"all of L1, down to the base", fit.KindL1, fit.Lockstep, on(0, 0), 800, places{at()}, []uint64{96}, nil},
 		{"more than that", fit.KindL1, fit.Lockstep, on(0, 0), 801, places{at()}, nil, fit.ErrNoSpace},
-		{"the devices together", fit.KindL1, fit.Lockstep, on(2, 2), 16, places{at(old(fit.KindL1, fit.Lockstep, on(0, 0), 450, 1000)), low}, []uint64{432}, nil},
-		{"the other way round", fit.KindL1, fit.Lockstep, on(2, 2), 16, places{low, at(tensor)}, []uint64{480}, nil},
+		{"the devices together", fit.KindL1, fit.Lockstep, on(2, 2), 16, places{at(old(fit.KindL1, fit.Lockstep, on(0, 0), 480, 1000)), low}, []uint64{432}, nil},
+		{"the other way round", fit.KindL1, fit.Lockstep, on(2, 2), 16, places{low, at(tensor)}, []uint64{432}, nil},
 		{"the size of L1 is not known", fit.KindL1, fit.Lockstep, on(0, 0), 16, places{at(), unknown}, nil, fit.ErrNoSpace},
 		{"no places", fit.KindL1, fit.PerCore, on(0, 0), 16, nil, nil, fit.ErrNoSpace},
 		{"no bytes", fit.KindL1, fit.Lockstep, on(0, 0), 0, places{at()}, nil, fit.ErrNoSpace},

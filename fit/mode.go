@@ -23,6 +23,9 @@ func (m Mode) String() string {
 	return fmt.Sprintf("Mode(%d)", uint8(m))
 }
 
+// MarshalText returns String: the spelling of JSON.
+func (m Mode) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+
 // CheckMode returns an error if Mode or Hidden makes no sense, and which of the two it is.
 func (b *Buffer) CheckMode() (field string, err error) {
 	switch {

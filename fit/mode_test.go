@@ -153,10 +153,10 @@ func TestDoubts(t *testing.T) {
 	require.Len(t, v.Doubts, 2)
 
 	// A buffer to come takes all of its hidden cores.
-	taken := fit.NewOccupancy(fit.Place{Spec: spec})
+	taken := fit.NewOccupancy(spec)
 	taken.Buffer(fit.Buffer{ID: 2, Kind: fit.KindL1, Mode: fit.PerCore, Hidden: on(0, 0)}, 0)
-	require.True(t, fit.RoomThroughout(on(0, 0), 0, taken).Range.IsEmpty())
-	require.False(t, fit.RoomThroughout(on(1, 1), 0, taken).Range.IsEmpty())
+	require.True(t, fit.RoomThroughout(fit.PerCore, on(0, 0), 0, taken).Range.IsEmpty())
+	require.False(t, fit.RoomThroughout(fit.PerCore, on(1, 1), 0, taken).Range.IsEmpty())
 }
 
 func TestCheckMode(t *testing.T) {

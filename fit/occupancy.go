@@ -15,13 +15,15 @@ import (
 //	core 0-0   base [======= programs =======>   free   <== buffers ==]   L1_SMALL] end
 //	                                         lo      hi
 //
-// A buffer that lies in lo to hi could have been there throughout, while nothing else moves.
+// A buffer that lies in lo to hi could have been there throughout, while nothing else moves. The Mode of the next
+// buffer decides on which cores a taken byte counts: in lockstep one list of free addresses serves all cores.
 type Occupancy struct {
-	free    l1.Range     // where a buffer may lie
-	align   uint64       // of buffers
-	all     takenClass   // on every core
-	classes []takenClass // disjoint; other cores have the contents of all
-	cores   l1.CoreSet   // of the classes
+	free    l1.Range             // where a buffer may lie
+	align   uint64               // of buffers
+	all     takenClass           // on every core, whatever the mode
+	more    [numModes]takenClass // on every core, for a buffer in that mode
+	classes []takenClass         // on their own cores; disjoint
+	cores   l1.CoreSet           // of the classes
 }
 
 // A takenClass is a set of cores on which the same is taken. Its takings are merged now and then, so
@@ -38,15 +40,18 @@ type taking struct {
 	first, last int
 }
 
-// NewOccupancy returns an empty Occupancy of devices with the Spec of a place, and its mode.
-func NewOccupancy(at Place) *Occupancy {
-	return &Occupancy{free: at.Spec.Usable(), align: at.Alignment()}
+// NewOccupancy returns an empty Occupancy of devices with a Spec.
+func NewOccupancy(spec l1.Spec) *Occupancy {
+	return &Occupancy{free: spec.Usable(), align: Alignment(spec)}
 }
 
 // Clone returns an Occupancy that goes its own way from here on.
 func (t *Occupancy) Clone() *Occupancy {
 	to := *t
 	to.all, to.classes = t.all.clone(), slices.Clone(t.classes)
+	for i, c := range to.more {
+		to.more[i] = c.clone()
+	}
 	for i, c := range to.classes {
 		to.classes[i] = c.clone()
 	}
@@ -56,33 +61,49 @@ func (t *Occupancy) Clone() *Occupancy {
 // Buffer takes the bytes of a buffer that lived there. by is a number for it, at least 1. The end of an
 // unsized buffer is not known: it takes everything above its address. On hidden cores a buffer takes
 // everything. Cost: amortised O(log n), for each set of cores on which the same is taken.
-func (t *Occupancy) Buffer(b Buffer, by int) { t.buffer(&b, by, false) }
-
-// buffer is Buffer, which may take the bytes on all cores.
-func (t *Occupancy) buffer(b *Buffer, by int, everywhere bool) {
-	add := t.add
-	if everywhere {
-		add = func(_ l1.CoreSet, r l1.Range, by int) { t.all.add(t.clip(r), by) }
+//
+// A buffer in lockstep takes its bytes on all cores, since these share one list of free blocks
+// (allocator/bank_manager.cpp: AllocatorDependencies; buffers/mesh_buffer.cpp for the devices of a mesh). Others
+// take them on their own cores, and on all for the next one in lockstep. Service cores have lists of their own
+// (internal/service/service_core_manager.cpp): service buffers take their own cores alone.
+func (t *Occupancy) Buffer(b Buffer, by int) {
+	shared := b.allocatedAs() != PerCore && (b.Kind.tensor() || b.Kind == KindL1Small)
+	take := func(cores l1.CoreSet, r l1.Range) {
+		if r = t.clip(r); shared {
+			t.all.add(r, by)
+			return
+		}
+		if t.add(cores, r, by); b.Kind != KindService {
+			t.more[Lockstep].add(r, by)
+		}
 	}
 	for p := range b.standing {
 		if b.Unsized {
 			p.Range.End = l1.MaxAddr
 		}
-		add(p.Cores, p.Range, by)
+		take(p.Cores, p.Range)
 	}
 	if b.hides() {
-		add(b.Hidden, l1.Range{End: l1.MaxAddr}, by)
+		take(b.Hidden, l1.Range{End: l1.MaxAddr})
 	}
 }
 
 // Program takes the bytes of a program that was checked there, while service buffers claimed some
 // cores. by is a number for it, at least 1. No buffer may lie below the end of its circular
-// buffers on their cores. None in lockstep may lie below the end of a region that tt-metal
-// compares with it: a buffer in lockstep counts on all cores, in HYBRID mode too.
+// buffers on their cores. None may lie below the end of a region that tt-metal compares with it: a buffer in
+// lockstep counts on all cores, in HYBRID mode too, one in range lockstep may, and one per core counts on its
+// own cores. Regions of dataflow buffers, which have no HYBRID mode, are compared with any buffer.
 func (t *Occupancy) Program(p *program.Program, claimed l1.CoreSet, by int) {
 	for _, e := range entriesOf(p) {
-		if !claimed.Has(e.Cores.Start) {
-			t.all.add(t.clip(l1.Range{End: e.End}), by)
+		below := t.clip(l1.Range{End: e.End})
+		switch {
+		case claimed.Has(e.Cores.Start): // it is compared with service buffers
+		case e.what == program.DataflowBuffer:
+			t.all.add(below, by)
+		default:
+			t.add(e.on, below, by)
+			t.more[Lockstep].add(below, by)
+			t.more[RangeLockstep].add(below, by)
 		}
 	}
 	for _, own := range partsOf(p) {

@@ -26,73 +26,73 @@ func placed(t require.TestingT, spec l1.Spec, id program.ID, cores l1.CoreSet, s
 func TestOccupancy(t *testing.T) {
 	spec := l1.Spec{Cols: 4, Rows: 1, L1Size: 1000, L1Small: 100, CBBase: 100, L1Align: 16}
 	grid := on(0, 3)
-	taken := fit.NewOccupancy(fit.Place{Spec: spec})
+	taken := fit.NewOccupancy(spec)
 	room := func(cores l1.CoreSet) fit.Room[int] {
-		r := fit.RoomThroughout(cores, 0, taken)
+		r := fit.RoomThroughout(fit.RangeLockstep, cores, 0, taken)
 		r.Cores = l1.CoreSet{}
 		return r
 	}
 	is := func(start, end uint64, below, above int) fit.Room[int] {
 		return fit.Room[int]{Range: l1.Range{Start: start, End: end}, Below: below, Above: above}
 	}
-	require.Equal(t, is(112, 900, fit.NoOwner, fit.NoOwner), room(grid), "the base rounded up, to L1_SMALL")
+	require.Equal(t, is(112, 896, fit.NoOwner, fit.NoOwner), room(grid), "whole steps of 16 from the base to L1_SMALL")
 
 	// In lockstep tt-metal compares with any buffer of the device, whatever its cores.
 	taken.Program(placed(t, spec, 1, on(0, 0), 100), l1.CoreSet{}, 1)
-	require.Equal(t, is(208, 900, 1, fit.NoOwner), room(on(3, 3)))
+	require.Equal(t, is(208, 896, 1, fit.NoOwner), room(on(3, 3)))
 	taken.Program(placed(t, spec, 2, on(1, 1), 80), l1.CoreSet{}, 2)
 	// On a service core it compares with service buffers alone: bytes still count.
 	taken.Program(placed(t, spec, 3, on(2, 2), 400), on(2, 2), 3)
-	require.Equal(t, is(208, 900, 1, fit.NoOwner), room(on(3, 3)))
-	require.Equal(t, is(512, 900, 3, fit.NoOwner), room(grid), "500 rounded up")
+	require.Equal(t, is(208, 896, 1, fit.NoOwner), room(on(3, 3)))
+	require.Equal(t, is(512, 896, 3, fit.NoOwner), room(grid), "500 rounded up")
 
 	at := func(id fit.BufferID, cores l1.CoreSet, start, end uint64) fit.Buffer {
-		return fit.Buffer{ID: id, Kind: fit.KindL1, Cores: cores, Range: l1.Range{Start: start, End: end}}
+		return fit.Buffer{ID: id, Kind: fit.KindL1, Mode: fit.PerCore, Cores: cores, Range: l1.Range{Start: start, End: end}}
 	}
 	taken.Buffer(at(4, on(3, 3), 800, 850), 4)
 	require.Equal(t, is(512, 800, 3, 4), room(grid))
-	require.Equal(t, is(512, 900, 3, fit.NoOwner), room(on(2, 2)), "it lies elsewhere")
+	require.Equal(t, is(512, 896, 3, fit.NoOwner), room(on(2, 2)), "it lies elsewhere")
 	taken.Buffer(at(5, on(3, 3), 800, 900), 5)
 	require.Equal(t, is(512, 800, 3, 4), room(grid), "who came first is named")
 	taken.Buffer(fit.Buffer{ID: 6, Kind: fit.KindL1, Cores: grid, Range: l1.Range{Start: 600, End: 900}, Backing: true}, 6)
 	require.Equal(t, is(512, 800, 3, 4), room(grid), "one that backs another takes nothing")
 	before := taken.Clone()
-	taken.Buffer(fit.Buffer{ID: 7, Kind: fit.KindL1, Cores: on(0, 0), Range: l1.Range{Start: 700, End: 700}, Unsized: true}, 7)
-	require.Equal(t, is(512, 700, 3, 7), room(grid), "nobody knows where it ends")
+	taken.Buffer(fit.Buffer{ID: 7, Kind: fit.KindL1, Mode: fit.PerCore, Cores: on(0, 0), Range: l1.Range{Start: 704, End: 704}, Unsized: true}, 7)
+	require.Equal(t, is(512, 704, 3, 7), room(grid), "nobody knows where it ends")
 	taken.Buffer(at(8, grid, 0, 900), 8)
 	require.Equal(t, is(0, 0, 1, 5), room(grid), "no room: who took the first byte, and who the last")
 
-	require.Equal(t, l1.Range{Start: 512, End: 800}, fit.RoomThroughout(grid, 0, before).Range, "a clone goes its own way")
+	require.Equal(t, l1.Range{Start: 512, End: 800}, fit.RoomThroughout(fit.RangeLockstep, grid, 0, before).Range, "a clone goes its own way")
 	for _, size := range []struct{ bytes, start uint64 }{{1, 784}, {17, 768}, {288, 512}} {
-		require.Equal(t, l1.Range{Start: size.start, End: size.start + size.bytes}, fit.RoomThroughout(grid, size.bytes, before).Place, "as high as it can be")
+		require.Equal(t, l1.Range{Start: size.start, End: size.start + size.bytes}, fit.RoomThroughout(fit.RangeLockstep, grid, size.bytes, before).Place, "as high as it can be")
 	}
-	require.Empty(t, fit.RoomThroughout(grid, 289, before).Place)
-	require.Empty(t, fit.RoomThroughout(grid, 1<<63, before).Place)
-	require.Empty(t, fit.RoomThroughout(grid, 1001, fit.NewOccupancy(fit.Place{Spec: l1.Spec{L1Size: 1000}})).Place, "a byte more than all of L1")
+	require.Empty(t, fit.RoomThroughout(fit.RangeLockstep, grid, 289, before).Place)
+	require.Empty(t, fit.RoomThroughout(fit.RangeLockstep, grid, 1<<63, before).Place)
+	require.Empty(t, fit.RoomThroughout(fit.RangeLockstep, grid, 1001, fit.NewOccupancy(l1.Spec{L1Size: 1000})).Place, "a byte more than all of L1")
 
 	require.Equal(t, []fit.Room[int]{
-		{Cores: on(0, 1), Range: l1.Range{Start: 208, End: 900}, Below: 1, Above: fit.NoOwner},
-		{Cores: on(2, 2), Range: l1.Range{Start: 512, End: 900}, Below: 3, Above: fit.NoOwner},
+		{Cores: on(0, 1), Range: l1.Range{Start: 208, End: 896}, Below: 1, Above: fit.NoOwner},
+		{Cores: on(2, 2), Range: l1.Range{Start: 512, End: 896}, Below: 3, Above: fit.NoOwner},
 		{Cores: on(3, 3), Range: l1.Range{Start: 208, End: 800}, Below: 1, Above: 4},
-	}, fit.RoomsThroughout(grid, 0, before))
-	require.Len(t, fit.RoomsThroughout(grid, 0, fit.NewOccupancy(fit.Place{Spec: spec})), 1)
-	require.Empty(t, fit.RoomsThroughout(l1.CoreSet{}, 0, fit.NewOccupancy(fit.Place{Spec: spec})))
+	}, fit.RoomsThroughout(fit.RangeLockstep, grid, 0, before))
+	require.Len(t, fit.RoomsThroughout(fit.RangeLockstep, grid, 0, fit.NewOccupancy(spec)), 1)
+	require.Empty(t, fit.RoomsThroughout(fit.RangeLockstep, l1.CoreSet{}, 0, fit.NewOccupancy(spec)))
 
 	// Cores with the same room part where a small buffer goes to another place.
-	apart := fit.NewOccupancy(fit.Place{Spec: spec})
+	apart := fit.NewOccupancy(spec)
 	apart.Buffer(at(1, on(0, 1), 800, 816), 1)
 	apart.Buffer(at(2, on(1, 1), 816, 900), 2)
 	require.Equal(t, []l1.Range{{Start: 880, End: 896}, {Start: 784, End: 800}}, []l1.Range{
-		fit.RoomsThroughout(on(0, 1), 16, apart)[0].Place, fit.RoomsThroughout(on(0, 1), 16, apart)[1].Place,
+		fit.RoomsThroughout(fit.RangeLockstep, on(0, 1), 16, apart)[0].Place, fit.RoomsThroughout(fit.RangeLockstep, on(0, 1), 16, apart)[1].Place,
 	})
-	require.Len(t, fit.RoomsThroughout(on(0, 1), 0, apart), 1)
+	require.Len(t, fit.RoomsThroughout(fit.RangeLockstep, on(0, 1), 0, apart), 1)
 
 	// Devices together: one address on all of them, within what each can use.
 	low := spec
-	low.L1Size, low.CBBase, low.L1Align = 700, 550, 24
-	require.Equal(t, l1.Range{Start: 576, End: 600}, fit.RoomThroughout(grid, 0, before, fit.NewOccupancy(fit.Place{Spec: low})).Range, "48 divides it")
-	require.Equal(t, l1.Range{End: l1.MaxAddr}, fit.RoomThroughout(grid, 0, fit.NewOccupancy(fit.Place{Spec: l1.Spec{}})).Range, "nothing is known")
-	require.Equal(t, fit.NoOwner, fit.RoomThroughout(grid, 0, fit.NewOccupancy(fit.Place{Spec: low}), before).Above, "the end of the other one")
+	low.L1Size, low.CBBase, low.L1Align = 730, 550, 24
+	require.Equal(t, l1.Range{Start: 576, End: 624}, fit.RoomThroughout(fit.RangeLockstep, grid, 0, before, fit.NewOccupancy(low)).Range, "48 divides both ends")
+	require.Equal(t, l1.Range{End: l1.MaxAddr}, fit.RoomThroughout(fit.RangeLockstep, grid, 0, fit.NewOccupancy(l1.Spec{})).Range, "nothing is known")
+	require.Equal(t, fit.NoOwner, fit.RoomThroughout(fit.RangeLockstep, grid, 0, fit.NewOccupancy(low), before).Above, "the end of the other one")
 }
 
 // TestRoomOn queries the room beside the buffers of places and above their programs.
@@ -101,8 +101,8 @@ func TestRoomOn(t *testing.T) {
 	p := placed(t, spec, 1, on(0, 0), 110)
 	tensor := fit.Buffer{ID: 3, Kind: fit.KindL1, Cores: on(1, 2), Range: l1.Range{Start: 800, End: 900}}
 	at := fit.Place{Spec: spec, Buffers: []fit.Buffer{tensor}, Programs: []*program.Program{p}}
-	hybrid, bare, empty := at, at, fit.Place{Spec: spec}
-	hybrid.Hybrid, bare.Spec.Cols, bare.Spec.Rows = true, 0, 0
+	pages, bare, empty := at, at, fit.Place{Spec: spec}
+	pages.Spec.L1Align, pages.Spec.CBAlign, bare.Spec.Cols, bare.Spec.Rows = 64, 32, 0, 0
 	above := &fit.Resident{Kind: fit.KindL1, CB: -1, Buffer: tensor}
 	below := &fit.Resident{Kind: fit.KindCB, CB: -1, Program: p}
 	for _, test := range []struct {
@@ -111,16 +111,62 @@ func TestRoomOn(t *testing.T) {
 		places []fit.Place
 		want   fit.Room[*fit.Resident]
 	}{
-		{"no cores: the grid", l1.CoreSet{}, []fit.Place{at}, fit.Room[*fit.Resident]{on(0, 3), l1.Range{Start: 240, End: 800}, below, above, l1.Range{Start: 784, End: 800}}},
-		{"no grid: the cores that hold anything", l1.CoreSet{}, []fit.Place{bare}, fit.Room[*fit.Resident]{on(0, 2), l1.Range{Start: 240, End: 800}, below, above, l1.Range{Start: 784, End: 800}}},
-		{"beside the buffer", on(3, 3), []fit.Place{at}, fit.Room[*fit.Resident]{on(3, 3), l1.Range{Start: 240, End: 900}, below, nil, l1.Range{Start: 880, End: 896}}},
-		{"HYBRID: aligned as DRAM is", on(1, 1), []fit.Place{hybrid}, fit.Room[*fit.Resident]{on(1, 1), l1.Range{Start: 256, End: 800}, below, above, l1.Range{Start: 768, End: 784}}},
-		{"of the second place", on(1, 1), []fit.Place{empty, at}, fit.Room[*fit.Resident]{on(1, 1), l1.Range{Start: 240, End: 800}, below, above, l1.Range{Start: 784, End: 800}}},
-		{"nothing there", on(1, 1), []fit.Place{empty}, fit.Room[*fit.Resident]{on(1, 1), l1.Range{Start: 112, End: 900}, nil, nil, l1.Range{Start: 880, End: 896}}},
+		{"no cores: the grid", l1.CoreSet{}, []fit.Place{at}, fit.Room[*fit.Resident]{on(0, 3), l1.Range{Start: 256, End: 768}, below, above, l1.Range{Start: 704, End: 720}}},
+		{"no grid: the cores that hold anything", l1.CoreSet{}, []fit.Place{bare}, fit.Room[*fit.Resident]{on(0, 2), l1.Range{Start: 256, End: 768}, below, above, l1.Range{Start: 704, End: 720}}},
+		{"beside the buffer: its addresses are taken on all cores", on(3, 3), []fit.Place{at}, fit.Room[*fit.Resident]{on(3, 3), l1.Range{Start: 256, End: 768}, below, above, l1.Range{Start: 704, End: 720}}},
+		{"pages of 64", on(1, 1), []fit.Place{pages}, fit.Room[*fit.Resident]{on(1, 1), l1.Range{Start: 256, End: 768}, below, above, l1.Range{Start: 704, End: 720}}},
+		{"of the second place", on(1, 1), []fit.Place{empty, at}, fit.Room[*fit.Resident]{on(1, 1), l1.Range{Start: 256, End: 768}, below, above, l1.Range{Start: 704, End: 720}}},
+		{"nothing there", on(1, 1), []fit.Place{empty}, fit.Room[*fit.Resident]{on(1, 1), l1.Range{Start: 128, End: 896}, nil, nil, l1.Range{Start: 832, End: 848}}},
 		{"no places", on(1, 1), nil, fit.Room[*fit.Resident]{Cores: on(1, 1)}},
 	} {
-		require.Equal(t, test.want, fit.RoomOn(test.cores, 16, test.places...), test.name)
+		require.Equal(t, test.want, fit.RoomOn(fit.Lockstep, test.cores, 16, test.places...), test.name)
 	}
+}
+
+// TestRoomByMode queries the room on core 1-0 in each mode beside one buffer, or above one program. A program on core
+// 0-0 ends at 200, another one, with dataflow buffers, at 300.
+func TestRoomByMode(t *testing.T) {
+	spec := l1.Spec{Cols: 3, Rows: 1, L1Size: 1000, CBBase: 100}
+	other := func(kind fit.Kind, mode fit.Mode, cores l1.CoreSet) []fit.Buffer {
+		return []fit.Buffer{{ID: 1, Kind: kind, Mode: mode, Cores: cores, Range: l1.Range{Start: 800, End: 900}}}
+	}
+	hidden := []fit.Buffer{{ID: 1, Kind: fit.KindL1, Mode: fit.PerCore, Hidden: on(0, 0)}}
+	dataflow, err := program.NewBuilder(2).CB(program.CB{Kind: program.DataflowBuffer, Cores: on(0, 0).Ranges(), Size: 200}).Build(spec)
+	require.NoError(t, err)
+	claim := append(other(fit.KindService, fit.Lockstep, on(0, 0)), other(fit.KindService, fit.Lockstep, on(2, 2))...)
+	for _, test := range []struct {
+		name     string
+		buffers  []fit.Buffer
+		programs []*program.Program
+		want     [3]l1.Range // in lockstep, per core, in range lockstep
+	}{
+		{"a buffer in lockstep, elsewhere", other(fit.KindL1, fit.Lockstep, on(0, 0)), nil, [3]l1.Range{{Start: 100, End: 800}, {Start: 100, End: 800}, {Start: 100, End: 800}}},
+		{"one in range lockstep", other(fit.KindL1, fit.RangeLockstep, on(0, 0)), nil, [3]l1.Range{{Start: 100, End: 800}, {Start: 100, End: 800}, {Start: 100, End: 800}}},
+		{"one per core", other(fit.KindL1, fit.PerCore, on(0, 0)), nil, [3]l1.Range{{Start: 100, End: 800}, {Start: 100, End: 1000}, {Start: 100, End: 1000}}},
+		{"a kernel", other(fit.KindKernel, fit.Lockstep, on(0, 0)), nil, [3]l1.Range{{Start: 100, End: 800}, {Start: 100, End: 1000}, {Start: 100, End: 1000}}},
+		{"a service", other(fit.KindService, fit.Lockstep, on(0, 0)), nil, [3]l1.Range{{Start: 100, End: 1000}, {Start: 100, End: 1000}, {Start: 100, End: 1000}}},
+		{"an address that is not known", hidden, nil, [3]l1.Range{{}, {Start: 100, End: 1000}, {Start: 100, End: 1000}}},
+		{"a program", nil, []*program.Program{placed(t, spec, 1, on(0, 0), 100)}, [3]l1.Range{{Start: 200, End: 1000}, {Start: 100, End: 1000}, {Start: 200, End: 1000}}},
+		{"dataflow buffers", nil, []*program.Program{dataflow}, [3]l1.Range{{Start: 300, End: 1000}, {Start: 300, End: 1000}, {Start: 300, End: 1000}}},
+		{"a program on a service core", claim, []*program.Program{placed(t, spec, 1, on(0, 0), 100)}, [3]l1.Range{{Start: 100, End: 1000}, {Start: 100, End: 1000}, {Start: 100, End: 1000}}},
+	} {
+		at := fit.Place{Spec: spec, Buffers: test.buffers, Programs: test.programs}
+		for i, mode := range []fit.Mode{fit.Lockstep, fit.PerCore, fit.RangeLockstep} {
+			require.Equal(t, test.want[i], fit.RoomOn(mode, on(1, 1), 0, at).Range, "%s, %v", test.name, mode)
+		}
+	}
+
+	// Per core each core has an address of its own: the least room counts, and each has to have a place.
+	low, high := other(fit.KindL1, fit.PerCore, on(0, 0)), other(fit.KindL1, fit.PerCore, on(1, 1))
+	low[0].Range = l1.Range{Start: 300, End: 500}
+	at := fit.Place{Spec: spec, Buffers: append(low, high...)}
+	room := fit.RoomOn(fit.PerCore, on(0, 2), 500, at)
+	require.Equal(t, []l1.Range{{Start: 500, End: 1000}, {Start: 500, End: 1000}}, []l1.Range{room.Range, room.Place})
+	require.Equal(t, on(0, 2), room.Cores)
+	require.Empty(t, fit.RoomOn(fit.PerCore, on(0, 2), 501, at).Place)
+	require.Empty(t, fit.RoomOn(fit.RangeLockstep, on(0, 2), 500, at).Place, "at one address")
+	second := fit.Place{Device: 1, Spec: spec, Buffers: []fit.Buffer{low[0]}}
+	require.Equal(t, l1.Range{Start: 100, End: 800}, fit.RoomOn(fit.PerCore, on(1, 1), 0, second, at).Range, "device by device")
 }
 
 // TestRoomFitsCheck puts a buffer where there is room: nothing overlaps it, and every program
@@ -143,7 +189,7 @@ func TestRoomFitsCheck(t *testing.T) {
 				})
 			}
 		}
-		taken := fit.NewOccupancy(at)
+		taken := fit.NewOccupancy(at.Spec)
 		for i := range rapid.IntRange(0, 3).Draw(t, "programs") {
 			p := gen.Program(spec, program.ID(i)).Draw(t, "program")
 			at.Programs = append(at.Programs, p)
@@ -153,25 +199,34 @@ func TestRoomFitsCheck(t *testing.T) {
 			taken.Buffer(b, len(at.Programs)+i)
 		}
 		cores := gen.CoreRangeSet(spec.Cols, spec.Rows).Draw(t, "cores").Cores()
-		room := fit.RoomThroughout(cores, 0, taken)
+		next := rapid.SampledFrom([]fit.Mode{fit.Lockstep, fit.PerCore, fit.RangeLockstep}).Draw(t, "next")
+		room := fit.RoomThroughout(next, cores, 0, taken)
 		if !cores.IsEmpty() {
-			require.Equal(t, room.Range, fit.RoomOn(cores, 0, at).Range)
+			require.Equal(t, room.Range, fit.RoomOn(next, cores, 0, at).Range)
 		}
 		if room.Range.IsEmpty() {
 			tight++
 			return
 		}
 		size := rapid.Uint64Range(1, min(room.Range.Len(), 512)).Draw(t, "size")
-		place := fit.RoomThroughout(cores, size, taken).Place
+		place := fit.RoomThroughout(next, cores, size, taken).Place
 		require.Equal(t, size, place.Len())
-		require.Empty(t, fit.RoomThroughout(cores, room.Range.Len()+1, taken).Place)
-		for _, r := range []l1.Range{room.Range, place} {
-			v := fit.CheckBuffer(fit.Buffer{ID: 99, Kind: fit.KindL1, Cores: cores, Range: r}, at)
-			require.True(t, v.Fits(), "%+v", v)
+		require.Empty(t, fit.RoomThroughout(next, cores, room.Range.Len()+1, taken).Place)
+		if next == fit.PerCore { // each core has an address of its own
+			cores = l1.CoreSet{}
+			for _, g := range fit.RoomsThroughout(next, spec.Grid().Cores(), size, taken) {
+				if g.Range == room.Range {
+					cores, place = g.Cores, g.Place
+				}
+			}
 		}
-		for _, g := range fit.RoomsThroughout(spec.Grid().Cores(), size, taken) {
+		for _, r := range []l1.Range{room.Range, place} {
+			v := fit.CheckBuffer(fit.Buffer{ID: 99, Kind: fit.KindL1, Mode: next, Cores: cores, Range: r}, at)
+			require.True(t, v.Fits(), "%v %+v", next, v)
+		}
+		for _, g := range fit.RoomsThroughout(next, spec.Grid().Cores(), size, taken) {
 			for core := range g.Cores.All() {
-				alone := fit.RoomThroughout(l1.CoreSetOf(core), size, taken)
+				alone := fit.RoomThroughout(next, l1.CoreSetOf(core), size, taken)
 				require.Equal(t, []l1.Range{alone.Range, alone.Place}, []l1.Range{g.Range, g.Place})
 			}
 		}

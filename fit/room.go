@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/cbl1/cbl1/l1"
@@ -9,7 +10,7 @@ import (
 // A Room is where an L1 buffer fits on some cores. W says who limits it.
 type Room[W any] struct {
 	Cores l1.CoreSet
-	Range l1.Range // the largest, the highest of equals; it starts as L1 buffers are aligned; empty: there is none
+	Range l1.Range // the largest, the highest of equals, in whole steps of Alignment; empty: there is none
 
 	// Below and Above hold the bytes right below Range and right above it. Where there is no room
 	// they hold the first and the last usable byte. RoomOn names a Buffer, or a Program up to the
@@ -26,19 +27,20 @@ type Room[W any] struct {
 // Room.Above.
 const NoOwner = 0
 
-// RoomOn returns the room for an L1 buffer that is on all of the cores of all places, at one
-// address: for the largest one, and for one of size bytes on each core. Size 0 is no size, and
-// gives no Place. It is in lockstep, beside the Buffers of the places, and above their Programs. An
-// empty set of cores means all cores of the grids, or the cores in use where a grid is unknown.
-// Without places there is no room. Cost: O(n log n) in the buffers and in the circular buffers.
-func RoomOn(cores l1.CoreSet, size uint64, places ...Place) Room[*Resident] {
+// RoomOn returns the room for an L1 buffer that is on all of the cores of all places and gets its address in a
+// mode: for the largest one, and for one of size bytes on each core. Size 0 is no size, and gives no Place. It lies
+// beside the Buffers of the places, and above their Programs. In lockstep and in range lockstep it has one address,
+// per core it has one on each core of each place: the least room counts. An empty set of cores means all cores of
+// the grids, or the cores in use where a grid is unknown. Without places there is no room. Cost: O(n log n) in the
+// buffers and in the circular buffers.
+func RoomOn(mode Mode, cores l1.CoreSet, size uint64, places ...Place) Room[*Resident] {
 	if len(places) == 0 {
 		return Room[*Resident]{Cores: cores}
 	}
 	var taken []*Occupancy
 	n, all := 0, l1.CoreSet{}
 	for _, at := range places {
-		t, claimed := NewOccupancy(at), at.Claimed()
+		t, claimed := NewOccupancy(at.Spec), at.Claimed()
 		for _, p := range at.Programs {
 			n++
 			t.Program(p, claimed, n)
@@ -48,15 +50,53 @@ func RoomOn(cores l1.CoreSet, size uint64, places ...Place) Room[*Resident] {
 			t.Buffer(b, n)
 		}
 		if all = all.Union(at.Spec.Grid().Cores()); at.Spec.Cols == 0 {
-			all = all.Union(t.cores)
+			all = all.Union(at.used())
 		}
 		taken = append(taken, t)
 	}
 	if cores.IsEmpty() {
 		cores = all
 	}
-	r := RoomThroughout(cores, size, taken...)
+	together := len(taken)
+	if mode == PerCore {
+		together = 1
+	}
+	var each []Room[int]
+	for group := range slices.Chunk(taken, together) {
+		each = append(each, RoomThroughout(mode, cores, size, group...))
+	}
+	r := Least(each)
 	return Room[*Resident]{cores, r.Range, limit(r.Below, places), limit(r.Above, places), r.Place}
+}
+
+// used returns the cores on which anything lies.
+func (at Place) used() (cores l1.CoreSet) {
+	for _, p := range at.Programs {
+		for _, own := range partsOf(p) {
+			cores = cores.Union(own.Cores)
+		}
+	}
+	for _, b := range at.Buffers {
+		for p := range b.standing {
+			cores = cores.Union(p.Cores)
+		}
+		if b.hides() {
+			cores = cores.Union(b.Hidden)
+		}
+	}
+	return cores
+}
+
+// Least returns the smallest of some rooms, the lowest of equals, for a buffer that has an address of its own in
+// each: it has a Place if all of them have one. There is at least one.
+func Least(rooms []Room[int]) Room[int] {
+	least := slices.MinFunc(rooms, func(a, b Room[int]) int {
+		return cmp.Or(cmp.Compare(a.Range.Len(), b.Range.Len()), cmp.Compare(a.Range.Start, b.Range.Start))
+	})
+	if slices.ContainsFunc(rooms, func(r Room[int]) bool { return r.Place.IsEmpty() }) {
+		least.Place = l1.Range{}
+	}
+	return least
 }
 
 // limit returns the program or the buffer with a number, nil for 0.
@@ -74,15 +114,29 @@ func limit(n int, places []Place) *Resident {
 	return nil
 }
 
-// RoomThroughout is RoomOn on devices on which something was taken, at any time.
-func RoomThroughout(cores l1.CoreSet, size uint64, devices ...*Occupancy) Room[int] {
-	free, align, taken := onAll(cores, devices)
+// RoomThroughout is RoomOn on devices on which something was taken, at any time: per core it is the least room
+// that each of the cores has throughout on all of them.
+func RoomThroughout(mode Mode, cores l1.CoreSet, size uint64, devices ...*Occupancy) Room[int] {
+	if mode == PerCore && !cores.IsEmpty() {
+		least := Least(RoomsThroughout(mode, cores, size, devices...))
+		least.Cores = cores
+		return least
+	}
+	return roomAt(mode, cores, size, devices)
+}
+
+// roomAt returns the room at one address on all of some cores.
+func roomAt(mode Mode, cores l1.CoreSet, size uint64, devices []*Occupancy) Room[int] {
+	free, align, taken := onAll(mode, cores, devices)
 	best, gap, below := Room[int]{Cores: cores}, free, NoOwner
 	for _, r := range append(taken, taking{Range: l1.Range{Start: free.End, End: free.End}}) {
 		gap.End = min(r.Start, free.End)
 		start, ok := l1.Spec{CBAlign: align}.AlignCB(gap.Start)
-		if ok && start < gap.End && gap.End-start >= best.Range.Len() {
-			best.Range, best.Below, best.Above = l1.Range{Start: start, End: gap.End}, below, r.first
+		if end := gap.End - gap.End%align; ok && start < end && end-start >= best.Range.Len() {
+			best.Range, best.Below, best.Above = l1.Range{Start: start, End: end}, below, r.first
+			if gap.End == free.End {
+				best.Above = NoOwner
+			}
 		}
 		if at, ok := top(size, align, gap); ok && size > 0 {
 			best.Place = at
@@ -97,21 +151,18 @@ func RoomThroughout(cores l1.CoreSet, size uint64, devices ...*Occupancy) Room[i
 			gap.Start, below = r.End, r.last
 		}
 	}
-	if best.Range.End == free.End {
-		best.Above = NoOwner
-	}
 	return best
 }
 
-// onAll returns the addresses that a buffer may use on all devices, its alignment, and the ranges
+// onAll returns the addresses that a buffer in a mode may use on all devices, its alignment, and the ranges
 // taken on any of the cores of any device, merged.
-func onAll(cores l1.CoreSet, devices []*Occupancy) (free l1.Range, align uint64, list []taking) {
+func onAll(mode Mode, cores l1.CoreSet, devices []*Occupancy) (free l1.Range, align uint64, list []taking) {
 	free, align = l1.Range{End: l1.MaxAddr}, 1
 	var taken takenClass
 	for _, t := range devices {
 		free.Start, free.End = max(free.Start, t.free.Start), min(free.End, t.free.End)
 		align = lcm(align, t.align)
-		taken.list = append(taken.list, t.all.list...)
+		taken.list = append(append(taken.list, t.all.list...), t.more[mode].list...)
 		for _, c := range t.classes {
 			if c.cores.Overlaps(cores) {
 				taken.list = append(taken.list, c.list...)
@@ -122,10 +173,10 @@ func onAll(cores l1.CoreSet, devices []*Occupancy) (free l1.Range, align uint64,
 	return free, align, taken.list
 }
 
-// RoomsThroughout returns the room on each of some cores alone, on all of the devices, the cores
+// RoomsThroughout returns the room on each of some cores alone, in a mode, on all of the devices, the cores
 // with the same room and place together, by first core. Cost: one RoomOn for each set of cores on
 // which the same is taken.
-func RoomsThroughout(cores l1.CoreSet, size uint64, devices ...*Occupancy) (out []Room[int]) {
+func RoomsThroughout(mode Mode, cores l1.CoreSet, size uint64, devices ...*Occupancy) (out []Room[int]) {
 	sets := []l1.CoreSet{cores}
 	for _, t := range devices {
 		for _, c := range t.classes {
@@ -136,7 +187,7 @@ func RoomsThroughout(cores l1.CoreSet, size uint64, devices ...*Occupancy) (out 
 		if part.In[0] != 0 {
 			continue // none of these cores
 		}
-		room := RoomThroughout(part.Cores, size, devices...)
+		room := roomAt(mode, part.Cores, size, devices)
 		same := func(o Room[int]) bool {
 			return o.Range == room.Range && o.Below == room.Below && o.Above == room.Above && o.Place == room.Place
 		}

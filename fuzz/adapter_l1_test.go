@@ -30,7 +30,7 @@ func kindOf(name model.Kind) fit.Kind {
 
 func toBuffer(b model.Buffer) fit.Buffer {
 	out := fit.Buffer{ID: fit.BufferID(b.ID), Kind: kindOf(b.Kind), Size: b.Size, Backing: b.Backing, Name: b.Name, Hidden: b.Hidden.Cores(), Unsized: b.Unsized}
-	out.Mode = map[model.Mode]fit.Mode{model.Lockstep: fit.Lockstep, model.PerCore: fit.PerCore, model.RangeLockstep: fit.RangeLockstep}[b.Mode]
+	out.Mode = modes()[b.Mode]
 	for _, p := range b.Parts {
 		out.Parts = append(out.Parts, fit.Part{Cores: p.Cores.Cores(), Range: p.Range})
 	}
@@ -320,18 +320,23 @@ func rooms(all []fit.Headroom, err error) (out []model.Headroom, _ error) {
 	return out, class(err)
 }
 
+// modes are the modes of buffers by the words of the model.
+func modes() map[model.Mode]fit.Mode {
+	return map[model.Mode]fit.Mode{model.Lockstep: fit.Lockstep, model.PerCore: fit.PerCore, model.RangeLockstep: fit.RangeLockstep}
+}
+
 // Room also looks whether who is named below and above is there, and ends or begins there.
-func (f *fleet) Room(cores l1.CoreRangeSet, on []uint64) (l1.Range, error) {
+func (f *fleet) Room(mode model.Mode, cores l1.CoreRangeSet, on []uint64) (l1.Range, error) {
 	s, err := f.set(on)
 	if err != nil {
 		return l1.Range{}, class(err)
 	}
-	room, err := f.f.Room(cores.Cores(), s)
+	room, err := f.f.Room(modes()[mode], cores.Cores(), s)
 	if !room.Range.IsEmpty() {
 		if b := room.Below; b != nil && !ends(b, func(end uint64) bool { return end <= room.Range.Start && room.Range.Start-end < 48 }) {
 			return l1.Range{}, fmt.Errorf("room %v is not above %+v", room.Range, b)
 		}
-		starts := func(p fit.Part) bool { return p.Range.Start == room.Range.End }
+		starts := func(p fit.Part) bool { return p.Range.Start >= room.Range.End && p.Range.Start-room.Range.End < 48 }
 		if a := room.Above; a != nil && !slices.ContainsFunc(slices.Collect(a.Buffer.All()), starts) {
 			return l1.Range{}, fmt.Errorf("room %v is not below %+v", room.Range, a)
 		}

@@ -56,12 +56,11 @@ func (s *scene) fits(t require.TestingT) bool {
 
 // places returns the places for the product.
 func (s *scene) places() (out []fit.Place) {
-	modes := map[model.Mode]fit.Mode{model.PerCore: fit.PerCore, model.RangeLockstep: fit.RangeLockstep}
 	for d := range s.buffers {
 		at := fit.Place{Device: fit.DeviceID(d), Spec: s.spec, Hybrid: s.hybrid}
 		at.Spec.L1Small = s.small[d]
 		for _, b := range s.buffers[d] {
-			own := fit.Buffer{ID: fit.BufferID(b.ID), Kind: fitKind(b.Kind), Mode: modes[b.Mode]}
+			own := fit.Buffer{ID: fit.BufferID(b.ID), Kind: fitKind(b.Kind), Mode: modes()[b.Mode]}
 			for _, p := range b.Parts {
 				own.Parts = append(own.Parts, fit.Part{Cores: p.Cores.Cores(), Range: p.Range})
 			}

@@ -325,12 +325,15 @@ func (w watched) Headroom(p *program.Program, ids []uint64) ([]model.Headroom, e
 	return all, err
 }
 
-func (w watched) Room(cores l1.CoreRangeSet, ids []uint64) (l1.Range, error) {
-	r, err := w.Fleet.Room(cores, ids)
+func (w watched) Room(mode model.Mode, cores l1.CoreRangeSet, ids []uint64) (l1.Range, error) {
+	r, err := w.Fleet.Room(mode, cores, ids)
+	lockstep, _ := w.Fleet.Room(model.Lockstep, cores, ids)
 	switch {
 	case err != nil || len(ids) == 0:
 	case r.IsEmpty():
 		w.seen["no room for a buffer"]++
+	case r != lockstep:
+		w.seen["more room for a buffer that is not in lockstep"]++
 	case r.End < l1.MaxAddr:
 		w.seen["room for a buffer"]++
 	}
@@ -375,7 +378,7 @@ func TestLivesAreNotDull(t *testing.T) {
 		"refusal and clash", "refused: grow", "refused: clash", "refused: service-clash", "refused: grid",
 		"refused: dataflow grow", "refused: dataflow clash", "refused by devices alike", "refused by devices that differ",
 		"bytes beyond L1", "clash with some of the bytes above the limit", "several in the way",
-		"no headroom", "the largest gap is elsewhere", "headroom", "no room for a buffer", "room for a buffer", "may grow", "may not grow", "place an L1_SMALL buffer",
+		"no headroom", "the largest gap is elsewhere", "headroom", "no room for a buffer", "room for a buffer", "more room for a buffer that is not in lockstep", "may grow", "may not grow", "place an L1_SMALL buffer",
 		"check: " + model.ErrSpec.Error(), "check: " + model.ErrNoProgram.Error(), "check: " + model.ErrNoDevice.Error(),
 	}
 	for _, op := range []gen.Op{

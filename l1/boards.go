@@ -9,7 +9,8 @@ package l1
 
 // ArchSpec returns the fields that all boards of an architecture share, with an unknown grid. The
 // L1 sizes, alignments and index counts are tt-metal's; the base is the latest one seen (Wormhole
-// 103,712; Blackhole 111,616). An unknown architecture gives the zero Spec.
+// 103,712; Blackhole 111,616). The base of Quasar is not known: its CBBase is 0, and its alignment is
+// assumed. An unknown architecture gives the zero Spec.
 func ArchSpec(arch Arch) Spec {
 	switch arch {
 	case Grayskull:
@@ -18,6 +19,8 @@ func ArchSpec(arch Arch) Spec {
 		return Spec{Name: "wormhole", Arch: arch, L1Size: 1464 << 10, CBBase: 103_712, CBAlign: 32, L1Align: 16, CBIndices: 32}
 	case Blackhole:
 		return Spec{Name: "blackhole", Arch: arch, L1Size: 1536 << 10, CBBase: 111_616, CBAlign: 64, L1Align: 16, CBIndices: 64}
+	case Quasar:
+		return Spec{Name: "quasar", Arch: arch, L1Size: 4 << 20, CBAlign: 64, L1Align: 16}
 	}
 	return Spec{}
 }
@@ -54,6 +57,12 @@ func E150() Spec { return board("e150", Grayskull, 12, 9) }
 // E75 is a Grayskull chip, 11x8. Its L1 size is not verified.
 func E75() Spec { return board("e75", Grayskull, 11, 8) }
 
+// QuasarBoard is a Quasar chip, 8x4. Its base is not known: set CBBase.
+func QuasarBoard() Spec { return board("quasar", Quasar, 8, 4) }
+
+// QSR3A2 is a Quasar chip, 8x12. Its base is not known: set CBBase.
+func QSR3A2() Spec { return board("qsr3a2", Quasar, 8, 12) }
+
 // Board returns the ready-made board with a name, as "n150".
 func Board(name string) (s Spec, ok bool) {
 	for _, s := range Boards() {
@@ -67,5 +76,5 @@ func Board(name string) (s Spec, ok bool) {
 // Boards returns the ready-made boards in the order of this file. A capture without a grid gets the
 // largest one of its architecture.
 func Boards() []Spec {
-	return []Spec{N150(), N300(), Galaxy(), P100(), P150(), P150b(), E150(), E75()}
+	return []Spec{N150(), N300(), Galaxy(), P100(), P150(), P150b(), E150(), E75(), QuasarBoard(), QSR3A2()}
 }

@@ -13,15 +13,16 @@ const (
 	Grayskull Arch = "grayskull"
 	Wormhole  Arch = "wormhole"
 	Blackhole Arch = "blackhole"
+	Quasar    Arch = "quasar"
 )
 
-// ParseArch reads "wormhole", "blackhole" or "grayskull". Errors are *ParseError.
+// ParseArch reads "wormhole", "blackhole", "grayskull" or "quasar". Errors are *ParseError.
 func ParseArch(text string) (Arch, error) {
 	switch a := Arch(text); a {
-	case Grayskull, Wormhole, Blackhole:
+	case Grayskull, Wormhole, Blackhole, Quasar:
 		return a, nil
 	}
-	return "", &ParseError{What: "architecture", Text: text, Reason: "known are grayskull, wormhole, blackhole"}
+	return "", &ParseError{What: "architecture", Text: text, Reason: "known are grayskull, wormhole, blackhole, quasar"}
 }
 
 // A Spec describes a device, as far as its L1 goes. Every number is free. Specs compare with ==.
@@ -37,7 +38,7 @@ type Spec struct {
 	L1Size  uint64 // bytes of L1 per core; 0 = not known
 	CBBase  uint64 // address where circular buffers start
 	CBAlign uint64 // addresses of circular buffers are multiples of it (tt-metal: DRAM alignment); 0 = 1
-	L1Align uint64 // alignment of L1 buffers; 0 = 1
+	L1Align uint64 // alignment of the pages of L1 buffers; 0 = 1. The buffers have the larger alignment of the two
 	L1Small uint64 // bytes reserved at the very top of L1 for L1_SMALL buffers
 
 	CBIndices int // buffer indices per core; 0 = no limit
@@ -74,6 +75,14 @@ func (s Spec) Check() error {
 		return bad("CBIndices", s.CBIndices, "must not be negative")
 	}
 	return nil
+}
+
+// Based returns s, but without a size of L1 if the base of a Quasar is not known: nothing can be judged there.
+func (s Spec) Based() Spec {
+	if s.Arch == Quasar && s.CBBase == 0 {
+		s.L1Size = 0
+	}
+	return s
 }
 
 // Places reports whether programs that are built for s have the same layout on devices of o: the

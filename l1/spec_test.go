@@ -162,6 +162,8 @@ func TestBoards(t *testing.T) {
 		{l1.P150b(), "p150b", l1.Blackhole, 11, 10, 110, 1_572_864, 111_616, 64, 64},
 		{l1.E150(), "e150", l1.Grayskull, 12, 9, 108, 1_048_576, 103_712, 32, 32},
 		{l1.E75(), "e75", l1.Grayskull, 11, 8, 88, 1_048_576, 103_712, 32, 32},
+		{l1.QuasarBoard(), "quasar", l1.Quasar, 8, 4, 32, 4_194_304, 0, 64, 0},
+		{l1.QSR3A2(), "qsr3a2", l1.Quasar, 8, 12, 96, 4_194_304, 0, 64, 0},
 	}
 	boards := l1.Boards()
 	require.Len(t, boards, len(want))
@@ -183,23 +185,24 @@ func TestBoards(t *testing.T) {
 		aligned, ok := s.AlignCB(s.CBBase)
 		require.True(t, ok)
 		require.Equal(t, s.CBBase, aligned, "the base is aligned")
+		require.Equal(t, w.base > 0, s.Based() == s, "a base that is not known leaves no size of L1")
 	}
 	require.Equal(t, "p150 (blackhole 13x10, L1 1572864, CB base 111616, align 64)", l1.P150().String())
-	require.Equal(t, l1.Spec{}, l1.ArchSpec("quasar"))
+	require.Equal(t, l1.Spec{}, l1.ArchSpec("other"))
 	// Room for circular buffers.
 	require.EqualValues(t, 1_395_424, l1.N150().L1Size-l1.N150().CBBase)
 	require.EqualValues(t, 1_461_248, l1.P150().L1Size-l1.P150().CBBase)
 }
 
 func TestParseArch(t *testing.T) {
-	for _, arch := range []l1.Arch{l1.Grayskull, l1.Wormhole, l1.Blackhole} {
+	for _, arch := range []l1.Arch{l1.Grayskull, l1.Wormhole, l1.Blackhole, l1.Quasar} {
 		got, err := l1.ParseArch(string(arch))
 		require.NoError(t, err)
 		require.Equal(t, arch, got)
 		require.Equal(t, arch, l1.ArchSpec(arch).Arch)
 		require.NoError(t, l1.ArchSpec(arch).Check())
 	}
-	for _, text := range []string{"", "Wormhole", "wormhole ", "quasar"} {
+	for _, text := range []string{"", "Wormhole", "wormhole ", "other"} {
 		_, err := l1.ParseArch(text)
 		requireParseError(t, err, "architecture", text, 0, "known are")
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// A Budget is the bytes of a core that may be taken: a number, or a share of usable L1. The zero Budget allows
+// A Budget is the bytes of usable L1 of a core that may be taken: a number, or a share. The zero Budget allows
 // nothing.
 type Budget struct {
 	text  string

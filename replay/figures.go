@@ -282,7 +282,7 @@ func (b *books) remove(d *row) error {
 		return err
 	}
 	d.memory, d.gone, d.sets = memory{}, true, nil
-	d.marks = marks{top: d.marks.top}
+	d.marks = marks{top: d.marks.top, usable: d.marks.usable}
 	return nil
 }
 

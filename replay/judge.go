@@ -5,7 +5,9 @@ import (
 	"slices"
 
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
 )
 
 // An Answer says whether everything fits.
@@ -40,7 +42,7 @@ type Reason struct {
 // Terms are on which terms a Result is judged. The zero Terms are the strictest, without a
 // budget.
 type Terms struct {
-	// Budget is how much a core may hold at any time, kernels and the reserved area left
+	// Budget is how much a core may hold of its usable L1 at any time, kernels, the reserved area and L1_SMALL left
 	// out; nil if there is no such limit.
 	Budget *Budget
 	// Ops are how much the programs of operations may take.
@@ -61,7 +63,7 @@ type Judgement struct {
 	Accepted []Reason          // what would else be among them
 }
 
-// A BudgetExcess is a device with a core that held more than the budget at its peak.
+// A BudgetExcess is a device with a core that held more than the budget, when it held most of usable L1.
 type BudgetExcess struct {
 	On      *DeviceL1         `json:"-"`
 	Device  event.Opt[uint64] `json:"device"`
@@ -69,7 +71,8 @@ type BudgetExcess struct {
 	Cores   l1.CoreSet        `json:"cores"`
 	Count   int               `json:"count"`
 	Bytes   uint64            `json:"tracked_bytes"`
-	Over    uint64            `json:"over_bytes"` // beyond the budget
+	Below   uint64            `json:"below_l1_small_bytes"` // of them, those in usable L1: the budget is about these
+	Over    uint64            `json:"over_bytes"`           // beyond the budget
 	Counter uint64            `json:"counter"`
 	T       json.Number       `json:"t,omitempty"`
 	Op      Name              `json:"op"`
@@ -97,8 +100,9 @@ func (r *Result) Judge(t Terms) Judgement {
 			j.add(r.Reason(CodeBudgetUnknown))
 		}
 	}
+	failed := r.Checks.Failed > 0 && !(r.onQuasarAlone() && !slices.Contains(t.Accept, CodeChipAssumed))
 	switch {
-	case r.Checks.Failed > 0 || r.Log && r.Count(CodeBuffersOverlap) > 0 || len(j.Over) > 0 || slices.ContainsFunc(j.Ops, func(o OpJudgement) bool { return o.Over > 0 }):
+	case failed || r.Log && r.Count(CodeBuffersOverlap) > 0 || len(j.Over) > 0 || slices.ContainsFunc(j.Ops, func(o OpJudgement) bool { return o.Over > 0 }):
 		j.Answer = DoesNotFit
 	case len(j.Untold) > 0:
 		j.Answer = CannotTell
@@ -129,7 +133,7 @@ func (r *Result) reasons(budget bool) (out []Reason) {
 	if r.Checks.Endless > 0 {
 		out = append(out, r.Reason(CodeL1Unknown))
 	}
-	if r.beyondOther() {
+	if r.beyondOther() || r.onQuasarAlone() {
 		out = append(out, r.Reason(CodeChipAssumed))
 	}
 	if r.Checks.Runs == 0 {
@@ -164,6 +168,18 @@ func (r *Result) beyondOther() bool {
 	return r.Spec.assumed() && slices.ContainsFunc(r.Devices, func(d Device) bool { return d.HighestEnd > l1.ArchSpec(l1.Wormhole).L1Size })
 }
 
+// onQuasarAlone reports whether runs do not fit on the chip that is assumed only since their dataflow buffers end
+// beyond its L1, and may fit into that of a Quasar.
+func (r *Result) onQuasarAlone() bool {
+	beyond := func(f FailedCheck) bool {
+		v := f.Verdict
+		return slices.ContainsFunc(v.Refusals, func(r *fit.Refusal) bool {
+			return r.Kind != fit.RefusedGrow || r.What == program.CircularBuffer || r.End > l1.ArchSpec(l1.Quasar).L1Size
+		}) || slices.ContainsFunc(v.Clashes, func(c fit.Clash) bool { return !c.Grows })
+	}
+	return r.Spec.assumed() && r.Checks.Failed > 0 && r.Checks.More == 0 && !slices.ContainsFunc(r.Checks.List, beyond)
+}
+
 // assumed reports whether the chip may be another one, with another L1.
 func (s Spec) assumed() bool {
 	return s.ArchFrom == event.FromAssumed && s.L1Size == l1.ArchSpec(s.Arch).L1Size
@@ -172,9 +188,9 @@ func (s Spec) assumed() bool {
 // over returns the devices with a core that held more than the limit.
 func (r *Result) over(limit uint64) (out []BudgetExcess) {
 	for i := range r.L1 {
-		if on := &r.L1[i]; on.Peak != nil && on.Peak.Bytes > limit {
-			p := on.Peak
-			out = append(out, BudgetExcess{on, on.ID, p.Core, p.Cores, p.Cores.Len(), p.Bytes, p.Bytes - limit, p.At, p.T, p.Op})
+		if on := &r.L1[i]; on.Usable != nil && on.Usable.Bytes > limit {
+			p := on.Usable
+			out = append(out, BudgetExcess{on, on.ID, p.Core, p.Cores, p.Count, p.Tracked, p.Bytes, p.Bytes - limit, p.At, p.T, p.Op})
 		}
 	}
 	return out

@@ -41,6 +41,9 @@ type DeviceL1 struct {
 	// [Result.SpecOf].
 	Spec *Spec `json:"-"`
 
+	// Hybrid reports whether the allocator was in HYBRID mode at the end.
+	Hybrid bool `json:"-"`
+
 	// Addresses says where the addresses of L1 buffers come from: those with address 0
 	// are placed top-down below L1_SMALL.
 	Addresses Addresses `json:"l1_addresses"`
@@ -66,6 +69,9 @@ type DeviceL1 struct {
 
 	Dispatched *Residue `json:"dispatched"` // nil if no program_execution names the device
 	Peak       *L1Peak  `json:"core_peak"`  // of the fullest core; nil if nothing was ever there
+	// Usable is the moment at which one core held most below L1_SMALL, in usable L1: the bytes of
+	// percentages and budgets. nil if nothing was ever there.
+	Usable *UsablePeak `json:"usable_peak"`
 
 	// Groups are all cores that held something after the node of Options.GroupsAt, by first
 	// core; nil without Options.GroupsAt, if nothing was there, or if the device came later.
@@ -90,9 +96,10 @@ type Residue struct {
 
 // An L1Peak is the moment at which one core held most, the first of equals.
 type L1Peak struct {
-	Bytes       uint64   `json:"tracked_bytes"`      // on the core, each byte once, without kernels
-	WithKernels uint64   `json:"with_kernels_bytes"` // the same with all that lies below the base of circular buffers
-	Percent     *float64 `json:"percent_of_l1"`      // of PeakDocument alone
+	Bytes       uint64   `json:"tracked_bytes"`        // on the core, each byte once, without kernels
+	Below       uint64   `json:"below_l1_small_bytes"` // of them, those in usable L1
+	WithKernels uint64   `json:"with_kernels_bytes"`   // Bytes with all that lies below the base of circular buffers
+	Percent     *float64 `json:"percent_of_l1"`        // of PeakDocument alone
 
 	At    uint64      `json:"counter"`     // of the node that led to it; of a run, its last one
 	T     json.Number `json:"t,omitempty"` // of that event of a log, the simulator's time as it was written; "" = none
@@ -116,12 +123,25 @@ type L1Peak struct {
 	later *past // of Composed; nil if the composition is there
 }
 
+// A UsablePeak is the moment at which one core held most below L1_SMALL, the first of equals.
+type UsablePeak struct {
+	Bytes   uint64      `json:"below_l1_small_bytes"` // on the core, each byte once, without kernels
+	Tracked uint64      `json:"tracked_bytes"`        // the same with what lies in L1_SMALL
+	At      uint64      `json:"counter"`              // as those of L1Peak
+	T       json.Number `json:"t,omitempty"`
+	Op      Name        `json:"op"`
+	Core    l1.Core     `json:"core"`
+	Cores   l1.CoreSet  `json:"cores"`
+	Count   int         `json:"count"`
+}
+
 // A LaidGroup is a set of cores that held the same at one moment.
 type LaidGroup struct {
 	Cores     l1.CoreSet   `json:"cores"`
-	Count     int          `json:"count"`         // of Cores
-	Bytes     uint64       `json:"tracked_bytes"` // on each core, each byte once, without kernels
-	Residents []L1Resident `json:"residents"`     // of each core, by address
+	Count     int          `json:"count"`                // of Cores
+	Bytes     uint64       `json:"tracked_bytes"`        // on each core, each byte once, without kernels
+	Below     uint64       `json:"below_l1_small_bytes"` // of them, those in usable L1
+	Residents []L1Resident `json:"residents"`            // of each core, by address
 }
 
 // An L1Resident holds a range of a core.
@@ -309,7 +329,7 @@ func untoldCodes() []Code {
 
 // A Scarcity is how little of the L1 of a device is free for buffers, as tt-metal's allocator sees
 // it: a byte of usable L1 is free if no buffer lies there on any core, since in lockstep a buffer
-// has one address on all of them. Programs do not count.
+// has one address on all of them. A buffer takes whole steps of fit.Alignment. Programs do not count.
 type Scarcity struct {
 	Free  uint64 // bytes of each core
 	Block uint64 // the largest run of them

@@ -3,6 +3,7 @@ package replay
 import (
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/l1"
 )
 
 // A LiveDevice has the present figures of one device, as "cbl1 watch" and "cbl1 serve" show them. Figures are bytes,
@@ -16,14 +17,15 @@ type LiveDevice struct {
 	Bound      bool   `json:"bound"`        // CBs count as if each were on every core
 	Incomplete bool   `json:"incomplete"`   // a client that may have more there was lost, or something is hidden
 
-	Registered  *uint64   `json:"registered_union_bytes"`     // CBs of registered programs, each byte once
-	Core        *uint64   `json:"registered_core_peak_bytes"` // Registered on the fullest core
-	Dispatched  *uint64   `json:"dispatched_bytes"`           // CBs that the last dispatches left
-	Tracked     *uint64   `json:"tracked_bytes"`              // everything in L1 but kernels, each byte once
-	TrackedCore *uint64   `json:"tracked_core_peak_bytes"`    // Tracked on the fullest core
-	Headroom    *uint64   `json:"headroom_bytes"`             // where there is least of it
-	Logical     *uint64   `json:"cb_logical_bytes"`           // sum of sizes times cores
-	Sum         *uint64   `json:"cb_sum_bytes"`               // sum of sizes, as the allocation protocol counts
+	Registered  *uint64   `json:"registered_union_bytes"`         // CBs of registered programs, each byte once
+	Core        *uint64   `json:"registered_core_peak_bytes"`     // Registered on the fullest core
+	Dispatched  *uint64   `json:"dispatched_bytes"`               // CBs that the last dispatches left
+	Tracked     *uint64   `json:"tracked_bytes"`                  // everything in L1 but kernels, each byte once
+	TrackedCore *uint64   `json:"tracked_core_peak_bytes"`        // Tracked on the fullest core
+	Below       *uint64   `json:"below_l1_small_core_peak_bytes"` // the same below L1_SMALL, in usable L1
+	Headroom    *uint64   `json:"headroom_bytes"`                 // where there is least of it
+	Logical     *uint64   `json:"cb_logical_bytes"`               // sum of sizes times cores
+	Sum         *uint64   `json:"cb_sum_bytes"`                   // sum of sizes, as the allocation protocol counts
 	Peak        *LivePeak `json:"peak"`
 	Programs    *int      `json:"programs"`
 
@@ -56,6 +58,8 @@ func NewLiveDevice(d device.Device) LiveDevice {
 		Peak: &LivePeak{&p.Registered, p.Core, &p.Resident, &p.Tracked, &p.TrackedCore},
 	}
 	row.SetBuffers(t.Buffers)
+	below, _ := d.Glance().FullestIn(underSmall(s), l1.CoreSet{})
+	row.Below = &below
 	if free, ok := d.Glance().LeastHeadroom(); ok && row.Usable > 0 {
 		row.Headroom = &free
 	}

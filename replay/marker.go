@@ -53,8 +53,25 @@ func (k *marker) grown(d *row, now when, by *buffer) {
 	if !k.only.HasOp(now.op) {
 		return
 	}
-	if bytes := k.most(d.dev); bytes > d.marks.best() {
+	bytes := k.most(d.dev)
+	if bytes > d.marks.best() {
 		d.marks.rise = k.rise(d, bytes, now, by)
+	}
+	if d.marks.usable == nil || bytes > d.marks.usable.Bytes {
+		k.usable(d, now)
+	}
+}
+
+// usable raises the mark of the bytes below L1_SMALL. The one of a device without such an area is on the same cores.
+func (k *marker) usable(d *row, now when) {
+	var among l1.CoreSet
+	if k.only.Core.OK {
+		among = l1.CoreSetOf(k.only.Core.V)
+	}
+	bytes, cores := d.dev.Glance().FullestIn(underSmall(d.dev.Spec()), among)
+	if was := d.marks.usable; bytes > 0 && (was == nil || bytes > was.Bytes) {
+		core, _ := cores.First()
+		d.marks.usable = &UsablePeak{bytes, d.dev.Core(core).Tracked, now.at, now.t, now.op, core, cores, cores.Len()}
 	}
 }
 
@@ -82,11 +99,13 @@ func (k *marker) end(d *row) {
 	if d.marks.top != nil {
 		d.on.Peak = d.marks.top.peak()
 	}
+	d.on.Usable, d.on.Hybrid = d.marks.usable, d.dev.Hybrid()
 }
 
 // reset begins the marks of a device anew, at its content of now.
 func (k *marker) reset(d *row, now when) {
-	d.marks.top = nil
+	d.marks.top, d.marks.usable = nil, nil
 	d.marks.rise = k.rise(d, k.most(d.dev), now, nil)
+	k.usable(d, now)
 	k.settle(d)
 }

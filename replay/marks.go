@@ -28,7 +28,8 @@ type mark struct {
 // marks are the marks of a row.
 type marks struct {
 	rise, top *mark
-	after     *past // what lay there after the node of Options.GroupsAt; nil if that is composed
+	usable    *UsablePeak // nil: nothing lay below L1_SMALL
+	after     *past       // what lay there after the node of Options.GroupsAt; nil if that is composed
 }
 
 // A past keeps a moment of a device, with the names of its content that would be forgotten since.
@@ -46,7 +47,7 @@ type past struct {
 
 // own returns the marks for another row. What follows there may differ.
 func (m *marks) own() marks {
-	to := marks{m.rise, nil, m.after.own()}
+	to := marks{m.rise, nil, m.usable, m.after.own()}
 	if m.top != nil {
 		top := *m.top
 		top.past = m.top.past.own()
@@ -122,7 +123,7 @@ func (m *marks) leave(of *memory, dev device.Device) {
 func (m *marks) compose(of *memory, dev device.Device) (groups []LaidGroup) {
 	m.leave(of, dev)
 	if w := m.after; w != nil {
-		m.after, groups = nil, laidGroups(w.moment, w.resident)
+		m.after, groups = nil, laidGroups(w.moment, w.spec, w.resident)
 	}
 	if k := m.top; k != nil && k.past != nil {
 		peak := k.peak()

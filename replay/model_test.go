@@ -117,6 +117,14 @@ func (c comparison) figures() {
 // peaks compares what the fullest core of each device held, and when.
 func (c comparison) peaks() {
 	for _, on := range c.got.L1 {
+		var usable naiveUsable
+		if u := on.Usable; u != nil {
+			usable = naiveUsable{u.Bytes, u.Tracked, u.At, slices.Collect(u.Cores.All())}
+			if u.Bytes < on.Peak.Bytes {
+				c.want.seen["a peak below L1_SMALL"]++
+			}
+		}
+		c.equal(c.want.rows[on.ID.V].usable, usable, fmt.Sprint("peak below L1_SMALL of device ", on.ID.V))
 		want := c.want.rows[on.ID.V].peak
 		if on.Peak == nil {
 			c.equal(uint64(0), want.bytes, "peak")
@@ -335,10 +343,14 @@ func TestLogsAreNotDull(t *testing.T) {
 	seen := map[string]int{}
 	moves := gen.MixedHistory(60, logOps()...)
 	for i := range logs {
-		logAgrees(t, moves.Example(i), naiveQuestion{address: uint64(i) % 96, at: uint64(i) % 60, late: i%4 < 2}, i%2 == 0, seen)
+		asked := naiveQuestion{address: uint64(i) % 96, at: uint64(i) % 60, late: i%4 < 2, room: replay.RoomQuestion{Size: 16}}
+		if i%4 == 0 {
+			asked.room.Cores = l1.Rect(0, 0, 1, 1).Cores()
+		}
+		logAgrees(t, moves.Example(i), asked, i%2 == 0, seen)
 	}
 	want := []string{
-		"scarce", "scarce, and fragmented", "groups", "programs and buffers on several specs", "a device that comes back as another", "who: held", "who: held on several specs",
+		"scarce", "scarce, and fragmented", "room lockstep", "room per_core", "a peak below L1_SMALL", "groups", "programs and buffers on several specs", "a device that comes back as another", "who: held", "who: held on several specs",
 		"fits", "clash alone", "refusal alone", "refusal: grow", "refusal: clash", "refusal: grid", "refusal: service-clash",
 		"answer: fits", "answer: does_not_fit", "answer: cannot_tell", "fits on 2 specs",
 		"allocate on several specs", "free on several specs", "set HYBRID on several specs",

@@ -37,7 +37,7 @@ func (m LaidMoment) Groups() (out []LaidGroup) {
 		return nil
 	}
 	for _, g := range m.held.groups {
-		out = append(out, laidGroup(g, m.resident))
+		out = append(out, laidGroup(g, m.laid.spec, m.resident))
 	}
 	return out
 }

@@ -72,6 +72,13 @@ type naiveRow struct {
 	peaks    naivePeaks
 	programs map[program.ID]bool // with circular buffers, that were registered at any time
 	peak     naivePeak
+	usable   naiveUsable
+}
+
+// A naiveUsable is the fullest cores by the bytes below L1_SMALL, and all that the first of them held.
+type naiveUsable struct {
+	below, tracked, at uint64
+	cores              []l1.Core
 }
 
 // naivePeaks are the largest values that any line left, and the last ones.
@@ -116,7 +123,7 @@ func newNaive(t require.TestingT, seen map[string]int, asked naiveQuestion, poli
 		placed: map[program.ID]map[l1.Spec]*program.Program{}, traces: map[uint64]*naiveTrace{}, born: map[uint64]l1.Spec{},
 		rows: map[uint64]*naiveRow{}, samples: map[[2]uint64]naiveSample{}, seen: seen, asked: asked,
 	}
-	n.more = naiveRoom{question: asked.room, barred: map[uint64]map[l1.Core]*[naiveL1]bool{}, specs: map[uint64][]l1.Spec{}, aligns: map[uint64][]uint64{}}
+	n.more = newNaiveRoom(asked.room)
 	n.w = event.NewWriter(&n.log)
 	return n
 }
@@ -510,7 +517,7 @@ func (n *naive) look(m gen.Move) {
 		row := n.rows[id]
 		p := &row.peaks
 		if m.Op == gen.ResetPeaks && m.Devices[0] == id {
-			*p, row.peak = naivePeaks{programs: p.programs}, naivePeak{}
+			*p, row.peak, row.usable = naivePeaks{programs: p.programs}, naivePeak{}, naiveUsable{}
 		}
 		if m.Op == gen.Allocate {
 			n.extent(id, m.Buffer)
@@ -526,6 +533,9 @@ func (n *naive) look(m gen.Move) {
 		p.buffers, p.onCore = max(p.buffers, t.Buffers.Count), max(p.onCore, t.TrackedCore)
 		if t.TrackedCore > row.peak.bytes {
 			row.peak = n.peak(id, t.TrackedCore)
+		}
+		if now := n.usable(id); now.below > row.usable.below {
+			row.usable = now
 		}
 		n.samples[[2]uint64{n.node, id}] = naiveSample{t.Registered, t.Resident, t.Tracked, t.TrackedCore, n.room(id, t)}
 	}
@@ -618,6 +628,31 @@ func (n *naive) peak(id, bytes uint64) naivePeak {
 	}
 	slices.Sort(out.held)
 	return out
+}
+
+// usable counts the bytes below L1_SMALL on each core of a device, one by one.
+func (n *naive) usable(id uint64) (most naiveUsable) {
+	spec, err := n.fleet.Spec(id)
+	require.NoError(n.t, err)
+	for _, c := range n.cores(id) {
+		below := map[uint64]bool{}
+		for _, r := range n.fleet.Residents(id, c, false) {
+			if r.Kind == model.Kernel || r.Kind == model.Reserved {
+				continue
+			}
+			for a := r.Range.Start; a < r.Range.End && (spec.L1Small == 0 || a < spec.Usable().End); a++ {
+				below[a] = true
+			}
+		}
+		bytes := uint64(len(below))
+		if bytes > most.below {
+			most = naiveUsable{bytes, n.fleet.CoreUsage(id, c, false).Tracked, n.node, nil}
+		}
+		if bytes > 0 && bytes == most.below {
+			most.cores = append(most.cores, c)
+		}
+	}
+	return most
 }
 
 func (n *naive) allGroups() map[uint64]naiveGroups {

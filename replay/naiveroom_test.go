@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/fuzz/model"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
@@ -15,25 +16,36 @@ import (
 // naiveL1 is as much of L1 as random logs use where its size is known.
 const naiveL1 = 256
 
-// A naiveRoom has for each device and core which bytes one more L1 buffer could not have, at any
+// A naiveRoom has for each device, mode and core which bytes one more L1 buffer could not have, at any
 // time, one flag a byte.
 type naiveRoom struct {
 	question replay.RoomQuestion
-	barred   map[uint64]map[l1.Core]*[naiveL1]bool
+	barred   map[naiveSite]*[naiveL1]bool
 	specs    map[uint64][]l1.Spec // that a device had
 	aligns   map[uint64][]uint64  // alignments of L1 buffers that it had
+	hybrid   map[uint64]bool      // its mode, the last one
 	tight    int                  // launches beside which the size had no place
 }
 
-func (r *naiveRoom) bar(id uint64, core l1.Core, from, to uint64) {
-	if r.barred[id] == nil {
-		r.barred[id] = map[l1.Core]*[naiveL1]bool{}
+// A naiveSite is a core of a device, for a buffer in a mode.
+type naiveSite struct {
+	id   uint64
+	mode model.Mode
+	core l1.Core
+}
+
+func newNaiveRoom(q replay.RoomQuestion) naiveRoom {
+	return naiveRoom{
+		question: q, barred: map[naiveSite]*[naiveL1]bool{}, specs: map[uint64][]l1.Spec{}, aligns: map[uint64][]uint64{}, hybrid: map[uint64]bool{},
 	}
-	if r.barred[id][core] == nil {
-		r.barred[id][core] = new([naiveL1]bool)
+}
+
+func (r *naiveRoom) bar(at naiveSite, from, to uint64) {
+	if r.barred[at] == nil {
+		r.barred[at] = new([naiveL1]bool)
 	}
 	for a := from; a < min(to, naiveL1); a++ {
-		r.barred[id][core][a] = true
+		r.barred[at][a] = true
 	}
 }
 
@@ -44,25 +56,13 @@ func (r *naiveRoom) live(f *model.Fleet) {
 		if !slices.Contains(r.specs[id], spec) {
 			r.specs[id] = append(r.specs[id], spec)
 		}
-		r.aligns[id] = append(r.aligns[id], f.Align(id))
-		for _, b := range f.Buffers(id) {
-			for core := range b.Hidden.Cores().All() {
-				if !b.Backing {
-					r.bar(id, core, 0, naiveL1) // it may lie anywhere
-				}
-			}
-			for _, part := range b.Parts {
-				for core := range part.Cores.Cores().All() {
-					if b.Unsized && !b.Backing {
-						r.bar(id, core, part.Range.Start, naiveL1) // it may end anywhere
-					}
-				}
-			}
-		}
+		r.aligns[id], r.hybrid[id] = append(r.aligns[id], f.Align(id)), f.Hybrid(id)
 		for _, core := range naiveCores(r.specs[id]...) {
-			for _, held := range f.Residents(id, core, false) {
-				if held.CB < 0 {
-					r.bar(id, core, held.Range.Start, held.Range.End)
+			for _, mode := range []model.Mode{model.Lockstep, model.PerCore} {
+				for _, b := range f.Buffers(id) {
+					if b.Kind.InL1() {
+						b.Takes(mode, core, func(at l1.Range) { r.bar(naiveSite{id, mode, core}, at.Start, at.End) })
+					}
 				}
 			}
 		}
@@ -71,17 +71,30 @@ func (r *naiveRoom) live(f *model.Fleet) {
 
 // launch bars what lies below the end of a program, at this moment alone.
 func (r *naiveRoom) launch(f *model.Fleet, p *program.Program, id uint64) {
-	now := naiveRoom{specs: map[uint64][]l1.Spec{}, aligns: map[uint64][]uint64{}, barred: map[uint64]map[l1.Core]*[naiveL1]bool{}}
+	now := newNaiveRoom(r.question)
 	now.live(f)
 	for _, core := range naiveCores(r.specs[id]...) {
-		floor := f.Floor(p, id, core)
-		r.bar(id, core, 0, floor)
-		now.bar(id, core, 0, floor)
+		for _, mode := range []model.Mode{model.Lockstep, model.PerCore} {
+			floor := f.Floor(p, id, mode, core)
+			r.bar(naiveSite{id, mode, core}, 0, floor)
+			now.bar(naiveSite{id, mode, core}, 0, floor)
+		}
 	}
 	spec, _ := f.Spec(id) // it is there
-	if size, _ := r.size(spec); size > 0 && spec.L1Size > 0 && now.place(size, r.cores(spec), id).IsEmpty() {
-		r.tight++
+	if size, _ := r.size(spec); size > 0 && spec.L1Size > 0 {
+		if _, place := now.room(now.mode(id), size, r.cores(spec), id); place.IsEmpty() {
+			r.tight++
+		}
 	}
+}
+
+// mode returns the mode of the buffer of the query on devices: per core, on some cores of devices in HYBRID mode.
+func (r *naiveRoom) mode(ids ...uint64) model.Mode {
+	inLockstep := func(id uint64) bool { return !r.hybrid[id] }
+	if r.question.Tensor.Bytes > 0 || r.question.Cores.IsEmpty() || slices.ContainsFunc(ids, inLockstep) {
+		return model.Lockstep
+	}
+	return model.PerCore
 }
 
 // cores returns the cores of the query.
@@ -132,7 +145,7 @@ func (r *naiveRoom) sizes(ids ...uint64) (size uint64, known bool) {
 }
 
 // free says of each byte whether it was free on some cores of devices throughout.
-func (r *naiveRoom) free(cores l1.CoreSet, ids ...uint64) (out [naiveL1]bool) {
+func (r *naiveRoom) free(mode model.Mode, cores l1.CoreSet, ids ...uint64) (out [naiveL1]bool) {
 	for a := range out {
 		out[a] = true
 	}
@@ -143,7 +156,7 @@ func (r *naiveRoom) free(cores l1.CoreSet, ids ...uint64) (out [naiveL1]bool) {
 			}
 		}
 		for core := range cores.All() {
-			if bytes := r.barred[id][core]; bytes != nil {
+			if bytes := r.barred[naiveSite{id, mode, core}]; bytes != nil {
 				for a := range out {
 					out[a] = out[a] && !bytes[a]
 				}
@@ -162,13 +175,38 @@ func (r *naiveRoom) aligned(a uint64, ids []uint64) bool {
 	return true
 }
 
-// room tries every address as a start, the highest first.
-func (r *naiveRoom) room(cores l1.CoreSet, ids ...uint64) (best l1.Range) {
-	free := r.free(cores, ids...)
+// room returns the longest run of a buffer, and the place of the size. Per core each core of each device has its own:
+// the shortest run counts, the lowest of equals, and a place is there if each core has one.
+func (r *naiveRoom) room(mode model.Mode, size uint64, cores l1.CoreSet, ids ...uint64) (least, place l1.Range) {
+	if mode != model.PerCore {
+		return r.run(mode, cores, ids...), r.place(mode, size, cores, ids...)
+	}
+	first, lacks := true, false
+	for _, id := range ids {
+		for core := range cores.All() {
+			one, at := r.run(mode, l1.CoreSetOf(core), id), r.place(mode, size, l1.CoreSetOf(core), id)
+			lacks = lacks || at.IsEmpty()
+			if first || one.Len() < least.Len() || one.Len() == least.Len() && one.Start < least.Start {
+				least, place, first = one, at, false
+			}
+		}
+	}
+	if lacks {
+		place = l1.Range{}
+	}
+	return least, place
+}
+
+// run tries every address as a start, the highest first. A run ends at a whole step.
+func (r *naiveRoom) run(mode model.Mode, cores l1.CoreSet, ids ...uint64) (best l1.Range) {
+	free := r.free(mode, cores, ids...)
 	for start := uint64(naiveL1); start > 0; start-- {
 		at := l1.Range{Start: start - 1, End: start - 1}
 		for at.End < naiveL1 && free[at.End] {
 			at.End++
+		}
+		for at.End > at.Start && !r.aligned(at.End, ids) {
+			at.End--
 		}
 		if r.aligned(at.Start, ids) && at.Len() > best.Len() {
 			best = at
@@ -177,16 +215,19 @@ func (r *naiveRoom) room(cores l1.CoreSet, ids ...uint64) (best l1.Range) {
 	return best
 }
 
-// place tries every address for a size, the highest first.
-func (r *naiveRoom) place(size uint64, cores l1.CoreSet, ids ...uint64) l1.Range {
-	free := r.free(cores, ids...)
+// place tries every address for a size in whole steps, the highest first.
+func (r *naiveRoom) place(mode model.Mode, size uint64, cores l1.CoreSet, ids ...uint64) l1.Range {
+	free, block := r.free(mode, cores, ids...), size
+	for !r.aligned(block, ids) {
+		block++
+	}
 	for start := uint64(naiveL1); start > 0; start-- {
 		at := l1.Range{Start: start - 1, End: start - 1}
-		for at.Len() < size && at.End < naiveL1 && free[at.End] {
+		for at.Len() < block && at.End < naiveL1 && free[at.End] {
 			at.End++
 		}
-		if r.aligned(at.Start, ids) && at.Len() == size {
-			return at
+		if r.aligned(at.Start, ids) && at.Len() == block {
+			return l1.Range{Start: at.Start, End: at.Start + size}
 		}
 	}
 	return l1.Range{}
@@ -224,13 +265,14 @@ func (c comparison) rooms() {
 		if !r.known(id) {
 			continue
 		}
-		c.room(d.Room, on, id)
+		c.room(d.Room, r.mode(id), on, id)
+		own := map[bool]model.Mode{false: model.Lockstep, true: model.PerCore}[r.hybrid[id]]
 		var seen l1.CoreSet
 		for _, g := range d.Groups {
 			require.False(c.t, g.Cores.Overlaps(seen))
 			seen = seen.Union(g.Cores)
 			for core := range g.Cores.All() {
-				c.room(g, l1.CoreSetOf(core), id)
+				c.room(g, own, l1.CoreSetOf(core), id)
 			}
 		}
 		c.equal(true, seen.Equal(on), "cores of the groups")
@@ -239,7 +281,9 @@ func (c comparison) rooms() {
 		return
 	}
 	if len(all) > 0 {
-		c.room(*got.All, cores, all...)
+		c.room(*got.All, r.mode(all...), cores, all...)
+		c.equal(r.mode(all...) == model.PerCore, got.Mode == fit.PerCore, "mode of the buffer")
+		c.want.seen["room "+got.Mode.String()]++
 	}
 	times := int64(0)
 	for _, tight := range got.Tight {
@@ -255,11 +299,11 @@ func (c comparison) rooms() {
 }
 
 // room compares one room, and looks who is said to limit it.
-func (c comparison) room(got replay.Room, cores l1.CoreSet, ids ...uint64) {
-	r := &c.want.more
-	c.equal(r.room(cores, ids...), got.Range(), "room")
-	if size := c.got.Rooms.Question.Size; size > 0 {
-		place := r.place(size, cores, ids...)
+func (c comparison) room(got replay.Room, mode model.Mode, cores l1.CoreSet, ids ...uint64) {
+	size := c.got.Rooms.Question.Size
+	run, place := c.want.more.room(mode, size, cores, ids...)
+	c.equal(run, got.Range(), "room")
+	if size > 0 {
 		c.equal(event.Opt[uint64]{V: place.Start, OK: !place.IsEmpty()}, got.Place, "place of the size")
 	}
 	switch {

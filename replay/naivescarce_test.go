@@ -9,7 +9,7 @@ import (
 	"github.com/cbl1/cbl1/replay"
 )
 
-// seekScarcity looks how much the buffers of each device leave free on all cores at once, a flag
+// seekScarcity records how much the buffers of each device leave free on all cores at once, a flag
 // a byte. Where nothing lies there is nothing scarce.
 func (n *naive) seekScarcity() {
 	for _, id := range n.fleet.Devices() {
@@ -21,7 +21,10 @@ func (n *naive) seekScarcity() {
 		taken, usable, s := [naiveL1]bool{}, spec.Usable(), replay.Scarcity{}
 		for _, core := range naiveCores(spec) {
 			for _, held := range n.fleet.Residents(id, core, false) {
-				for a := held.Range.Start; held.CB < 0 && a < min(held.Range.End, naiveL1); a++ {
+				for a := held.Range.Start; held.CB < 0 && !held.Range.IsEmpty() && a < naiveL1; a++ {
+					if a >= held.Range.End && a%n.fleet.Align(id) == 0 {
+						break // the allocator gives whole steps
+					}
 					taken[a] = true
 				}
 			}

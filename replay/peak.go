@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"math"
 	"slices"
 
 	"github.com/cbl1/cbl1/device"
@@ -55,7 +56,7 @@ func (d *DeviceL1) LaidGroups() []LaidGroup {
 	if d.after == nil {
 		return d.Groups
 	}
-	return laidGroups(d.after.moment, d.after.resident)
+	return laidGroups(d.after.moment, d.after.spec, d.after.resident)
 }
 
 // compose looks up the composition of the peak.
@@ -72,7 +73,7 @@ func (p *L1Peak) compose() {
 			}
 		}
 		if w.groups {
-			p.Groups = append(p.Groups, laidGroup(g, w.resident))
+			p.Groups = append(p.Groups, laidGroup(g, w.spec, w.resident))
 		} else if highest {
 			return
 		}
@@ -80,15 +81,31 @@ func (p *L1Peak) compose() {
 }
 
 // laidGroups returns what lies on all cores at a moment. name says whose a resident is.
-func laidGroups(m device.Moment, name func(fit.Resident) L1Resident) (out []LaidGroup) {
+func laidGroups(m device.Moment, spec l1.Spec, name func(fit.Resident) L1Resident) (out []LaidGroup) {
 	for g := range m.UsageGroups() {
-		out = append(out, laidGroup(g, name))
+		out = append(out, laidGroup(g, spec, name))
 	}
 	return out
 }
 
-func laidGroup(g device.UsageGroup, name func(fit.Resident) L1Resident) LaidGroup {
-	return LaidGroup{g.Cores, g.Cores.Len(), g.Usage.Tracked, List(residents(g, name))}
+func laidGroup(g device.UsageGroup, spec l1.Spec, name func(fit.Resident) L1Resident) LaidGroup {
+	return LaidGroup{g.Cores, g.Cores.Len(), g.Usage.Tracked, BelowSmall(g, spec), List(residents(g, name))}
+}
+
+// BelowSmall returns the tracked bytes of each core of a group that lie below L1_SMALL.
+func BelowSmall(g device.UsageGroup, spec l1.Spec) (bytes uint64) {
+	for _, r := range g.Regions {
+		bytes += r.Intersect(underSmall(spec)).Len()
+	}
+	return bytes
+}
+
+// underSmall returns the addresses that are not in L1_SMALL: everything, if there is none.
+func underSmall(spec l1.Spec) l1.Range {
+	if spec.L1Small == 0 {
+		return l1.Range{End: math.MaxUint64}
+	}
+	return l1.Range{End: spec.Usable().End}
 }
 
 func residents(g device.UsageGroup, name func(fit.Resident) L1Resident) (out []L1Resident) {
@@ -107,7 +124,7 @@ func (p *L1Peak) composition(g device.UsageGroup, spec l1.Spec) {
 			below -= min(r.End, spec.CBBase) - r.Start
 		}
 	}
-	p.WithKernels = p.Bytes + below
+	p.Below, p.WithKernels = BelowSmall(g, spec), p.Bytes+below
 	p.Kinds = kindsOf(g.Usage)
 	p.Top, p.Largest = freeRuns(g.Regions, spec)
 }

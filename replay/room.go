@@ -5,12 +5,13 @@ import (
 	"slices"
 
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 )
 
 // A RoomQuestion is a query for the largest size that one more L1 buffer could have had throughout.
 type RoomQuestion struct {
-	Cores l1.CoreSet // on which it lies, at one address; empty: on all of the grid
+	Cores l1.CoreSet // on which it lies; empty: on all of the grid
 	Size  uint64     // bytes on each core of the buffer in question; 0: the query is for the largest alone
 
 	// Tensor, if it has bytes, takes the place of Size and Cores. The Question of Rooms has its
@@ -39,8 +40,12 @@ type Rooms struct {
 	Question RoomQuestion          `json:"-"`
 	Sharded  event.Opt[l1.CoreSet] `json:"sharded"`    // the cores of the question; absent: all of the grid
 	Size     event.Opt[uint64]     `json:"size_bytes"` // of the question, on each core
-	All      *Room                 `json:"room"`       // at one address on all devices; nil if there is none
-	Devices  []DeviceRoom          `json:"devices"`    // by id, the one without an id first
+	// Mode is the mode of the buffer in question: in lockstep it has one address, which is free on all cores of all
+	// devices. Per core, if it lies on some cores of devices in HYBRID mode, each core has an address of its own: the
+	// least room counts, and the size has a place if each core has one.
+	Mode    fit.Mode     `json:"mode"`
+	All     *Room        `json:"room"`    // on all devices; nil if there is none
+	Devices []DeviceRoom `json:"devices"` // by id, the one without an id first
 
 	// Tight are the program runs beside which, at their moment alone, a buffer of the size
 	// had no place; at most MaxListed. The question needs a size.
@@ -93,6 +98,7 @@ type DeviceRoom struct {
 	Kind    DeviceKind        `json:"kind"`
 	Chips   []uint64          `json:"chips"` // of a mesh, ascending
 	Room    Room              `json:"room"`
+	Mode    fit.Mode          `json:"mode"`   // of a buffer on some cores alone: per core in HYBRID mode, else lockstep
 	Groups  []Room            `json:"groups"` // on each core alone: cores with the same room and place together, by first core
 	Outside l1.CoreSet        `json:"-"`      // cores of the question that are not on its grid
 }

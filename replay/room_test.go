@@ -112,42 +112,54 @@ func TestRoomNamesWhoIsInTheWay(t *testing.T) {
 	require.EqualValues(t, "g", room.Below.Buffer.Op)
 	require.Nil(t, room.Above)
 	require.False(t, room.Place.OK)
-	groups := r.Rooms.Devices[0].Groups
-	require.Len(t, groups, 2)
-	require.Equal(t, l1.Range{Start: 703_712, End: 1_499_136}, groups[0].Range(), "in lockstep the largest program counts everywhere")
-	require.EqualValues(t, 11, groups[0].Below.Enqueue.V)
-	require.Equal(t, event.Some[uint64](999_136), groups[0].Place)
-	require.Equal(t, 63, groups[0].Cores.Len())
+	require.Len(t, r.Rooms.Devices[0].Groups, 1, "in lockstep the addresses of a buffer are taken on all cores")
 	require.Equal(t, []replay.TightRun{{
 		Run: r.Rooms.Tight[0].Run, Enqueue: 11, Device: event.Some[uint64](3), Devices: 1, Times: 1, Gap: room.Gap,
 	}}, r.Rooms.Tight, "beside the others it had a place")
 	require.EqualValues(t, 11, r.Rooms.Tight[0].Run.At)
 }
 
-// Of a device that was in HYBRID mode at any time room begins at the alignment of DRAM, and a run is tight by that
-// of its moment.
-func TestRoomInHybridMode(t *testing.T) {
-	const program = `{"event":"program","program":1,"cbs":[{"cores":"0-0","size":912}]}` + "\n" // from 64 to 976
-	const run, hybrid, back = `{"event":"enqueue","program":1}` + "\n", `{"event":"hybrid"}` + "\n", `{"event":"lockstep"}` + "\n"
+// TestRoomOfAShardedBuffer queries the room on the cores 1-0 and 2-0 beside a buffer on core 0-0 and one on core 1-0,
+// above a program on core 0-0 that ends at 1,064. In lockstep all of them count on all cores. In HYBRID mode each core
+// has room of its own, and the least counts.
+func TestRoomOfAShardedBuffer(t *testing.T) {
+	const log = `{"event":"log","version":1}
+{"event":"device","device":0,"spec":{"cols":3,"rows":1,"l1_size":4000,"cb_base":64}}
+{"event":"program","program":1,"cbs":[{"cores":"0-0","size":1000}]}
+{"event":"enqueue","program":1}
+`
+	const hybrid = `{"event":"hybrid"}` + "\n"
+	const first, second = `{"event":"allocate","buffer":1,"kind":"l1","parts":[{"cores":"0-0","address":3000,"size":1000}]%s}` + "\n",
+		`{"event":"allocate","buffer":2,"kind":"l1","parts":[{"cores":"1-0","address":2000,"size":500}]%s}` + "\n"
+	beside := func(mode string) string { return fmt.Sprintf(first, mode) + fmt.Sprintf(second, mode) }
+	const perCore = `,"mode":"per_core"`
+	type rooms [3]l1.Range // of the question, of core 1-0, of core 2-0
+	low, above := l1.Range{Start: 1064, End: 2000}, l1.Range{Start: 2500, End: 4000}
 	for _, test := range []struct {
 		name, events string
-		start        uint64
-		tight        int64
+		mode         fit.Mode
+		want         rooms
+		fits         uint64 // the largest size with a place
 	}{
-		{"in lockstep", run, 976, 0},
-		{"then HYBRID, at the end", run + hybrid, 1024, 0},
-		{"then HYBRID, and run again", run + hybrid + run, 1024, 1},
-		{"HYBRID, and back", hybrid + run + back + run, 1024, 1},
+		{"in lockstep", beside(""), fit.Lockstep, rooms{low, low, low}, 936},
+		{"HYBRID, buffers in lockstep", hybrid + beside(""), fit.PerCore, rooms{{Start: 64, End: 2000}, {Start: 64, End: 2000}, {Start: 64, End: 2000}}, 1936},
+		{"HYBRID, buffers per core", hybrid + beside(perCore), fit.PerCore, rooms{{Start: 64, End: 2000}, {Start: 64, End: 2000}, {Start: 64, End: 4000}}, 1936},
+		{"HYBRID, and back", hybrid + beside(perCore) + `{"event":"lockstep"}` + "\n", fit.Lockstep, rooms{low, low, low}, 936},
+		{"HYBRID, at the upper end", hybrid + fmt.Sprintf(second, perCore) + `{"event":"allocate","buffer":3,"kind":"l1","parts":[{"cores":"1-0","address":64,"size":1900}],"mode":"per_core"}` + "\n",
+			fit.PerCore, rooms{above, above, {Start: 64, End: 4000}}, 1500},
 	} {
-		r := replayLog(t, `{"event":"log","version":1}
-{"event":"device","device":0,"spec":{"cols":1,"rows":1,"l1_size":1072,"cb_base":64,"cb_align":64,"l1_align":16}}
-`+program+test.events, replay.Options{Room: &replay.RoomQuestion{Size: 64}})
-		require.Equal(t, test.start, r.Rooms.All.Start.V, test.name)
-		tight := int64(0)
-		for _, run := range r.Rooms.Tight {
-			tight += run.Times
+		for over, fits := range map[uint64]bool{0: true, 1: false} {
+			r := replayLog(t, log+test.events, replay.Options{Room: &replay.RoomQuestion{Size: test.fits + over, Cores: l1.Rect(1, 0, 2, 0).Cores()}})
+			require.Equal(t, test.mode, r.Rooms.Mode, test.name)
+			require.Equal(t, fits, r.Rooms.All.Place.OK, test.name)
+			got := rooms{r.Rooms.All.Range()}
+			for _, g := range r.Rooms.Devices[0].Groups {
+				for core := range g.Cores.All() {
+					got[core.X] = g.Range()
+				}
+			}
+			require.Equal(t, test.want, got, test.name)
 		}
-		require.Equal(t, test.tight, tight, test.name)
 	}
 }
 

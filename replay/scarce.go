@@ -52,9 +52,9 @@ func (s *scarce) seek(d *row, b *buffer, now when) {
 	if len(s.found[d]) == len(s.sought) || spec.L1Size == 0 || !b.measured() {
 		return
 	}
-	far := s.far[d]
+	far, align := s.far[d], fit.Alignment(spec)
 	for _, part := range b.parts { // so much more or less may be free now
-		far -= min(far, part.Range.Len())
+		far -= min(far, part.Range.Len()+align)
 	}
 	s.far[d] = far
 	if s.looks += d.memory.live.len() + len(s.sought); far > 0 || s.looks > maxLooks {
@@ -66,7 +66,7 @@ func (s *scarce) seek(d *row, b *buffer, now when) {
 		usable := d.says.usable(spec, sought.Bank)
 		left, ok := known[usable]
 		if !ok {
-			left = d.memory.scarcity(usable)
+			left = d.memory.scarcity(usable, align)
 			known[usable] = left
 		}
 		left.Bank = sought.Bank
@@ -74,7 +74,7 @@ func (s *scarce) seek(d *row, b *buffer, now when) {
 		case sought != left:
 			far = min(far, max(left.Free, sought.Free)-min(left.Free, sought.Free))
 		case left.Free < usable.Len() && !s.has(d, sought):
-			groups := laidGroups(d.dev.Moment(), d.memory.resident)
+			groups := laidGroups(d.dev.Moment(), spec, d.memory.resident)
 			s.found[d] = append(slices.Clip(s.found[d]), ScarceMoment{left, now.at, now.t, now.op, groups})
 		}
 	}
@@ -94,8 +94,8 @@ func (s facts) usable(spec l1.Spec, bank uint64) l1.Range {
 	return spec.Usable()
 }
 
-// scarcity returns what the buffers of a device leave free. Cost: O(parts log parts).
-func (m *memory) scarcity(usable l1.Range) (s Scarcity) {
+// scarcity returns what the buffers of a device leave free, as tt-metal's allocator counts it. Cost: O(parts log parts).
+func (m *memory) scarcity(usable l1.Range, align uint64) (s Scarcity) {
 	var taken []l1.Range
 	for _, b := range m.live.all() {
 		if b.unsized || !b.info.Kind.InL1() {
@@ -103,17 +103,13 @@ func (m *memory) scarcity(usable l1.Range) (s Scarcity) {
 		}
 		for _, part := range b.parts {
 			if !part.Cores.IsEmpty() {
-				taken = append(taken, part.Range.Intersect(usable))
+				taken = append(taken, part.Range)
 			}
 		}
 	}
-	at := usable.Start
-	for _, r := range append(l1.Merge(taken), l1.Range{Start: usable.End, End: usable.End}) {
-		if r.Start > at {
-			s.Free += r.Start - at
-			s.Block = max(s.Block, r.Start-at)
-		}
-		at = r.End
+	for _, free := range fit.FreeBlocks(usable, align, taken) {
+		s.Free += free.Len()
+		s.Block = max(s.Block, free.Len())
 	}
 	return s
 }

@@ -29,12 +29,13 @@ func newRooms(question *RoomQuestion) *rooms {
 
 // A standing has everything that was in the way on a row at any time.
 type standing struct {
-	taken   []*fit.Occupancy // of each Spec and mode that the device had; together they are what is in the way
-	specs   []l1.Spec        // of these, with the alignment in that mode
+	taken   []*fit.Occupancy // of each Spec that the device had; together they are what is in the way
+	specs   []l1.Spec        // of these
 	places  map[sum128]bool
 	runs    map[*content]bool // that were checked on the row
 	cores   l1.CoreSet        // that held anything
 	service bool              // a service buffer was there, of any size
+	mode    fit.Mode          // of a buffer on some cores alone
 }
 
 func (s *standing) clone() *standing {
@@ -47,14 +48,13 @@ func (s *standing) clone() *standing {
 	return &to
 }
 
-// on returns the Taken for devices with the Spec and the mode that one has now.
+// on returns the Occupancy for devices with the Spec that one has now.
 func (s *standing) on(dev device.Device) *fit.Occupancy {
-	at := fit.Place{Spec: gridless(dev.Spec()), Hybrid: dev.Hybrid()}
-	at.Spec.L1Align = at.Alignment()
-	i := slices.Index(s.specs, at.Spec)
+	spec := gridless(dev.Spec())
+	i := slices.Index(s.specs, spec)
 	if i < 0 {
 		i = len(s.specs)
-		s.taken, s.specs = append(s.taken, fit.NewOccupancy(at)), append(s.specs, at.Spec)
+		s.taken, s.specs = append(s.taken, fit.NewOccupancy(spec)), append(s.specs, spec)
 	}
 	return s.taken[i]
 }
@@ -72,12 +72,25 @@ func (r *rooms) limit(l RoomLimit) int {
 	return len(r.limits) - 1
 }
 
-// met records that a row has devices with a Spec and a mode.
+// met records that a row has devices with a Spec, and its mode.
 func (r *rooms) met(d *row) {
 	if r.standing[d] == nil {
 		r.standing[d] = &standing{}
 	}
-	r.standing[d].on(d.dev)
+	s := r.standing[d]
+	s.on(d.dev)
+	if s.mode = fit.Lockstep; d.dev.Hybrid() {
+		s.mode = fit.PerCore
+	}
+}
+
+// mode returns the mode of a buffer of the question on a row: per core, if it lies on some cores and the allocator is in
+// HYBRID mode; else in lockstep.
+func (r *rooms) mode(d *row) fit.Mode {
+	if q := r.question; q.Cores.IsEmpty() || q.Tensor.Bytes > 0 {
+		return fit.Lockstep
+	}
+	return r.standing[d].mode
 }
 
 // back records that the devices of a row come back with a Spec. Their grid may be another one.
@@ -158,7 +171,7 @@ func (r *rooms) add(moment uint64, l launch) (added bool) {
 	return added
 }
 
-// roomKey is the key of the room beside a launch: addresses are aligned by the mode.
+// roomKey is the key of the room beside a launch, which depends on the mode.
 func (l launch) roomKey() checkKey {
 	key := l.key()
 	key.hybrid = l.on.dev.Hybrid()
@@ -194,11 +207,11 @@ func (r *rooms) findTight(moment uint64, group []launch, size uint64) int {
 	clear := *first.spec
 	clear.CBBase, clear.L1Size, clear.L1Small = free.Start, free.End, 0 // in which no buffer lies
 	programs := first.content.judged
-	bare := fit.Place{Spec: clear, Hybrid: first.on.dev.Hybrid(), Programs: programs}
-	if free.IsEmpty() || fit.RoomOn(cores, size, bare).Place.IsEmpty() {
+	bare, mode := fit.Place{Spec: clear, Programs: programs}, r.mode(first.on)
+	if free.IsEmpty() || fit.RoomOn(mode, cores, size, bare).Place.IsEmpty() {
 		place := first.place(int(devices(group)))
 		place.Programs = programs
-		if room := fit.RoomOn(cores, size, place); room.Place.IsEmpty() {
+		if room := fit.RoomOn(mode, cores, size, place); room.Place.IsEmpty() {
 			return r.listTight(moment, group, room.Range)
 		}
 	}
@@ -271,6 +284,8 @@ func (r *rooms) finish(to *Result, rows *rows, spec Spec) {
 	}
 	var all []*fit.Occupancy
 	var cores l1.CoreSet
+	var each []fit.Room[int]
+	out.Mode = fit.PerCore // unless one is in lockstep
 	done := map[*row]DeviceRoom{}
 	for d, id := range rows.each() {
 		if !shown(d) {
@@ -278,23 +293,30 @@ func (r *rooms) finish(to *Result, rows *rows, spec Spec) {
 		}
 		one, known := done[d]
 		if !known {
-			on := r.coresOf(d)
-			taken := r.standing[d].taken
+			s, on := r.standing[d], r.coresOf(d)
+			taken := s.taken
 			if len(taken) == 0 {
-				taken = []*fit.Occupancy{fit.NewOccupancy(fit.Place{Spec: d.says.spec})}
+				taken = []*fit.Occupancy{fit.NewOccupancy(d.says.spec)}
 			}
-			all, cores = append(all, taken...), cores.Union(on)
-			one = r.deviceRoom(d, on, taken)
-			done[d] = one
+			room := fit.RoomThroughout(r.mode(d), on, out.Question.Size, taken...)
+			one = r.deviceRoom(d, on, room, taken)
+			all, cores, each, done[d] = append(all, taken...), cores.Union(on), append(each, room), one
+			out.Mode = min(out.Mode, r.mode(d))
 		}
 		if one.Device.OK {
 			one.Device.V = uint64(id)
 		}
 		out.Devices = append(out.Devices, one)
 	}
-	if len(all) > 0 {
-		room := r.roomOn(cores, all)
-		out.All, out.small = &room, room.Place.OK && r.smaller(cores, all, spec)
+	if len(all) == 0 {
+		out.Mode = fit.Lockstep
+	} else {
+		room := fit.Least(each)
+		if room.Cores = cores; out.Mode == fit.Lockstep {
+			room = fit.RoomThroughout(fit.Lockstep, cores, out.Question.Size, all...)
+		}
+		named := r.namedRoom(room)
+		out.All, out.small = &named, named.Place.OK && r.smaller(cores, all, spec)
 	}
 	q := out.Question
 	out.Size = known(q.Size, q.Size)
@@ -303,21 +325,16 @@ func (r *rooms) finish(to *Result, rows *rows, spec Spec) {
 	to.Rooms = out
 }
 
-func (r *rooms) deviceRoom(d *row, on l1.CoreSet, taken []*fit.Occupancy) DeviceRoom {
+func (r *rooms) deviceRoom(d *row, on l1.CoreSet, room fit.Room[int], taken []*fit.Occupancy) DeviceRoom {
 	kind, chips := d.says.kind()
-	one := DeviceRoom{Device: d.id, Kind: kind, Chips: List(chips), Room: r.roomOn(on, taken), Groups: []Room{}}
+	one := DeviceRoom{Device: d.id, Kind: kind, Chips: List(chips), Mode: r.standing[d].mode, Room: r.namedRoom(room), Groups: []Room{}}
 	if d.says.spec.Cols > 0 {
 		one.Outside = on.Minus(d.says.spec.Grid().Cores())
 	}
-	for _, group := range fit.RoomsThroughout(on, r.answer.Question.Size, taken...) {
+	for _, group := range fit.RoomsThroughout(one.Mode, on, r.answer.Question.Size, taken...) {
 		one.Groups = append(one.Groups, r.namedRoom(group))
 	}
 	return one
-}
-
-// roomOn returns the room on some cores, with names.
-func (r *rooms) roomOn(cores l1.CoreSet, taken []*fit.Occupancy) Room {
-	return r.namedRoom(fit.RoomThroughout(cores, r.answer.Question.Size, taken...))
 }
 
 // namedRoom gives a room the names of who limits it.
@@ -335,5 +352,5 @@ func (r *rooms) smaller(cores l1.CoreSet, all []*fit.Occupancy, spec Spec) bool 
 		return false
 	}
 	other := l1.Spec{L1Size: l1.ArchSpec(l1.Wormhole).L1Size, L1Small: spec.L1Small}
-	return fit.RoomThroughout(cores, size, append(all, fit.NewOccupancy(fit.Place{Spec: other}))...).Place.IsEmpty()
+	return fit.RoomThroughout(r.answer.Mode, cores, size, append(all, fit.NewOccupancy(other))...).Place.IsEmpty()
 }

@@ -222,6 +222,10 @@ func (r *Result) reasonText(code Code) string {
 	case CodeL1Unknown:
 		return "the size of L1 is not known, or the base of circular buffers does not lie in it: buffers that end beyond it cannot be found"
 	case CodeChipAssumed:
+		if r.onQuasarAlone() {
+			return fmt.Sprintf("%s is assumed: dataflow buffers end beyond its L1 of %s, and fit on a quasar alone, whose L1 has %s: --arch names the chip, --base its base",
+				r.Spec.Arch, bytes(r.Spec.L1Size), bytes(l1.ArchSpec(l1.Quasar).L1Size))
+		}
 		other, end := l1.ArchSpec(l1.Wormhole), uint64(0)
 		for _, d := range r.Devices {
 			end = max(end, d.HighestEnd)

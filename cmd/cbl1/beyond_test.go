@@ -35,7 +35,7 @@ func TestNothingBeyondL1IsGreen(t *testing.T) {
 		},
 		{
 			"a scratchpad",
-			strings.ReplaceAll(graph("ttnn.add", strings.ReplaceAll(goodCB, "4096", "1572864")), "circular_buffer", "scratchpad"),
+			strings.ReplaceAll(graph("ttnn.add", strings.ReplaceAll(goodCB, "4096", "4194304")), "circular_buffer", "scratchpad"),
 			"beyond-l1", exitNo,
 		},
 		{

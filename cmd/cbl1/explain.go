@@ -48,7 +48,7 @@ func explain(c *request, names []string) (o reply, err error) {
 	if len(found.Messages) == 0 {
 		o.no = fmt.Errorf("%s: no message of tt-metal about circular buffers, nor of its allocator", shown)
 	} else if c.with.OK {
-		if found.Matches, err = c.compare(found, c.with.V); errors.Is(err, errUnreadable) {
+		if err = c.compare(&found, c.with.V); errors.Is(err, errUnreadable) {
 			err = nil // the messages are explained without it
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/clash"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
@@ -14,9 +15,9 @@ import (
 
 // compare looks for the programs of captures that messages are about. If one of them
 // cannot be read it says so and goes on with the others; the error is errUnreadable.
-// Of captures that cannot be read at all there is nothing to say.
-func (in *inputs) compare(found clash.Messages, with string) ([]clash.Match, error) {
-	all := clash.Compare(found, specOf(in.opt))
+// Of captures that cannot be read at all nothing is added.
+func (in *inputs) compare(found *clash.Messages, with string) error {
+	all := clash.Compare(*found, specOf(in.opt))
 	in.replay.Runs = true
 	for _, m := range found.Messages {
 		if m.Kind != clash.OutOfMemory {
@@ -36,15 +37,39 @@ func (in *inputs) compare(found clash.Messages, with string) ([]clash.Match, err
 			addRuns(all, r, run)
 		}
 		addBanks(all, r)
+		all.Advise(r.File, func(event uint64) string { return adviceAbout(r, event) })
+		if found.Run.Spec.Arch == "" {
+			found.Run = deviceOf(r)
+		}
 		if margin, ok := marginOf(r); ok {
 			all.AddMargin(margin)
 		}
 		return nil
 	})
-	if !read {
-		return nil, err
+	if read {
+		found.Matches = all.Matches()
 	}
-	return all.Matches(), err
+	return err
+}
+
+// adviceAbout returns the advice of check about the program run that began at an event; "" if it fits.
+func adviceAbout(r *replay.Result, event uint64) string {
+	for i := range r.Checks.List {
+		if f := &r.Checks.List[i]; f.Run.At == event {
+			return f.Verdict.Advice()
+		}
+	}
+	return ""
+}
+
+// deviceOf returns the device of a run, if the capture names its chip: the first one with L1 buffers or programs.
+func deviceOf(r *replay.Result) (out clash.Device) {
+	for _, d := range r.L1 {
+		if spec := r.SpecOf(d.ID); spec.L1Size > 0 && spec.ArchFrom != event.FromAssumed {
+			return clash.Device{Spec: spec.Spec, Small: spec.SmallFrom == event.FromFile || spec.SmallFrom == event.FromOption, Hybrid: d.Hybrid}
+		}
+	}
+	return out
 }
 
 // addBanks compares the buffers of each device at the end, and at the moments of Options.Scarce. Of devices with equal
@@ -96,7 +121,7 @@ func marginOf(r *replay.Result) (m clash.Margin, ok bool) {
 func bankOf(r *replay.Result, d replay.DeviceL1, groups []replay.LaidGroup) clash.Bank {
 	spec := r.SpecOf(d.ID)
 	out := clash.Bank{
-		Run: clash.ProgramRun{Capture: r.File, Log: r.Log}, Usable: spec.Usable(), L1Size: spec.L1Size, SmallAssumed: spec.SmallFrom == event.FromAssumed,
+		Run: clash.ProgramRun{Capture: r.File, Log: r.Log}, Usable: spec.Usable(), L1Size: spec.L1Size, Align: fit.Alignment(spec.Spec), SmallAssumed: spec.SmallFrom == event.FromAssumed,
 	}
 	if d.ID.OK {
 		out.Run.Device = fmt.Sprintf("device %d", d.ID.V)

@@ -38,7 +38,7 @@ func TestValuesAreCompleted(t *testing.T) {
 		want []string // words, and the directive: 4 keeps files away
 	}{
 		{"room --format", []string{"text", "json", ":4"}}, {"check --format", []string{"text", "json", "csv", "markdown", "junit", ":4"}},
-		{"report --arch", []string{"wormhole", "blackhole", "grayskull", ":4"}}, {"peak --set", []string{"align=64", "l1=1499136", ":4"}},
+		{"report --arch", []string{"wormhole", "blackhole", "grayskull", "quasar", ":4"}}, {"peak --set", []string{"align=64", "l1=1499136", ":4"}},
 		{"map --color", []string{"auto", "always", "never", ":4"}}, {"serve --publish-version", []string{"3", "4", ":4"}},
 		{"peak --device", []string{":4"}}, {"check --budget", []string{":0"}}, {"page --output", []string{":0"}}, {"explain --with", []string{":0"}},
 		{"completion", []string{"bash", "zsh", "fish", "powershell", ":4"}},

@@ -517,10 +517,10 @@ func TestBankOf(t *testing.T) {
 		return clash.PlacedBuffer{What: fit.KindL1.String(), Cores: cores, Start: start, End: start + 8, Event: event, T: "2", Op: "f"}
 	}
 	want := clash.Bank{
-		Run: clash.ProgramRun{Capture: "f", Device: "device 6"}, Usable: l1.Range{Start: 50, End: 990}, L1Size: 1000, SmallAssumed: true,
+		Run: clash.ProgramRun{Capture: "f", Device: "device 6"}, Usable: l1.Range{Start: 50, End: 990}, L1Size: 1000, Align: 1, SmallAssumed: true,
 		Laid: []clash.PlacedBuffer{laid(3, 100, on(0).Union(on(1))), laid(4, 200, on(0)), laid(5, 200, on(1))},
 	}
 	require.Equal(t, want, bankOf(r, replay.DeviceL1{ID: event.Some(uint64(6))}, groups))
 	r.Spec.SmallFrom = event.FromFile
-	require.Equal(t, clash.Bank{Run: clash.ProgramRun{Capture: "f"}, Usable: l1.Range{Start: 50, End: 990}, L1Size: 1000}, bankOf(r, replay.DeviceL1{}, nil))
+	require.Equal(t, clash.Bank{Run: clash.ProgramRun{Capture: "f"}, Usable: l1.Range{Start: 50, End: 990}, L1Size: 1000, Align: 1}, bankOf(r, replay.DeviceL1{}, nil))
 }

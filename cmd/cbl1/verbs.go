@@ -70,8 +70,9 @@ moment, whose it was, and which bytes were held twice.`,
 			use: "room FILE|FOLDER|- ...", short: "Say how large one more L1 buffer could be",
 			long: `Say how large one more L1 buffer could have been throughout: one address range, above the circular
 buffers of every program run and free of every buffer that lived at any time, while nothing else moves. An interleaved
-buffer is on all cores of the grid; --sharded CORES asks about one on these alone. Sizes are those of each core. It
-names who limits the room, and when, also by groups of cores.
+buffer is on all cores of the grid; --sharded CORES asks about one on these alone. In lockstep that takes its address
+on all cores too; in HYBRID mode it is allocated per core. Sizes are those of each core. It names who limits the room,
+and when, also by groups of cores.
 
 With --size BYTES the exit code is 0 if a buffer of that size fits, 1 if it does not, and it says where and when it
 does not and where it would. It is 3 if it cannot tell, because something is hidden; --accept as in check. Of several

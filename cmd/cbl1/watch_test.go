@@ -46,7 +46,7 @@ func (s *stand) look(at watch.DeviceKey, detail bool) (watch.Snapshot, error) {
 		now.Devices = append(now.Devices, replay.LiveDevice{Device: i, Board: "n150", Cores: 64, Usable: 1000, Core: &held})
 	}
 	if detail {
-		now.Detail = &watch.Detail{Device: at.Device, Basis: "resident", Cols: 8, Rows: 8, Usable: 1000, End: 1000, Groups: []watch.Group{{Cores: "{[0-0 - 1-1]}", Bytes: 500}}}
+		now.Detail = &watch.Detail{Device: at.Device, Basis: "resident", Cols: 8, Rows: 8, Usable: 1000, End: 1000, Groups: []watch.Group{{Cores: "{[0-0 - 1-1]}", Bytes: 500, Below: 500}}}
 	}
 	return now, s.fail
 }

@@ -117,6 +117,36 @@ func (b Buffer) judgedAs() Mode {
 	return b.Mode
 }
 
+// everywhere reports whether the bytes of the buffer on any core are taken on all cores, for one more that is
+// allocated in a mode: one list of free addresses serves all cores in lockstep. Per core each core has its own, and
+// those of service cores are never shared.
+func (b Buffer) everywhere(next Mode) bool {
+	own := b.Kind == Kernel || b.Kind == Reserved || b.judgedAs() == PerCore
+	return b.Kind != Service && (next == Lockstep || !own)
+}
+
+// Takes calls yield with the bytes that the buffer keeps from one more that is allocated in a mode on a core.
+func (b Buffer) Takes(next Mode, core l1.Core, yield func(l1.Range)) {
+	here := func(cores l1.CoreRangeSet) bool {
+		return cores.Len() > 0 && (b.everywhere(next) || cores.Cores().Has(core))
+	}
+	if b.Backing {
+		return
+	}
+	if here(b.Hidden) {
+		yield(l1.Range{End: l1.MaxAddr}) // it may lie anywhere
+	}
+	for _, p := range b.Parts {
+		if p.Range.IsEmpty() && !b.Unsized || !here(p.Cores) {
+			continue
+		}
+		if b.Unsized {
+			p.Range.End = l1.MaxAddr // it may end anywhere
+		}
+		yield(p.Range)
+	}
+}
+
 // taken returns the bytes of the parts, on all their cores.
 func (b Buffer) taken() *big.Int {
 	sum := new(big.Int)

@@ -97,25 +97,26 @@ func (b Buffer) highest(devices []*device, on map[l1.Core]bool, size uint64, bli
 	if len(devices) == 0 {
 		return 0, false
 	}
-	free := uint64(0) // bytes from a on
+	for unaligned(size, devices) { // the allocator gives whole steps
+		size++
+	}
+	held := func(a uint64) bool {
+		return slices.ContainsFunc(devices, func(d *device) bool { return d.holdsBack(b, on, a, blind) })
+	}
+	free := uint64(0) // bytes from a on, up to a multiple
 	for a := devices[0].spec.L1Size; a > 0; {
 		a--
-		free++
-		aligned := true
-		for _, d := range devices {
-			aligned = aligned && a%d.align() == 0
-			if d.holdsBack(b, on, a, blind) {
-				free = 0
-			}
+		if free++; held(a) || free == 1 && unaligned(a+1, devices) {
+			free = 0
 		}
-		if aligned && free >= size {
+		if free >= size && !unaligned(a, devices) {
 			return a, true
 		}
 	}
 	return 0, false
 }
 
-// Align returns the alignment of L1 buffers on a device in the mode that it is in, 1 without the device.
+// Align returns the alignment of L1 buffers on a device, 1 without the device.
 func (f *Fleet) Align(id uint64) uint64 {
 	if d := f.devices[id]; d != nil {
 		return d.align()
@@ -123,12 +124,11 @@ func (f *Fleet) Align(id uint64) uint64 {
 	return 1
 }
 
-func (d *device) align() uint64 {
-	if d.hybrid {
-		return max(d.spec.L1Align, d.spec.CBAlign, 1)
-	}
-	return max(d.spec.L1Align, 1)
-}
+// Hybrid reports whether the allocator of a device is in HYBRID mode.
+func (f *Fleet) Hybrid(id uint64) bool { return f.devices[id] != nil && f.devices[id].hybrid }
+
+// align returns the alignment of L1 buffers: the free lists of L1 have that of DRAM, if it is the larger one.
+func (d *device) align() uint64 { return max(d.spec.L1Align, d.spec.CBAlign, 1) }
 
 // holdsBack reports whether the allocator of a device does not give a byte to a buffer on some cores.
 func (d *device) holdsBack(b Buffer, on map[l1.Core]bool, a uint64, blind bool) bool {
@@ -136,12 +136,13 @@ func (d *device) holdsBack(b Buffer, on map[l1.Core]bool, a uint64, blind bool) 
 	if b.Kind == L1Small {
 		region = l1.Range{Start: region.End, End: d.spec.L1Size}
 	}
-	if a < region.Start || a >= region.End || d.spec.L1Size == 0 {
-		return true
-	}
+	return a < region.Start || a >= region.End || d.spec.L1Size == 0 || d.takes(b.Mode, on, a, blind)
+}
+
+// takes reports whether a buffer keeps a byte of a device from one that is allocated in a mode on some cores.
+func (d *device) takes(mode Mode, on map[l1.Core]bool, a uint64, blind bool) bool {
 	for _, live := range d.live {
-		own := live.Kind == Kernel || live.Kind == Reserved || live.judgedAs() == PerCore // its bytes on a core belong to that core
-		all := live.Kind != Service && (b.Mode == Lockstep || !own)
+		all := live.everywhere(mode)
 		for c, start := range live.starts() {
 			above := live.Unsized && (a == start || !blind && a > start) // where it ends is not known
 			if bytes := live.bytes[c]; (above || bytes.holds(a)) && (all || on[c]) {

@@ -9,30 +9,56 @@ import (
 )
 
 // Room returns the longest run of bytes, the highest of equals, that one more L1 buffer could have
-// on each of the given cores of each of the devices, at one address: free of other buffers, above
-// the programs on these cores, and above the ends that tt-metal compares with it. An empty set
-// means all cores of the grid, or all cores in use if there is no grid. Without devices there is
-// none.
-func (f *Fleet) Room(cores l1.CoreRangeSet, ids []uint64) (l1.Range, error) {
+// on each of the given cores of each of the devices, allocated in a mode: free of other buffers, above
+// the programs on these cores, and above the ends that tt-metal compares with it. In lockstep and in range lockstep
+// it is at one address. Per core each core has a run of its own: the shortest counts, the lowest of equals. An empty
+// set means all cores of the grid, or all cores in use if there is no grid. Without devices there is none.
+func (f *Fleet) Room(mode Mode, cores l1.CoreRangeSet, ids []uint64) (l1.Range, error) {
 	devices, err := f.find(ids)
 	if err != nil || len(devices) == 0 {
 		return l1.Range{}, err
 	}
 	on := covered(cores)
-	edges := []uint64{0, l1.MaxAddr}
 	for _, d := range devices {
-		edges = append(edges, f.edges(d)...)
 		for c := range f.held(d) {
 			if len(covered(cores)) == 0 {
 				on[c] = true
 			}
 		}
 	}
+	if mode != PerCore {
+		return f.run(mode, on, devices), nil
+	}
+	sets := []map[l1.Core]bool{}
+	for c := range on {
+		sets = append(sets, map[l1.Core]bool{c: true})
+	}
+	if len(on) == 0 {
+		sets = append(sets, on)
+	}
+	var least *l1.Range
+	for _, d := range devices {
+		for _, one := range sets {
+			r := f.run(mode, one, []*device{d})
+			if least == nil || r.Len() < least.Len() || r.Len() == least.Len() && r.Start < least.Start {
+				least = &r
+			}
+		}
+	}
+	return *least, nil
+}
+
+// run returns the longest run of bytes at one address on some cores of devices.
+func (f *Fleet) run(mode Mode, on map[l1.Core]bool, devices []*device) (best l1.Range) {
+	edges := []uint64{0, l1.MaxAddr}
+	for _, d := range devices {
+		edges = append(edges, f.edges(d)...)
+	}
 	slices.Sort(edges)
 	edges = slices.Compact(edges)
-	var best, run l1.Range
+	var run l1.Range
 	for i, a := range edges[:len(edges)-1] { // up to the next edge all bytes are like the first
-		if slices.ContainsFunc(devices, func(d *device) bool { return f.bars(d, on, a) }) {
+		if slices.ContainsFunc(devices, func(d *device) bool { return f.bars(d, mode, on, a) }) {
 			run = l1.Range{}
 			continue
 		}
@@ -44,11 +70,14 @@ func (f *Fleet) Room(cores l1.CoreRangeSet, ids []uint64) (l1.Range, error) {
 		for unaligned(fits.Start, devices) && fits.Start < fits.End {
 			fits.Start++
 		}
+		for unaligned(fits.End, devices) && fits.Start < fits.End {
+			fits.End--
+		}
 		if !fits.IsEmpty() && fits.End-fits.Start >= best.End-best.Start {
 			best = fits
 		}
 	}
-	return best, nil
+	return best
 }
 
 // held returns the cores of the grid of a device, or the cores in use if it has none.
@@ -98,60 +127,57 @@ func (f *Fleet) edges(d *device) []uint64 {
 	return out
 }
 
-// bars reports whether a byte of a device keeps an L1 buffer away from some cores.
-func (f *Fleet) bars(d *device, on map[l1.Core]bool, a uint64) bool {
-	if usable := d.spec.Usable(); a < usable.Start || a >= usable.End {
+// bars reports whether a byte of a device keeps an L1 buffer in a mode away from some cores.
+func (f *Fleet) bars(d *device, mode Mode, on map[l1.Core]bool, a uint64) bool {
+	if usable := d.spec.Usable(); a < usable.Start || a >= usable.End || d.takes(mode, on, a, false) {
 		return true
-	}
-	for _, live := range d.live {
-		hidden, starts := covered(live.Hidden), live.starts()
-		for c := range on {
-			start, starting := starts[c]
-			above := live.Unsized && starting && a >= start // where it ends is not known
-			if bytes := live.bytes[c]; bytes.holds(a) || above || !live.Backing && hidden[c] {
-				return true
-			}
-		}
 	}
 	for _, r := range f.programs {
 		for c := range on {
-			if r.on[d] && a < d.floor(r.picture, c) {
+			if r.on[d] && a < d.floor(r.picture, mode, c) {
 				return true
 			}
 		}
-		if nowhere := (l1.Core{X: 255, Y: 255}); r.on[d] && len(on) == 0 && a < d.floor(r.picture, nowhere) {
+		if nowhere := (l1.Core{X: 255, Y: 255}); r.on[d] && len(on) == 0 && a < d.floor(r.picture, mode, nowhere) {
 			return true
 		}
 	}
 	return false
 }
 
-// Floor returns the address below which no L1 buffer on a core of a device may lie while a program
+// Floor returns the address below which no L1 buffer in a mode on a core of a device may lie while a program
 // is checked there now: the end of its bytes on the core, and the end of every region that tt-metal
-// compares with a buffer in lockstep. It is 0 without the device.
-func (f *Fleet) Floor(p *program.Program, id uint64, core l1.Core) uint64 {
+// compares with the buffer, or may. It is 0 without the device.
+func (f *Fleet) Floor(p *program.Program, id uint64, mode Mode, core l1.Core) uint64 {
 	d := f.devices[id]
 	if d == nil {
 		return 0
 	}
-	return d.floor(Paint(p), core)
+	return d.floor(Paint(p), mode, core)
 }
 
-func (d *device) floor(pic *Painting, core l1.Core) (low uint64) {
+func (d *device) floor(pic *Painting, mode Mode, core l1.Core) (low uint64) {
 	if own := pic.all(core); !own.empty() {
 		low = own.end()
 	}
 	claimed := d.claimed()
-	for _, e := range slices.Concat(pic.circularEntries, pic.dataflowEntries) {
-		if e.bytes.empty() || claimed[e.cores.Start] {
-			continue
+	for _, e := range pic.circularEntries {
+		if mode == PerCore && !e.cores.Cores().Has(core) {
+			continue // it counts on its own cores; one in lockstep on all
 		}
-		low = max(low, e.end) // a buffer in lockstep counts on all cores
+		if !e.bytes.empty() && !claimed[e.cores.Start] {
+			low = max(low, e.end)
+		}
+	}
+	for _, e := range pic.dataflowEntries { // which know no HYBRID mode
+		if !e.bytes.empty() && !claimed[e.cores.Start] {
+			low = max(low, e.end)
+		}
 	}
 	return low
 }
 
-// unaligned reports whether no L1 buffer starts at an address.
+// unaligned reports whether no L1 buffer starts at an address, and so none ends its last step there.
 func unaligned(a uint64, devices []*device) bool {
 	return slices.ContainsFunc(devices, func(d *device) bool { return a%d.align() != 0 })
 }

@@ -101,12 +101,14 @@ func (g *game) room(t *rapid.T, p *program.Program, ids []uint64) {
 		alike(t, got, want, "headroom of %s on %v", p.GoString(), ids)
 	}
 	on := gen.CoreRangeSet(4, 3).Draw(t, "cores")
-	free, gotErr := g.tracker.Room(on, ids)
-	wantFree, wantErr := g.model.Room(on, ids)
-	if !model.SameError(wantErr, gotErr) {
-		t.Fatalf("room on %v of %v\n got error: %v\nwant error: %v", on, ids, gotErr, wantErr)
+	for _, mode := range []model.Mode{model.Lockstep, model.PerCore, model.RangeLockstep} {
+		free, gotErr := g.tracker.Room(mode, on, ids)
+		wantFree, wantErr := g.model.Room(mode, on, ids)
+		if !model.SameError(wantErr, gotErr) {
+			t.Fatalf("room in mode %q on %v of %v\n got error: %v\nwant error: %v", mode, on, ids, gotErr, wantErr)
+		}
+		alike(t, free, wantFree, "room in mode %q on %v of %v", mode, on, ids)
 	}
-	alike(t, free, wantFree, "room on %v of %v", on, ids)
 }
 
 // grow queries by how much a buffer of a program may grow: by that much it fits, by one byte more

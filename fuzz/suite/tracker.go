@@ -35,7 +35,7 @@ type Tracker interface {
 
 	Check(p *program.Program, ids []uint64) (model.Verdict, error)
 	Headroom(p *program.Program, ids []uint64) ([]model.Headroom, error)
-	Room(cores l1.CoreRangeSet, ids []uint64) (l1.Range, error)
+	Room(mode model.Mode, cores l1.CoreRangeSet, ids []uint64) (l1.Range, error)
 	MayGrow(p *program.Program, cb int, ids []uint64) (bytes uint64, ok bool, err error)
 }
 

@@ -52,7 +52,7 @@ func beside(n int) []call {
 			must(w.Headroom(large, w.all))
 		}},
 		{line: judging, about: "that fits", steps: constant(), bytes: constant(), play: func() { _ = must(w.Check(small, w.all)) }},
-		{line: room, steps: sorting(), bytes: sorting(), play: func() { must(w.Room(l1.CoreSet{}, w.all)) }},
+		{line: room, steps: sorting(), bytes: sorting(), play: func() { must(w.Room(fit.Lockstep, l1.CoreSet{}, w.all)) }},
 		{line: "Place", steps: sorting(), bytes: sorting(), play: func() {
 			must(w.Place(w.buffer(fresh, grid, 0, 0), 64, w.all))
 			must(w.Free(fresh, w.all))
@@ -133,7 +133,7 @@ func ofClasses(n int) []call {
 			must(w.Headroom(large, w.all))
 		}},
 		{line: room, steps: product(), bytes: product(), play: func() {
-			must(w.Room(l1.CoreSet{}, w.all))
+			must(w.Room(fit.Lockstep, l1.CoreSet{}, w.all))
 			must(w.CheckBuffer(w.buffer(fresh, grid, top-64, top), w.all))
 		}},
 		{line: headroom, steps: product(), bytes: linear(), play: func() { must(w.Headroom(nil, w.all)) }},

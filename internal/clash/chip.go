@@ -43,7 +43,7 @@ func chipOf(m Message, given l1.Spec) chip {
 	case m.Kind == Grow && limit != given.L1Size, m.Kind != Grow && max(end, limit) > given.L1Size:
 		wrong = "the L1 size that was given, " + amount(given.L1Size)
 	default:
-		return chip{spec: given, given: true, based: true}
+		return chip{spec: given, given: true, based: given.CBBase > 0 || given.Arch != l1.Quasar}
 	}
 	c := infer(m)
 	switch {
@@ -66,12 +66,13 @@ func chipOf(m Message, given l1.Spec) chip {
 // infer finds the architecture by the numbers of a message, if they show it.
 func infer(m Message) chip {
 	likely := func(arch l1.Arch, why string) chip {
-		return chip{spec: l1.ArchSpec(arch), likely: true, based: true, why: why}
+		spec := l1.ArchSpec(arch)
+		return chip{spec: spec, likely: true, based: spec.CBBase > 0, why: why}
 	}
 	end, limit := m.Numbers["end"], m.Numbers["limit"]
 	wormhole, blackhole, grayskull := l1.ArchSpec(l1.Wormhole), l1.ArchSpec(l1.Blackhole), l1.ArchSpec(l1.Grayskull)
 	if m.Kind == Grow {
-		for _, arch := range []l1.Arch{l1.Wormhole, l1.Blackhole} {
+		for _, arch := range []l1.Arch{l1.Wormhole, l1.Blackhole, l1.Quasar} {
 			if limit != l1.ArchSpec(arch).L1Size {
 				continue
 			}
@@ -100,6 +101,8 @@ func infer(m Message) chip {
 	mostOld, highOld := widest(l1.Grayskull)
 	lowest, _ := outer(bases(l1.Blackhole)) // L1 buffers lie above it
 	switch {
+	case top > blackhole.L1Size && top <= l1.ArchSpec(l1.Quasar).L1Size:
+		return likely(l1.Quasar, fmt.Sprintf("the addresses lie beyond the L1 of a Blackhole, %s bytes", exact(blackhole.L1Size)))
 	case top > blackhole.L1Size:
 		return chip{why: "unknown: the addresses lie beyond every L1 size we know"}
 	case top > wormhole.L1Size:

@@ -23,6 +23,8 @@ type Match struct {
 	Buffers []CBRow        `json:"cbs,omitempty"`     // on these cores, the highest end first
 	Tensors []LowestBuffer `json:"tensors,omitempty"` // that lay lowest in L1 when the program was enqueued
 
+	Advice string `json:"advice,omitempty"` // of cbl1 check about the run
+
 	Space  *Space  `json:"-"` // how the free bytes of L1 lay, for a message of the allocator; nil: not known
 	Margin *Margin `json:"-"` // how far sizes of open_device can change; nil if nothing is known
 
@@ -145,6 +147,16 @@ func (c *Comparison) sameSize(says, end, base uint64) bool {
 		known = []uint64{c.given.CBBase}
 	}
 	return end > base && slices.ContainsFunc(known, func(from uint64) bool { return says > from && says-from == end-base })
+}
+
+// Advise sets the advice about the runs of a capture that match a message exactly, or but for the lowest address.
+// advice gives what is known of the run at an event; "" is nothing.
+func (c *Comparison) Advise(capture string, advice func(event uint64) string) {
+	for i := range c.matches {
+		if m := &c.matches[i]; (m.Level == MatchExact || m.Level == MatchLowest) && m.Capture == capture && m.Advice == "" {
+			m.Advice = advice(m.Event)
+		}
+	}
 }
 
 // Matches returns the match of each message. The zero Match stands for a message without a

@@ -22,6 +22,8 @@ type Document struct {
 // A MessageRow is one message of a Document, with its explanation. Its numbers of bytes are exact.
 type MessageRow struct {
 	Message Message `json:"-"`
+	align   uint64  // of the base of circular buffers; 0 = the chip is not given
+	on      Device  // of the run
 
 	Kind  Kind   `json:"kind"`
 	What  string `json:"what"` // "circular" or "dataflow"
@@ -106,8 +108,11 @@ func (d Document) MarshalJSON() ([]byte, error) {
 // NewDocument explains all messages. For given see Explain.
 func NewDocument(found Messages, given l1.Spec) Document {
 	doc := Document{Schema: Schema, Messages: []MessageRow{}, More: found.More}
+	given = found.given(given)
+	run := Device{Spec: given, Hybrid: found.Run.Hybrid}
+	run.Spec.L1Small, run.Small = found.small(given)
 	for i, m := range found.Messages {
-		row := Explain(m, given)
+		row := explain(m, run)
 		if i < len(found.Matches) {
 			row.Add(found.Matches[i])
 		}

@@ -28,8 +28,12 @@ type Note struct {
 // Explain interprets m. A given spec with an L1 size completes the message, unless the two
 // contradict each other. A given spec without an L1 size gives only the base. With the zero
 // Spec the architecture is inferred. words.go has the words.
-func Explain(m Message, given l1.Spec) MessageRow {
-	r, c := newRow(m), chip{}
+func Explain(m Message, given l1.Spec) MessageRow { return explain(m, Device{Spec: given}) }
+
+// explain is Explain with what is known of the run.
+func explain(m Message, on Device) MessageRow {
+	r, c, given := newRow(m), chip{}, on.Spec
+	r.align, r.on = given.CBAlign, on
 	exceeds := r.Over > 0
 	block := string(m.Kind)
 	switch {
@@ -122,7 +126,7 @@ func (r *MessageRow) regionSpan() span {
 	switch {
 	case r.Region != 0:
 		return span{r.Region, r.Region}
-	case high < r.Message.Numbers["limit"]:
+	case high < r.Message.Numbers["limit"] && r.Arch != l1.Quasar: // whose base is not known
 		return span{end - high, end - low}
 	}
 	return span{0, end}

@@ -72,7 +72,10 @@ func TestExplainChip(t *testing.T) {
 		{clashAt("[0-0 - 7-7]", 111104, 700000), l1.Spec{}, "", false, 0, 0, "Wormhole or Blackhole"},
 		{clashAt("[0-0 - 7-7]", 103500, 110000), l1.Spec{}, l1.Wormhole, true, 103424, 6576, "likely Wormhole"},
 		{clashAt("[0-0 - 7-7]", 50, 60), l1.Spec{}, l1.Wormhole, true, 0, 0, "likely Wormhole"},
-		{clashAt("[0-0 - 7-7]", 1572864, 1572865), l1.Spec{}, "", false, 0, 0, "beyond every L1 size"},
+		{clashAt("[0-0 - 7-7]", 1572864, 1572865), l1.Spec{}, l1.Quasar, true, 0, 0, "beyond the L1 of a Blackhole"},
+		{growTo(4_500_000, 4_194_304), l1.Spec{}, l1.Quasar, true, 0, 0, "max L1 size is that of Quasar"},
+		{growTo(4_500_000, 4_194_304), l1.QuasarBoard(), l1.Quasar, false, 0, 0, "L1"},
+		{clashAt("[0-0 - 7-7]", 4_194_304, 4_194_305), l1.Spec{}, "", false, 0, 0, "beyond every L1 size"},
 		{clashAt("[0-0 - 7-7]", 1, math.MaxInt64), l1.Spec{}, "", false, 0, 0, "beyond every L1 size"},
 	} {
 		e := explain(t, c.text, c.given)
@@ -116,7 +119,12 @@ func TestExplainAdvice(t *testing.T) {
 		{clashAt(wide, 1_400_000, 1_490_000), []string{"double buffering", "DRAM"}, nil},
 		{clashAt("[0-0 - 8-7]", 250_048, 300_032), []string{"1,322,816 bytes (1.3 MiB) a core if it is a Blackhole"}, nil},
 		{dfb(clashAt(one, 1_400_000, 1_490_000)), []string{"alias group", "more than one core", "lowest tensor"}, nil},
-		{clashAt(wide, 2_000_000, 3_000_000), []string{"the region must end at or below 2,000,000"}, []string{"above: from"}},
+		{clashAt(wide, 2_000_000, 3_000_000), []string{"the region must end at or below 2,000,000", "likely Quasar (the addresses lie beyond the L1 of a Blackhole", "2,194,304 bytes (2.1 MiB) a core"}, []string{"for bases of"}},
+		{clashAt(wide, 5_000_000, 6_000_000), []string{"the region must end at or below 5,000,000"}, []string{"above: from"}},
+		{clashAt(wide, 1_572_864-65_536, 1_550_000), []string{"likely: at most 64 KiB lie from the lowest L1 buffer to the end of L1", "use_l1_small_for_semaphores"}, []string{"on a Wormhole"}},
+		{clashAt(wide, 1_572_864-65_537, 1_550_000), nil, []string{"use_l1_small_for_semaphores"}},
+		{clashAt(wide, 1_499_136-65_536, 1_480_000), []string{"likely: on a Wormhole at most 64 KiB lie from the lowest L1 buffer", "use_l1_small_for_semaphores"}, nil},
+		{clashAt(wide, 1_499_136-65_537, 1_480_000), nil, []string{"use_l1_small_for_semaphores"}},
 	} {
 		e := explain(t, c.text, l1.Spec{})
 		for _, s := range c.says {

@@ -17,6 +17,8 @@ const (
 	ring = 69 << 10
 	// baseAlign is the alignment of DRAM on Blackhole, and twice that on Wormhole.
 	baseAlign = 64
+	// semaphores is the span at the top of L1 in which buffers are likely small ones of cached programs.
+	semaphores = 64 << 10
 	// maxLines is how many lines an explanation may take, the summary included.
 	maxLines = 13
 	// tile is the size of a tile of 32x32 numbers of 16 bits, the usual page.
@@ -52,7 +54,7 @@ func (r *MessageRow) facts(c chip) teller {
 			"aboveWormhole": wormhole.L1Size - n["limit"], "aboveBlackhole": blackhole.L1Size - n["limit"],
 			"outside": uint64(outside.Len()), "numCores": uint64(m.NumCores()), "lastIndex": uint64(wormhole.CBIndices - 1),
 			"pages": n["size"] / page, "rest": n["size"] % page, "lower-size": lower, "higher-size": lower + page,
-			"ringNeed": roundUp(max(r.Over, 1)), "ringSize": ring,
+			"ringOver": r.Over + 1, "ringNeed": m.ringNeed(cmp.Or(r.align, baseAlign)), "ringWormhole": m.ringNeed(wormhole.CBAlign), "ringSize": ring,
 			"least": least, "least-all": least * n["banks"], "largest": max(n["block"], n["window"]),
 		},
 		texts: map[string]string{
@@ -65,7 +67,9 @@ func (r *MessageRow) facts(c chip) teller {
 		holds: map[string]bool{
 			string(m.Kind): true, "has-region": m.hasRegion(), "retold": len(m.Missing) > 0, "cores": m.where() != "",
 			"one-core": m.NumCores() == 1, "dataflow": m.What == Dataflow, "type": m.What != "", "tensix": m.What == "TENSIX",
-			"given": c.given, "likely": c.likely, "based": c.based,
+			"given": c.given, "likely": c.likely, "any-chip": r.align == 0,
+			"small-spare": !r.on.Small || r.on.Spec.L1Small >= roundUp(r.Over), "no-small": r.on.Small && r.on.Spec.L1Small == 0,
+			"hybrid": r.on.Hybrid, "semaphores": 0 < above.high && above.high <= semaphores, "perhaps-semaphores": 0 < above.low && above.low <= semaphores, "based": c.based,
 			"beyond": max(n["limit"], n["end"]) > blackhole.L1Size, "wide": cols > most || rows > high,
 			"tiny": r.Over <= tiny, "huge": r.Over > blackhole.L1Size, "full": r.Region != 0 && room < full,
 			"near": r.Over <= region.low/20, "half": r.Over <= region.low/2, "most": r.Over > region.high/2,

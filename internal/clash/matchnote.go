@@ -25,6 +25,9 @@ func (r *MessageRow) Add(match Match) {
 	if !r.Damaged {
 		r.tell(r.changes(match.Margin), "change")
 	}
+	if match.Advice != "" {
+		r.Notes = slices.Insert(r.Notes, 0, Note{"try", "cbl1 check advises: " + match.Advice})
+	}
 	if match.Level != "" {
 		match.Buffers = match.ProgramRun.on(r.Message)
 		r.Match = &match
@@ -81,7 +84,7 @@ func (r ProgramRun) Place(event uint64, t json.Number) string {
 func (r ProgramRun) text() string {
 	text := cmp.Or(clip(r.Op), "a program") + ", " + r.Place(r.Event, r.T)
 	if r.Capture != "" {
-		text += " of " + clip(path.Base(r.Capture))
+		text += " of " + clipFile(r.Capture)
 	}
 	if r.Device != "" {
 		text += ", " + r.Device
@@ -158,5 +161,8 @@ func (m Match) tensors(best *ProgramRun) string {
 	return text
 }
 
-// clip shortens the names of functions that run: the innermost ones say most.
-func clip(s string) string { return shown.TailText(s, 80) }
+// clip shortens the names of functions that run, between the operation and the innermost ones.
+func clip(s string) string { return shown.Op(s, 80) }
+
+// clipFile shortens the name of a file.
+func clipFile(s string) string { return shown.TailText(path.Base(s), 80) }

@@ -1,16 +1,19 @@
 package clash
 
-import "encoding/json"
+import (
+	"cmp"
+	"encoding/json"
+)
 
-// ringNeed returns by how much the base of circular buffers must move up for a program to go
-// through the ring, 0 if the message does not say it. Releases refuse a program as large as the
-// ring, or larger.
-func (m Message) ringNeed() uint64 {
+// ringNeed returns by how much the base of circular buffers, which moves in steps of align, must move up for a
+// program to go through the ring; 0 if the message does not say it. The test is strict (offset < size in
+// finalize_program_offsets of program.cpp): a program of n bytes needs a ring of n + 1.
+func (m Message) ringNeed(align uint64) uint64 {
 	size, limit := m.Numbers["size"], m.Numbers["limit"]
 	if !m.has("size", "limit") || size < limit {
 		return 0
 	}
-	return roundUp(max(size-limit, 1))
+	return ceil(size-limit+1, align) * align
 }
 
 // smallNeed returns by how much L1_SMALL must grow, 0 if the message does not say it.
@@ -64,7 +67,7 @@ func (r *MessageRow) changes(margin *Margin) teller {
 	ofRing := m.Kind == KernelConfig && (m.What == "TENSIX" || m.What == "")
 	parameter, verb, wanted := "l1_small_size", "grow", m.smallNeed()
 	if ofRing {
-		parameter, verb, wanted = "worker_l1_size", "shrink", m.ringNeed()
+		parameter, verb, wanted = "worker_l1_size", "shrink", m.ringNeed(cmp.Or(r.align, baseAlign))
 	}
 	return teller{
 		message: m,

@@ -3,10 +3,10 @@ package clash
 import (
 	"encoding/json"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
 )
@@ -17,6 +17,7 @@ type Bank struct {
 	Moment bool       // it was like this after the event of Run, else at the end
 	Usable l1.Range   // where L1 buffers may lie
 	L1Size uint64     // where L1 ends; 0 = not known
+	Align  uint64     // of L1 buffers, which take whole steps of it; 0 = 1
 	// SmallAssumed: the capture does not say where L1_SMALL begins, and Usable ends with L1. A
 	// message that names the size of a bank does.
 	SmallAssumed bool
@@ -85,15 +86,10 @@ func newSpace(b Bank, says Message) *Space {
 	}
 	var taken []l1.Range
 	for _, y := range b.Laid {
-		taken = append(taken, y.at().Intersect(b.Usable))
+		taken = append(taken, y.at())
 	}
-	at := b.Usable.Start
 	var low, high, last l1.Range // the neighbours, and the block before
-	for _, r := range append(l1.Merge(taken), l1.Range{Start: b.Usable.End, End: b.Usable.End}) {
-		block := l1.Range{Start: at, End: r.Start}
-		if at = r.End; block.IsEmpty() {
-			continue
-		}
+	for _, block := range fit.FreeBlocks(b.Usable, b.Align, taken) {
 		out.Free += block.Len()
 		if block.Len() > out.Largest {
 			out.Largest, out.Start = block.Len(), block.Start
@@ -172,5 +168,5 @@ func captureName(r ProgramRun) string {
 	if r.Capture == "" {
 		return "the " + r.source()
 	}
-	return clip(path.Base(r.Capture))
+	return clipFile(r.Capture)
 }

@@ -30,16 +30,23 @@ likely|grow,forgot|the excess is the base address: sizes were summed from addres
 	that counts L1 from address 0
 |grow,fromZero|perhaps a budget that counts L1 from address 0: there the {region#byte} of the region would fit,
 	from base {base} they do not
+|clash,tiny,no-small|a few hundred bytes: small blocks leaked at the top of L1 push L1 buffers down (tt-metal #54876)
 |clash,tiny|a few hundred bytes: L1_SMALL set too large, or small blocks leaked at the top of L1 push L1 buffers
 	down (tt-metal #54876)
 |clash,full|L1 buffers leave only {room+} for {short}s, so that hardly any program can run
 |clash,near|a near miss: the op budgeted before an L1 buffer was allocated (tt-metal #46840), or its budget saw
 	only bank 0 (tt-metal #53538)
+likely|clash,semaphores|at most 64 KiB lie from the lowest L1 buffer to the end of L1: likely small buffers of cached
+	programs, such as semaphores, which stay as long as the program cache; use_l1_small_for_semaphores moves them to
+	L1_SMALL (tt-metal #42637)
+|clash,perhaps-semaphores|on a Wormhole at most 64 KiB lie from the lowest L1 buffer to the end of L1: likely small buffers
+	of cached programs, such as semaphores; use_l1_small_for_semaphores moves them to L1_SMALL (tt-metal #42637)
 likely|clash|if this program ran before, it was cached with its first plan, and L1 buffers that were allocated
 	later are in its way (tt-metal #53537)
 open|grow,lower|{lowerBase}; l1_small_size does not matter
-|clash,lower|{lowerSmall}; or {lowerBase}
-|clash,!huge|{lowerSmall}
+|clash,lower,small-spare|{lowerSmall}; or {lowerBase}
+|clash,lower|{lowerBase}
+|clash,!huge,small-spare|{lowerSmall}
 ||{none}
 try|service-clash|keep the program's core range off the service cores, or take {over+} off its {short}s there
 |clash,moveFirst|{move}
@@ -69,6 +76,8 @@ unknown|grow|which {short} is large, and holes between them (only the end counts
 	them does not help
 |service-clash|{short}s grow up from the base; these cores run a service that has taken L1 above, and no L1 buffer
 	is involved
+|hybrid|{short}s grow up from the base, L1 buffers down from the top: they meet. The run is in HYBRID mode: a buffer in
+	lockstep counts on all cores, one that was allocated per core on its own
 ||{short}s grow up from the base, L1 buffers down from the top: they meet. Normally one lowest address counts for
 	all cores, even where no L1 buffer lies
 @chip
@@ -92,6 +101,7 @@ unknown|grow|which {short} is large, and holes between them (only the end counts
 @none
 ||no parameter of open_device helps
 @move
+|tiny,!small-spare|free small L1 buffers that are left over from earlier steps
 |tiny|lower L1_SMALL by at least {over+}, or free small L1 buffers that are left over from earlier steps
 ||free {over+} a core below {end}: deallocate the lowest tensors before this op, move one to DRAM, or shard over
 	more cores
@@ -180,12 +190,16 @@ unknown|page|which CB and index; a capture has sizes, but no pages and no indice
 @kernel-config
 =|size?,limit?|too large for {ring}: {size+}, there are {limit+}
 ||a program is too large for {ring}
-numbers|size?,limit?|{needed}
+numbers|size?,limit?|a program of {size} needs a ring of one byte more; {limit} are there: {ringOver+} too little
 why||the ring holds kernel binaries, runtime arguments, semaphores and the configuration of CBs of each program,
 	not the data of CBs
 try||fewer or smaller kernels, fewer runtime arguments; profiling and watching make kernels larger
 open|!type|on TENSIX cores a smaller worker_l1_size, on others none; the text does not say which they are
+|ACTIVE_ETH|{none}: this ring has a fixed size, 26,624 bytes on Blackhole and 25,600 in older releases (the watcher
+	has TT_METAL_WATCHER_DISABLE_ETH for Ethernet cores)
 |!tensix|{none}: this ring has a fixed size (the watcher has TT_METAL_WATCHER_DISABLE_ETH for Ethernet cores)
+|size?,limit?,any-chip|worker_l1_size smaller by {ringNeed+} on Blackhole, {ringWormhole} on Wormhole: the base of CBs
+	moves up by as much, and the ring ends there. 0, the default, is the maximum less {ringSize}
 |size?,limit?|worker_l1_size smaller by {ringNeed+}: the base of CBs moves up by as much, and the ring ends there. 0,
 	the default, is the maximum less {ringSize}
 ||a smaller worker_l1_size: the base of CBs moves up, and the ring ends there
@@ -271,8 +285,8 @@ try|is:largest-free-block,!option,!dependencies|allocate what lives long first, 
 try|L1|move a tensor to DRAM
 open|option|open the device with {option}{atLeast}
 |DRAM|a smaller trace_region_size, if it is larger than the traces: it is taken from the banks of DRAM
-|L1,spare|l1_small_size smaller by at least {rounded+}, if L1_SMALL has so much to spare: tensors get it
-|L1,!is:bank-size|none for certain: a smaller l1_small_size gives tensors more, if L1_SMALL has bytes to spare, but
+|L1,spare,small-spare|l1_small_size smaller by at least {rounded+}, if L1_SMALL has so much to spare: tensors get it
+|L1,!is:bank-size,!no-small|none for certain: a smaller l1_small_size gives tensors more, if L1_SMALL has bytes to spare, but
 	it moves them all
 ||{none}
 unknown|in-l1|which buffers hold it, and what lies between free blocks: a capture has each as a node; {roomCommand}

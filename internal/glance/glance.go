@@ -14,6 +14,10 @@ type DeviceGlance interface {
 	// cores. Cost: O(1).
 	Overlap() uint64
 
+	// FullestIn returns the most tracked bytes that a core holds in a range of addresses, and the cores that
+	// hold as many: of the given cores, or of all if there are none. Cost: as Fullest.
+	FullestIn(within l1.Range, cores l1.CoreSet) (bytes uint64, on l1.CoreSet)
+
 	// LeastHeadroom returns the least Free of Fleet.Headroom over all registered programs on a core
 	// of the device. ok is false if no byte is registered. Cost: O(classes of cores) where all
 	// buffers lie above all programs.

@@ -12,7 +12,7 @@ import (
 type Options struct {
 	Base    uint64 // where CBs without address start; 0: by rule
 	Align   uint64 // to what their addresses are rounded; 0: by rule
-	Arch    string // wormhole, blackhole or grayskull; empty: by rule
+	Arch    string // wormhole, blackhole, grayskull or quasar; empty: by rule
 	L1Size  uint64 // 0: by rule
 	L1Small uint64 // size of the L1_SMALL area at the top
 	NoInfer bool   // operations from the program cache run nothing
@@ -55,6 +55,8 @@ func chooseLayout(h header, nodes []node, opts Options) (Layout, error) {
 			l.Arch = "grayskull"
 		case 0:
 			l.Arch = archByBase(nodes)
+		case 4194304:
+			l.Arch = "quasar"
 		}
 	}
 	switch l.Arch {
@@ -62,6 +64,8 @@ func chooseLayout(h header, nodes []node, opts Options) (Layout, error) {
 		l.Base, l.Align = 111616, 64
 	case "wormhole", "grayskull":
 		l.Base, l.Align = 103712, 32
+	case "quasar":
+		l.Align = 64 // its base is not known
 	default:
 		return l, fmt.Errorf("oracle: architecture %q", l.Arch)
 	}

@@ -112,9 +112,10 @@ type chip struct {
 	touched bool  // a buffer lay there
 	grid    *grid // nil: not checked
 
-	runs  []program // all that may have run there
-	held  []*alloc  // all placed L1 buffers that were ever there
-	align uint64    // of one more
+	runs   []program // all that may have run there
+	held   []*alloc  // all placed L1 buffers that were ever there
+	align  uint64    // of one more
+	hybrid bool      // a tensor on it was allocated per core
 
 	recorded, synthesised bool
 	spec                  memorySpec
@@ -252,10 +253,13 @@ func (p *player) prepare(nodes []node, head header) error {
 	p.spec = memorySpec{Layout: layout, size: p.opts.L1Size, small: p.opts.L1Small}
 	if p.spec.size == 0 {
 		if p.spec.size = head.l1Size; p.spec.size == 0 || p.opts.Arch != "" {
-			p.spec.size = map[string]uint64{"blackhole": 1572864, "wormhole": 1499136, "grayskull": 1048576}[layout.Arch]
+			p.spec.size = map[string]uint64{"blackhole": 1572864, "wormhole": 1499136, "grayskull": 1048576, "quasar": 4194304}[layout.Arch]
 		}
 	}
-	far := map[string]core{"blackhole": {12, 9}, "wormhole": {7, 9}, "grayskull": {11, 8}}[layout.Arch]
+	if layout.Arch == "quasar" && layout.Base == 0 {
+		p.spec.size = 0 // nothing is known above a base that is not
+	}
+	far := map[string]core{"blackhole": {12, 9}, "wormhole": {7, 9}, "grayskull": {11, 8}, "quasar": {7, 11}}[layout.Arch]
 	names := map[string]bool{}
 	see := func(cores []core) {
 		for _, c := range cores {
@@ -775,25 +779,25 @@ func (p *player) locate(a *alloc) {
 		a.end, a.placed = a.start+a.perCore, true
 		return
 	}
-	borders, on, low := []uint64{}, []*chip{}, p.spec.Base // where L1_SMALL begins, on the devices that have the buffer
+	borders, low := []uint64{}, p.spec.Base // where L1_SMALL begins, on the devices that have the buffer
 	for _, c := range p.chips {
 		if p.reaches(a.owner, c.name) {
-			borders, on, low = append(borders, c.spec.size-c.spec.small), append(on, c), max(low, c.spec.Base)
+			borders, low = append(borders, c.spec.size-c.spec.small), max(low, c.spec.Base)
 		}
 	}
 	high := slices.Min(borders)
 	if a.kind == "L1_SMALL" {
 		low, high = slices.Max(borders), p.spec.size
 	}
-	align := int64(p.align(on...))
-	for start := int64(high) - int64(a.perCore); start >= int64(low); start-- {
-		if start%align != 0 {
+	block := roundUp(a.perCore, p.align()) // the allocator gives whole steps
+	for start := int64(high) - int64(block); start >= int64(low); start-- {
+		if uint64(start)%p.align() != 0 {
 			continue
 		}
 		free := true
 		for _, b := range p.live {
 			shared := slices.ContainsFunc(p.chips, func(c *chip) bool { return p.reaches(a.owner, c.name) && p.reaches(b.owner, c.name) })
-			if shared && b.placed && b.start < uint64(start)+a.perCore && uint64(start) < b.end {
+			if shared && b.placed && b.start < uint64(start)+block && uint64(start) < b.end {
 				free = false
 			}
 		}
@@ -804,15 +808,8 @@ func (p *player) locate(a *alloc) {
 	}
 }
 
-// align returns the alignment of L1 buffers on chips. In HYBRID mode it is DRAM's.
-func (p *player) align(on ...*chip) uint64 {
-	for _, c := range on {
-		if slices.ContainsFunc(p.perCore, func(owner string) bool { return p.reaches(owner, c.name) }) {
-			return max(16, p.spec.Align)
-		}
-	}
-	return 16
-}
+// align returns the alignment of L1 buffers: that of DRAM, in every mode, if it is larger than that of pages.
+func (p *player) align() uint64 { return max(16, p.spec.Align) }
 
 func (p *player) deallocate(n node, name string) {
 	if len(n.connections) == 0 {
@@ -993,7 +990,8 @@ func (p *player) finish(nodes []node) (*L1Results, error) {
 		}
 		if rows[c.name] || len(rows) == 0 && c.touched && !slices.ContainsFunc(p.chips, onChip) {
 			p.out.Devices[c.name] = c.row
-			p.out.chips[c.name], c.align = c, p.align(c)
+			p.out.chips[c.name], c.align = c, p.align()
+			c.hybrid = slices.ContainsFunc(p.perCore, func(owner string) bool { return p.reaches(owner, c.name) })
 		}
 	}
 	p.hideRest(nodes)

@@ -62,8 +62,8 @@ func (c *chip) built(id int, group []*buffer) *stated.Program {
 }
 
 // Room returns the longest run of bytes, the highest of equals, that a buffer on some cores of a device (none: on
-// all of them) could have had throughout: beside all buffers and programs that were ever there. ok is false if
-// the device is not known.
+// all of them) could have had throughout: beside all buffers and programs that were ever there. It is in lockstep,
+// or per core on some cores of a device in HYBRID mode. ok is false if the device is not known.
 func (m *L1Results) Room(name string, cores l1.CoreRangeSet) (room l1.Range, ok bool) {
 	c := m.chips[name]
 	if c == nil {
@@ -78,10 +78,14 @@ func (m *L1Results) Room(name string, cores l1.CoreRangeSet) (room l1.Range, ok 
 			}
 		}
 	}
+	mode := model.Lockstep
+	if c.hybrid && cores.Len() > 0 {
+		mode = model.PerCore
+	}
 	if g := c.grid; g != nil && cores.Len() == 0 {
 		cores = setOf(rect{core{}, core{int(g.cols) - 1, int(g.rows) - 1}}.cores())
 	}
-	room, err := f.Room(cores, device())
+	room, err := f.Room(mode, cores, device())
 	if err != nil {
 		panic(err)
 	}

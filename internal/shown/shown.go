@@ -38,6 +38,17 @@ func TailText(s string, n int) string {
 	return Ellipsis + s
 }
 
+// Op returns the functions of s, joined by " > ", in about n bytes: the outermost one, which is the operation, and
+// the end. What lies between is cut.
+func Op(s string, n int) string {
+	first, _, _ := strings.Cut(s, " > ")
+	first = Clip(first, 4*n)
+	if len(s) <= n || len(first) == len(s) {
+		return first + s[min(len(first), len(s)):]
+	}
+	return first + TailText(s[len(first):], max(n-len(first), n/3, len(Ellipsis)))
+}
+
 // MaxName is the length in bytes to which names are kept. MaxOutput is their length in the JSON of
 // this module: a log may repeat one name for each of its lines. MaxPath is the length for nested
 // operations: the outer ones in MaxOutput, " > ", and the innermost.

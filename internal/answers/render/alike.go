@@ -88,8 +88,11 @@ func (o *overview) key(d *replay.Device) string {
 		return b.String()
 	}
 	l1 := *on
-	l1.ID, l1.Peak, l1.Dispatched = event.Opt[uint64]{}, nil, nil
+	l1.ID, l1.Peak, l1.Usable, l1.Dispatched = event.Opt[uint64]{}, nil, nil, nil
 	fmt.Fprintf(&b, "%+v %+v\n", l1, on.Dispatched)
+	if u := on.Usable; u != nil {
+		fmt.Fprintf(&b, "%d %d %q %v\n", u.Bytes, u.Tracked, u.Op, u.Cores)
+	}
 	if p := on.Peak; p != nil {
 		fmt.Fprintf(&b, "%d %q %v %v %d", p.Bytes, p.Op, p.Cores, p.Spike != nil, o.same.peak(p, func(p *replay.L1Peak) string {
 			return fmt.Sprintf("%d %v\n%s%s", p.WithKernels, p.Shared, appendResidents(nil, p.Residents), laidKey(p.Groups))

@@ -13,7 +13,7 @@ import (
 // writeAnswer writes the first line: the verdict, the file and the number that decides.
 func writeAnswer(page *page, r *replay.Result, j replay.Judgement, folds []deviceFold[replay.Device]) {
 	verdict := answerWords(j.Answer)
-	if r.Count(replay.CodeBeyondL1) > 0 {
+	if r.Count(replay.CodeBeyondL1) > 0 && (r.Checks.Failed == 0 || j.Answer == replay.DoesNotFit) {
 		verdict = "does not fit"
 	}
 	page.line("%s%s", head(verdict, r), decisive(r, folds))
@@ -35,7 +35,13 @@ func decisive(r *replay.Result, folds []deviceFold[replay.Device]) string {
 	var id event.Opt[uint64]
 	switch {
 	case row != nil && row.Peak.Bytes > 0:
-		id, text = row.ID, bytesText(r.SpecOf(row.ID), row.Peak.Bytes)
+		p := replay.UsablePeak{}
+		if row.Usable != nil {
+			p = *row.Usable
+		} else {
+			p.Tracked = row.Peak.Bytes // all of it lies in L1_SMALL
+		}
+		id, text = row.ID, areasText(r.SpecOf(row.ID), p.Bytes, p.Tracked)
 	case d != nil:
 		id, text = d.ID, bytesText(r.SpecOf(d.ID), d.Fullest.Bytes)+" registered"
 	default:
@@ -75,6 +81,15 @@ func bytesText(s replay.Spec, n uint64) string {
 		return fmt.Sprintf("%s of %s usable bytes (%s)", grouped(n), grouped(usable), percent(n, usable))
 	}
 	return fmt.Sprintf("%s of %s usable bytes (%s, %s)", grouped(n), grouped(usable), percent(n, usable), rounded(n))
+}
+
+// areasText is bytesText of the bytes below L1_SMALL, with those of L1_SMALL besides.
+func areasText(s replay.Spec, below, tracked uint64) string {
+	text := bytesText(s, below)
+	if small := min(tracked-below, s.L1Small); small > 0 {
+		text += fmt.Sprintf(", beside %s of %s in L1_SMALL", grouped(small), grouped(s.L1Small))
+	}
+	return text
 }
 
 // writeAtPeak writes what a core held when it held most, a row for each kind.

@@ -273,11 +273,14 @@ func (c check) writeOver(page *page) {
 		return
 	}
 	p := c.Over[0].On.Peak.Composed()
+	if p.At != c.Over[0].Counter || p.Core != c.Over[0].Core {
+		return // it held most at another moment, with L1_SMALL
+	}
 	writeResidents(page, fmt.Sprintf("what lay on core %s then, by address", p.Core), c.result, p.Residents, 0)
 }
 
 func (c check) overText(o replay.BudgetExcess) string {
-	return fmt.Sprintf("%s bytes on %s of %s at %s, %s above the budget of %s", grouped(o.Bytes), coresText(o.Cores),
+	return fmt.Sprintf("%s bytes on %s of %s at %s, %s above the budget of %s", grouped(o.Below), coresText(o.Cores),
 		deviceName(c.result, o.Device), c.result.Where(o.Counter, o.T), grouped(o.Over), budgetText(*c.Terms.Budget, c.result.Spec.UsableBytes()))
 }
 

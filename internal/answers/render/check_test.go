@@ -148,7 +148,7 @@ func TestCheckGolden(t *testing.T) {
 		}},
 		{"budget", l1.P150b(), "80%", replay.DoesNotFit, func(s *scene) {
 			s.run(20, matmul, circular(grid, 1<<20))
-			s.result.L1 = []replay.DeviceL1{{ID: known(0), Kind: replay.KindChip, Peak: peakOf(matmul)}}
+			s.result.L1 = []replay.DeviceL1{{ID: known(0), Kind: replay.KindChip, Peak: peakOf(matmul), Usable: usableOf(matmul)}}
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -192,6 +192,12 @@ func requireScreen(t *testing.T, text string) {
 	}
 }
 
+// usableOf is the peak of peakOf, all of it below L1_SMALL.
+func usableOf(op replay.Name) *replay.UsablePeak {
+	cores := l1.MustParseCoreRangeSet(grid).Cores()
+	return &replay.UsablePeak{Bytes: 1_253_376, Tracked: 1_253_376, At: 24, Op: op, Cores: cores, Count: cores.Len()}
+}
+
 // peakOf is a peak with a program, a buffer that shares bytes with it, and a spike.
 func peakOf(op replay.Name) *replay.L1Peak {
 	cores := l1.MustParseCoreRangeSet(grid).Cores()
@@ -200,7 +206,7 @@ func peakOf(op replay.Name) *replay.L1Peak {
 	}
 	older, newer := info(3), info(9)
 	return &replay.L1Peak{
-		Bytes: 1_253_376, WithKernels: 1_253_376 + 111_616, At: 24, Op: op, Core: l1.Core{}, Cores: cores,
+		Bytes: 1_253_376, Below: 1_253_376, WithKernels: 1_253_376 + 111_616, At: 24, Op: op, Core: l1.Core{}, Cores: cores,
 		Kinds:  map[fit.Kind]uint64{fit.KindCB: 1_048_576, fit.KindL1: 400_000},
 		Shared: []device.Sharing{{Kinds: []fit.Kind{fit.KindCB, fit.KindL1}, Bytes: 195_200}},
 		Residents: []replay.L1Resident{

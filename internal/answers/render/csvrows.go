@@ -55,7 +55,7 @@ func peakFigures(known map[replay.Composition]*replay.L1Peak, p *replay.L1Peak) 
 	}
 	return &replay.L1Peak{
 		Bytes: p.Bytes, At: p.At, T: p.T, Op: p.Op, Core: p.Core, Cores: p.Cores, Spike: p.Spike,
-		WithKernels: like.WithKernels, Top: like.Top, Largest: like.Largest,
+		Below: like.Below, WithKernels: like.WithKernels, Top: like.Top, Largest: like.Largest,
 	}
 }
 

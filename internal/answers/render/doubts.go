@@ -23,11 +23,16 @@ func doubts(r *replay.Result) (out []string) {
 	case r.Nodes == 0:
 	case r.Spec.Arch == "":
 		out = append(out, "chip not named: no percentages (--arch)")
+	case r.Spec.L1Size == 0 && r.Spec.Arch == l1.Quasar && r.Spec.CBBase == 0:
+		out = append(out, "base of a quasar not known: no percentages (--base)")
 	case r.Spec.L1Size == 0:
 		what := fmt.Sprintf("base %s does not lie in that of a %s (--base)", grouped(r.Spec.CBBase), r.Spec.Arch)
 		out = append(out, "size of L1 not known: "+what)
 	case r.Spec.ArchFrom == event.FromAssumed:
 		out = append(out, assumed(r))
+	}
+	if r.Spec.Arch == l1.Quasar && r.Spec.BaseFrom != event.FromOption {
+		out = append(out, fmt.Sprintf("alignment of %d assumed (--set align=)", r.Spec.CBAlign))
 	}
 	out = append(out, below(r)...)
 	if r.Placed {

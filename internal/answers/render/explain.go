@@ -75,6 +75,9 @@ func writeMessages(p *page, messages []clash.MessageRow) (common []note) {
 		seen[key] = m.Line
 		words := shown.Visible(fmt.Sprintf("line %d: %s", m.Line, m.Text))
 		p.blocks = append(p.blocks, block{apart: len(messages) > 1, lines: []string{words}})
+		slices.SortStableFunc(own, func(a, b note) int { // advice comes first
+			return map[bool]int{true: -1, false: 0}[a.label == "try"] - map[bool]int{true: -1, false: 0}[b.label == "try"]
+		})
 		p.note(own...)
 		if m.Match != nil && m.Match.Level != clash.MatchNone {
 			writeMeeting(p, m)
@@ -121,7 +124,7 @@ func writeMeeting(p *page, m clash.MessageRow) {
 		if x.T != "" {
 			at = ", t " + x.T.String()
 		}
-		whose := func(n int) string { return shown.TailText(x.Op, n) + " (" + m.Match.Place(x.Event, "") + at + ")" }
+		whose := func(n int) string { return shown.Op(x.Op, n) + " (" + m.Match.Place(x.Event, "") + at + ")" }
 		t.named(whose, "->", bytes, x.Address, end, what)
 	}
 	if len(t.rows) > 1 {

@@ -86,7 +86,7 @@ func mapAnswer(r *replay.Result, at event.Opt[uint64], differ bool) string {
 	var most replay.LaidGroup
 	for d := range unlike(r, at) {
 		for _, g := range d.Mapped(at) {
-			if g.Bytes > most.Bytes && r.Only.HasCores(g.Cores) {
+			if (best == nil || g.Below > most.Below) && r.Only.HasCores(g.Cores) {
 				best, most = d, g
 			}
 		}
@@ -94,7 +94,7 @@ func mapAnswer(r *replay.Result, at event.Opt[uint64], differ bool) string {
 	if best == nil {
 		return "nothing is known to have been in L1" + momentOf(r, nil, at)
 	}
-	text := bytesText(r.SpecOf(best.ID), most.Bytes) + " on " + subject(r)
+	text := areasText(r.SpecOf(best.ID), most.Below, most.Bytes) + " on " + subject(r)
 	if differ {
 		text += " of " + deviceName(r, best.ID)
 	}
@@ -164,7 +164,7 @@ func pictured(r *replay.Result, f laidFold, at event.Opt[uint64]) string {
 func grid(r *replay.Result, f laidFold, at event.Opt[uint64]) draw.ShadedGrid {
 	g := draw.ShadedGrid{Name: pictured(r, f, at), Cols: f.first.Cols, Rows: f.first.Rows, Full: r.SpecOf(f.first.ID).UsableBytes(), FullIs: "usable L1"}
 	for _, one := range f.first.Mapped(at) {
-		g.Shades = append(g.Shades, draw.Shade{Cores: one.Cores, Bytes: one.Bytes})
+		g.Shades = append(g.Shades, draw.Shade{Cores: one.Cores, Bytes: one.Below})
 	}
 	return g
 }

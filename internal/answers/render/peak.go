@@ -60,15 +60,24 @@ func fullestL1(r *replay.Result) (best *replay.DeviceL1) {
 	return best
 }
 
+// usableNotes say where more of usable L1 was held than at a peak.
+func usableNotes(r *replay.Result, row *replay.DeviceL1, p *replay.L1Peak) []note {
+	u := row.Usable
+	if u == nil || u.Bytes <= p.Below {
+		return nil
+	}
+	return []note{{"usable", fmt.Sprintf("at most %s, at another moment: %s", bytesText(r.SpecOf(row.ID), u.Bytes), whose(r, caller(u.Op), u.At, u.T, 40))}}
+}
+
 func writePeak(page *page, r *replay.Result, row *replay.DeviceL1) {
 	p := row.Peak.Composed()
-	text := bytesText(r.SpecOf(row.ID), p.Bytes) + " on " + subject(r)
+	text := areasText(r.SpecOf(row.ID), p.Below, p.Bytes) + " on " + subject(r)
 	if len(r.L1) > 1 {
 		text += " of " + deviceName(r, row.ID)
 	}
 	page.line("%s%s%s", head("peak", r), text, doubtful(r))
 	writeResidents(page, atPeak(r, row), r, p.Residents, 0)
-	notes := slices.Concat(composition(r, row.ID, p), untoldNotes(r))
+	notes := slices.Concat(composition(r, row.ID, p), usableNotes(r, row, p), untoldNotes(r))
 	if most := mostRegistered(r); most != nil {
 		notes = append(notes, note{"apart", fmt.Sprintf("%s CB bytes registered at once on a core of %s; %s", grouped(most.CorePeak), deviceName(r, most.ID), nothingRan(r))})
 		notes = append(notes, boundNotes(r)...)

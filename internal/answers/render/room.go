@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
@@ -16,7 +17,7 @@ func Room(r *replay.Result, doc replay.RoomDocument) Output {
 	m := room{check{replay.Judgement{Answer: doc.Answer, Untold: doc.Untold, Accepted: doc.Accepted}, r}, doc}
 	d := Output{json: func(w io.Writer) error { return writeJSON(w, doc) }, file: r.File}
 	d.page.line("%s  %s%s  %s%s", m.word(), shown.End(r.File, 60), m.only()+m.accepted(), m.answer(), doubtful(r))
-	d.page.note(slices.Concat(m.reasons("because", m.Untold), m.tensor(), m.limits(), m.unfit())...)
+	d.page.note(slices.Concat(m.reasons("because", m.Untold), m.tensor(), m.mode(), m.limits(), m.unfit())...)
 	m.writeGroups(&d.page)
 	m.writeTight(&d.page)
 	d.page.apart(append(m.remarks(), doubtNotes(append(doubts(r), small(r)...))...))
@@ -94,6 +95,17 @@ func (m room) tensor() []note {
 	return []note{{"tensor", text}}
 }
 
+// mode says how a buffer on some cores gets its address.
+func (m room) mode() []note {
+	switch {
+	case !m.doc.Sharded.OK:
+		return nil
+	case m.doc.Mode == fit.PerCore:
+		return []note{{"mode", "per core: the run is in HYBRID mode; the least room of these cores counts"}}
+	}
+	return []note{{"mode", "lockstep: the buffer takes its address on all cores; per core needs HYBRID mode"}}
+}
+
 // limits says who keeps the room from being larger, and since when.
 func (m room) limits() []note {
 	all := m.doc.All
@@ -163,12 +175,16 @@ const maxRooms = 12
 // writeGroups writes the room on each group of cores alone, equal devices folded.
 func (m room) writeGroups(page *page) {
 	name := func(d *replay.DeviceRoom) named { return named{d.Device, d.Kind, d.Chips} }
-	folds := foldDevices(m.doc.Devices, name, func(d *replay.DeviceRoom) string { return fmt.Sprint(d.Room, d.Groups) })
+	folds := foldDevices(m.doc.Devices, name, func(d *replay.DeviceRoom) string { return fmt.Sprint(d.Room, d.Mode, d.Groups) })
 	for _, f := range folds {
 		if len(folds) == 1 && len(f.first.Groups) <= 1 {
 			return // the first line says it
 		}
-		page.table(fmt.Sprintf("room on %s, for a buffer on some cores alone", f.where()), m.table(f.first.Groups))
+		how := "in lockstep"
+		if f.first.Mode == fit.PerCore {
+			how = "allocated per core"
+		}
+		page.table(fmt.Sprintf("room on %s, for a buffer on some cores alone, %s", f.where(), how), m.table(f.first.Groups))
 	}
 }
 

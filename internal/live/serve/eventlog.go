@@ -121,6 +121,8 @@ func archNumber(a l1.Arch) uint32 {
 		return 2
 	case l1.Blackhole:
 		return 3
+	case l1.Quasar:
+		return 4
 	}
 	return 0
 }

@@ -85,7 +85,7 @@ func (s *Server) row(id int32) replay.LiveDevice {
 	t := s.ledger.Totals(id)
 	row.Bound, row.Incomplete, row.Programs, row.Sum = true, s.incomplete(id), &t.CBs, &t.CB
 	row.SetBuffers(t.BufferTotals)
-	row.Dispatched, row.Tracked, row.TrackedCore = nil, nil, nil
+	row.Dispatched, row.Tracked, row.TrackedCore, row.Below = nil, nil, nil, nil
 	row.Peak = &replay.LivePeak{Registered: row.Peak.Registered, Core: row.Peak.Core}
 	if known, declared := s.known[id]; declared {
 		watch.SetDRAM(&row, known.DRAM)

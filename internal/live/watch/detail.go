@@ -10,6 +10,7 @@ import (
 	"github.com/cbl1/cbl1/internal/pictures/draw"
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/replay"
 )
 
 // A Detail holds the contents of the cores of one device, and of its fullest core.
@@ -33,6 +34,7 @@ type Detail struct {
 type Group struct {
 	Cores string `json:"cores"`
 	Bytes uint64 `json:"tracked_bytes"`
+	Below uint64 `json:"below_l1_small_bytes"` // of them, those in usable L1
 }
 
 // A Block is one thing on the fullest core.
@@ -62,7 +64,7 @@ func DetailOf(d device.Device) *Detail {
 		if len(out.Groups) == maxDetail {
 			out.Left++
 		} else {
-			out.Groups = append(out.Groups, Group{g.Cores.Ranges().String(), g.Usage.Tracked})
+			out.Groups = append(out.Groups, Group{g.Cores.Ranges().String(), g.Usage.Tracked, replay.BelowSmall(g, s)})
 		}
 		if g.Usage.Tracked > most.Usage.Tracked || most.Cores.IsEmpty() {
 			most = g
@@ -100,7 +102,7 @@ func (d *Detail) grid(style draw.Style) []string {
 	g := draw.ShadedGrid{Name: name, Cols: min(max(d.Cols, 0), 256), Rows: min(max(d.Rows, 0), 256), Full: d.Usable, FullIs: "usable L1"}
 	for _, group := range d.Groups {
 		if set, err := l1.ParseCoreRangeSet(group.Cores); err == nil {
-			g.Shades = append(g.Shades, draw.Shade{Cores: set.Cores(), Bytes: group.Bytes})
+			g.Shades = append(g.Shades, draw.Shade{Cores: set.Cores(), Bytes: group.Below})
 		}
 	}
 	var b bytes.Buffer

@@ -1,17 +1,19 @@
 package watch
 
 import (
+	"cmp"
 	"math/bits"
 
 	"github.com/cbl1/cbl1/replay"
 )
 
 // Fullness returns the share of usable L1 in use: on the fullest core or, if cores are unknown, by
-// the CBs of all cores. what names the figure; of is 0 if the size of L1 is unknown.
+// the CBs of all cores. L1_SMALL is no part of it. what names the figure; of is 0 if the size of L1 is unknown.
 func Fullness(d *replay.LiveDevice) (bytes, of uint64, what string) {
+	held := cmp.Or(d.Below, d.TrackedCore)
 	switch {
-	case d.TrackedCore != nil && (d.Core == nil || *d.TrackedCore >= *d.Core) && *d.TrackedCore > 0:
-		return *d.TrackedCore, d.Usable, "tracked on the fullest core"
+	case held != nil && (d.Core == nil || *held >= *d.Core) && *held > 0:
+		return *held, d.Usable, "tracked on the fullest core"
 	case d.Core != nil:
 		return *d.Core, d.Usable, "registered CBs on the fullest core"
 	case d.Registered != nil:

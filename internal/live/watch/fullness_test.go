@@ -19,6 +19,7 @@ func TestFullness(t *testing.T) {
 		{replay.LiveDevice{}, 0, 0, ""},
 		{replay.LiveDevice{Usable: 10, Core: n(3), TrackedCore: n(2)}, 3, 10, "registered CBs on the fullest core"},
 		{replay.LiveDevice{Usable: 10, Core: n(3), TrackedCore: n(4)}, 4, 10, "tracked on the fullest core"},
+		{replay.LiveDevice{Usable: 10, Core: n(3), TrackedCore: n(14), Below: n(10)}, 10, 10, "tracked on the fullest core"},
 		{replay.LiveDevice{Usable: 10, Cores: 2, Registered: n(15)}, 15, 20, "registered CBs"},
 		{replay.LiveDevice{Dispatched: n(15)}, 15, 0, "resident CBs"},
 	} {

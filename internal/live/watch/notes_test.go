@@ -283,8 +283,8 @@ func TestDetailOf(t *testing.T) {
 	want := &watch.Detail{
 		Device: 6, Basis: "registered", Cols: 8, Rows: 8, Base: spec.CBBase, End: spec.L1Size, Usable: spec.UsableBytes(), Core: "2-1", Alike: 1,
 		Groups: []watch.Group{
-			{Cores: "{[0-0 - 7-0], [0-1 - 1-1], [0-2 - 7-4], [0-5 - 4-5], [0-6 - 7-7], [4-1 - 7-1], [6-5 - 7-5]}", Bytes: 8},
-			{Cores: "{[2-1 - 3-1]}", Bytes: 72}, {Cores: "{[5-5 - 5-5]}", Bytes: 72},
+			{Cores: "{[0-0 - 7-0], [0-1 - 1-1], [0-2 - 7-4], [0-5 - 4-5], [0-6 - 7-7], [4-1 - 7-1], [6-5 - 7-5]}", Bytes: 8, Below: 8},
+			{Cores: "{[2-1 - 3-1]}", Bytes: 72, Below: 72}, {Cores: "{[5-5 - 5-5]}", Bytes: 72, Below: 72},
 		},
 		Blocks: []watch.Block{
 			{Start: spec.CBBase, End: spec.CBBase + 32, Name: "scratchpad 1, matmul", CB: true}, {Start: spec.CBBase, End: spec.CBBase + 64, Name: "CB 0, matmul", CB: true},

@@ -254,7 +254,14 @@ func (m *Model) breakdown() []Line {
 	if d.Core != nil || d.TrackedCore != nil {
 		out = append(out, Line{Text: "  bytes on the fullest core"})
 		add("CBs, registered", d.Core, core, d.Usable)
-		add("tracked: all but kernels", d.TrackedCore, peak.TrackedCore, d.Usable)
+		whole := d.Usable
+		if d.Below != nil && d.TrackedCore != nil && *d.Below != *d.TrackedCore {
+			whole = 0 // some of it lies in L1_SMALL
+		}
+		add("tracked: all but kernels", d.TrackedCore, peak.TrackedCore, whole)
+		if whole != d.Usable {
+			add("of them below L1_SMALL", d.Below, nil, d.Usable)
+		}
 	}
 	size := uint64(0)
 	if d.DRAMSize != nil {

@@ -58,7 +58,7 @@ func pictured() watch.Snapshot {
 	s := at(1, 600)
 	s.Detail = &watch.Detail{
 		Basis: "registered", Cols: 3, Rows: 1, Base: 100, End: 1_100, Usable: 1_000, Core: "0-0", Alike: 1, Left: 1,
-		Groups: []watch.Group{{Cores: "{[0-0 - 0-0]}", Bytes: 600}, {Cores: "{[1-0 - 1-0]}", Bytes: 100}},
+		Groups: []watch.Group{{Cores: "{[0-0 - 0-0]}", Bytes: 700, Below: 600}, {Cores: "{[1-0 - 1-0]}", Bytes: 100, Below: 100}},
 		Blocks: []watch.Block{{Start: 100, End: 400, Name: "CB 0, matmul", CB: true}, {Start: 800, End: 1_100, Name: "L1 buffer a"}},
 	}
 	return s

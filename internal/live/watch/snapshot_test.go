@@ -44,7 +44,7 @@ func TestFleet(t *testing.T) {
 	two := 2
 	require.Equal(t, replay.LiveDevice{
 		Device: 3, Board: "n150", Cores: 64, Usable: l1.N150().Usable().Len(), Registered: n(4 * 4096), Core: n(4096), Dispatched: n(4 * 4096), Tracked: n(4 * 4096),
-		TrackedCore: n(4096), Headroom: n(l1.N150().Usable().End - base - 4096), Logical: n(4*4096 + 1024), Programs: &two, DRAM: 77, L1: 78, L1Small: 79, Trace: 80, Kernels: n(81), DRAMSize: n(12 << 30),
+		TrackedCore: n(4096), Below: n(4096), Headroom: n(l1.N150().Usable().End - base - 4096), Logical: n(4*4096 + 1024), Programs: &two, DRAM: 77, L1: 78, L1Small: 79, Trace: 80, Kernels: n(81), DRAMSize: n(12 << 30),
 		Peak: &replay.LivePeak{Registered: n(4 * 4096), Core: 4096, Dispatched: n(4 * 4096), Tracked: n(4 * 4096), TrackedCore: n(4096)},
 	}, d)
 }

@@ -114,10 +114,14 @@ const capital = (s) => s.slice(0, 1).toUpperCase() + s.slice(1);
 const nodeWord = (c) => (c.log ? "event" : "node");
 const at = (c, row) => nodeWord(c) + " " + row.counter + (row.t === undefined ? "" : " (t\u00a0" + row.t + ")");
 
+// Bytes of a peak or of a group of cores in usable L1, and in L1_SMALL beside it.
+const below = (p) => p.below_l1_small_bytes;
+const beside = (p) => { const small = Number(p.tracked_bytes) - Number(below(p)); return small ? num(small) + " bytes in L1_SMALL besides" : ""; };
+
 // The figures.
 function fullest(c) {
   let best = null;
-  c.alike.forEach((a, i) => { const p = a.l1 && a.l1.core_peak; if (p && (!best || p.tracked_bytes > best.peak.tracked_bytes)) best = { peak: p, on: a, i }; });
+  c.alike.forEach((a, i) => { const p = a.l1 && a.l1.core_peak; if (p && (!best || below(p) > below(best.peak))) best = { peak: p, on: a, i }; });
   return best;
 }
 function tile(label, bytes, whole, ...subs) {
@@ -132,7 +136,7 @@ function tiles(c) {
   const count = c.alike.reduce((n, a) => n + a.ids.length, 0);
   const programs = c.alike.reduce((n, a) => Math.max(n, a.figures ? a.figures.programs : 0), 0);
   return h("dl", { class: "tiles" },
-    top && tile("A core held at most", top.peak.tracked_bytes, whole, ["core ", top.peak.core, " of ", top.on.label, ", ", at(c, top.peak)], "CBs and L1 buffers, each byte once; no kernels"),
+    top && tile("A core held at most", below(top.peak), whole, ["core ", top.peak.core, " of ", top.on.label, ", ", at(c, top.peak)], "CBs and L1 buffers, each byte once; no kernels", beside(top.peak)),
     f && tile("CBs registered on the fullest core", f.bytes, whole, ["most of it: ", name(f.program.op || "not named", 60)], "all programs, as the program cache keeps them"),
     t && tile(Number(c.check.runs_failed) ? "Least room above the CBs of a program that fits" : "Least room above the CBs of a program", t.headroom.free_bytes, whole, ["of ", name(t.program.op || "not named", 60)], "up to the lowest L1 buffer or the end of L1"),
     h("div", { class: "tile" }, h("dt", {}, "Programs"), h("dd", {}, h("div", { class: "big" }, num(programs), h("span", { class: "unit" }, count > 1 ? " on each device at most" : "")),
@@ -272,7 +276,7 @@ function gridOf(a, groups = laid(a)) {
       }
     }
   };
-  for (const p of groups) each(p.cores, (o) => { o.tracked = p.tracked_bytes; o.group = p; });
+  for (const p of groups) each(p.cores, (o) => { o.tracked = below(p); o.group = p; });
   for (const p of a.figures ? a.figures.core_groups : []) each(p.cores, (o) => { o.registered = p.registered_bytes; o.alive = p.core_peak_bytes; o.figures = p; });
   const out = { cells, cols, rows };
   grids.set(groups, out);
@@ -323,13 +327,13 @@ const meshesOf = (c) => c.mesh_layouts.filter((m) => m.rows * m.cols > 1 && m.ro
 function meshes(c) {
   const on = new Map();
   c.alike.forEach((a, i) => a.ids.forEach((id) => { if (id !== null) on.set(Number(id), i); }));
-  const most = Math.max(...c.alike.map((a) => Number((a.l1 && a.l1.core_peak && a.l1.core_peak.tracked_bytes) || 0)));
+  const most = Math.max(...c.alike.map((a) => Number((a.l1 && a.l1.core_peak && below(a.l1.core_peak)) || 0)));
   return meshesOf(c).map((m) => {
     const box = h("div", { class: "mesh", role: "group", "aria-label": `mesh of ${m.rows} rows and ${m.cols} columns of devices`, css: { "grid-template-columns": `repeat(${m.cols}, minmax(0, 2.4rem))` } });
     for (let k = 0; k < m.rows * m.cols; k++) {
       const id = Number(m.first) + k, i = on.get(id), p = i === undefined ? null : c.alike[i].l1 && c.alike[i].l1.core_peak;
-      const b = h("button", { type: "button", title: `device ${id}: ${p ? num(p.tracked_bytes) + " bytes on its fullest core at the peak" : "nothing known"}`, "aria-pressed": String(i === state.alike), disabled: i === undefined, onclick: () => pickDevice(i) }, String(id));
-      shade(b, p ? p.tracked_bytes : 0, most);
+      const b = h("button", { type: "button", title: `device ${id}: ${p ? num(below(p)) + " bytes on its fullest core at the peak" : "nothing known"}`, "aria-pressed": String(i === state.alike), disabled: i === undefined, onclick: () => pickDevice(i) }, String(id));
+      shade(b, p ? below(p) : 0, most);
       box.append(b);
     }
     return box;
@@ -339,13 +343,13 @@ function folds(c) {
   const drawn = (a) => a.ids.some((id) => meshesOf(c).some((m) => id !== null && Number(id) >= Number(m.first) && Number(id) < Number(m.first) + m.rows * m.cols));
   if (c.alike.length < 2 || c.alike.every(drawn)) return null; // each device is there once
   return h("div", { class: "folds", role: "group", "aria-label": "devices; equal ones are one choice" }, c.alike.map((a, i) => !drawn(a) && h("button", { type: "button", "aria-pressed": String(i === state.alike), onclick: () => pickDevice(i) },
-    a.label, h("small", {}, a.l1 && a.l1.core_peak ? "peak " + num(a.l1.core_peak.tracked_bytes) + (usable(c, a) ? ", " + percent(a.l1.core_peak.tracked_bytes, usable(c, a)) + " of usable L1" : "") : "nothing known"))));
+    a.label, h("small", {}, a.l1 && a.l1.core_peak ? "peak " + num(below(a.l1.core_peak)) + (usable(c, a) ? ", " + percent(below(a.l1.core_peak), usable(c, a)) + " of usable L1" : "") : "nothing known"))));
 }
 function cores() {
   const c = capture(), a = device();
   if (!a) return h("section", { id: "cores", hidden: true });
   if (!state.core || !gridOf(a).cells.has(state.core)) state.core = state.core || (a.l1 && a.l1.core_peak && a.l1.core_peak.core) || null;
-  const most = a.l1 && a.l1.core_peak ? ` A core held at most ${num(a.l1.core_peak.tracked_bytes)} bytes${usable(c, a) ? ", " + percent(a.l1.core_peak.tracked_bytes, usable(c, a)) + " of usable L1" : ""}.` : "";
+  const most = a.l1 && a.l1.core_peak ? ` A core held at most ${num(below(a.l1.core_peak))} bytes${usable(c, a) ? ", " + percent(below(a.l1.core_peak), usable(c, a)) + " of usable L1" : ""}${beside(a.l1.core_peak) && ", " + beside(a.l1.core_peak)}.` : "";
   const equal = a.ids.length > 1 ? `${capital(a.label)}: ${num(a.ids.length)} devices that are equal but for their nodes.` : capital(a.label) + ".";
   const parts = () => {
     const o = gridOf(a).cells.get(state.core), right = h("div", { class: "card" }), when = momentOf(c, a);
