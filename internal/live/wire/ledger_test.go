@@ -66,6 +66,9 @@ func (w *world) apply(t require.TestingT, o wire.Client, r wire.Record) wire.Eff
 	}
 	w.model.apply(o, r)
 	w.effect(t, &e)
+	if e.What != wire.Refused && e.What != wire.Asked {
+		require.Equal(t, w.model.total(r), e.Total, "the total of its line")
+	}
 	return e
 }
 

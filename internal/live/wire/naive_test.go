@@ -183,6 +183,18 @@ func (n *naive) totals(device int32) (t wire.Sums) {
 	return t
 }
 
+// total returns the sum that the line of a record has.
+func (n *naive) total(r wire.Record) uint64 {
+	t := n.totals(r.Device)
+	switch r.Type {
+	case wire.TypeCBAlloc, wire.TypeCBFree:
+		return t.CB
+	case wire.TypeKernelLoad, wire.TypeKernelUnload:
+		return t.Kernels
+	}
+	return t.DRAM + t.L1 + t.System + t.L1Small + t.Trace
+}
+
 // union returns the bytes of a core on which every CB of a device lies.
 func (n *naive) union(device int32) (bytes uint64) {
 	taken := map[uint64]bool{}
