@@ -294,10 +294,6 @@ const (
 	CodeEveryCore          Code = "every-core"          // records that name no cores: CBs count as if each were on every core
 	CodeClientLost         Code = "client-lost"         // a client of a server was closed: what it says from then on is not known
 	CodeNotRecorded        Code = "not-recorded"        // events before this log are in none: the server could not write them
-	CodeNoAddresses        Code = "no-addresses"        // a server's lines name no addresses of CBs: each counts as if it lay alone
-	CodeRounded            Code = "rounded"             // a line of a server has only six digits of a size
-	CodeOtherLines         Code = "other-lines"         // lines between those of a server
-	CodeLinesMissing       Code = "lines-missing"       // a server's lines count something that they do not show
 	CodeDanglingConnection Code = "dangling-connection" // a connection to a node that does not exist
 )
 

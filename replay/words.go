@@ -100,10 +100,6 @@ func serverWords() []words {
 			"the disk was full, or failed: programs that did not fit then are not recorded"},
 		{CodeEveryCore, "log of records that name no cores", "logs of records that name no cores",
 			"each CB counts as if it were on every core: figures of CBs are a bound"},
-		{CodeNoAddresses, "log without addresses of CBs", "logs without addresses of CBs",
-			"each CB counts as if it lay alone on its core, so that a core has at most the sum"},
-		{CodeLinesMissing, "line tells of something that the lines do not show", "lines tell of something that the lines do not show",
-			"the true figures are others: totals, references or frees do not agree with what came before, or the server took no notice of a record"},
 	}
 }
 
@@ -137,8 +133,6 @@ func mildWords() []words {
 			"no effect on CBs"},
 		{CodeFreeAgain, "free of a buffer that was freed already", "frees of buffers that were freed already",
 			"no effect"},
-		{CodeRounded, "size has six digits", "sizes have six digits", "the roundest number that is printed so was taken"},
-		{CodeOtherLines, "line is none of an allocation server", "lines are none of an allocation server", "skipped"},
 		{CodeDuplicateKey, "key comes twice", "keys come twice", "the values are equal: no effect"},
 		{CodeDanglingConnection, "connection to a missing node", "connections to missing nodes",
 			"the capture may be cut; no figure depends on it"},

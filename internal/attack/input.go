@@ -89,7 +89,6 @@ func Families() []Family {
 		{"square", Squares(), squares},
 		{"capture", Captures(), []string{"report"}},
 		{"windows", Windows(), []string{"report"}},
-		{"lines", Lines(), []string{"report"}},
 		{"database", Databases(), []string{"report"}},
 	}
 }

@@ -167,8 +167,8 @@ func TestHidden(t *testing.T) {
 		}
 		return out
 	}
-	require.Equal(t, []string{"eval/0 at most: false, incomplete: false", "eval/1 at most: false, incomplete: false"}, rows(`{"event":"anomaly","code":"rounded","count":1}`))
-	require.Equal(t, []string{"eval/0 at most: true, incomplete: false", "eval/1 at most: true, incomplete: false"}, rows(bound, `{"event":"anomaly","code":"rounded","count":1}`))
+	require.Equal(t, []string{"eval/0 at most: false, incomplete: false", "eval/1 at most: false, incomplete: false"}, rows(`{"event":"anomaly","code":"overlap","count":1}`))
+	require.Equal(t, []string{"eval/0 at most: true, incomplete: false", "eval/1 at most: true, incomplete: false"}, rows(bound, `{"event":"anomaly","code":"overlap","count":1}`))
 	require.Equal(t, []string{"eval/0 at most: false, incomplete: false", "eval/1 at most: false, incomplete: true"}, rows(`{"event":"hidden","code":"x","count":1,"devices":[1]}`))
 	require.Equal(t, []string{"eval/0 at most: false, incomplete: true", "eval/1 at most: false, incomplete: true"}, rows(`{"event":"hidden","code":"x","count":1}`))
 	require.Equal(t, []string{"eval/0 at most: false, incomplete: true", "eval/1 at most: false, incomplete: true"},
