@@ -122,7 +122,7 @@ func TestServeFlags(t *testing.T) {
 		{"--devices 0=n150:0", `DRAM of "0": want 1MiB or more, like 12GiB`},
 		{"--devices 0=n150:6", `DRAM of "6": want 1MiB or more, like 12GiB`},
 		{"--devices 0=n150,8=mesh:0-1,9=mesh:8", "mesh 9: its chip 8 is a mesh"},
-		{"--devices 32=mesh:32", "mesh 32: its chip 32 is a mesh"},
+		{"--devices 32=mesh:30-33", "mesh 32: its chip 32 is a mesh"},
 		{"--devices 0=n150:12Gb", `DRAM of "12Gb": want 1MiB or more, like 12GiB`},
 		{"--devices 0=mesh:x", `mesh of "x": want chips like 0-7`},
 		{"--mode 888", "want permissions like 0600"},

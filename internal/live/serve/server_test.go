@@ -646,11 +646,12 @@ func TestHalfARecordIsAboutItsDevice(t *testing.T) {
 		{"no device that can be one", wire.Record{Type: wire.TypeCBAlloc, Device: 256, Size: 1}, 143, `"devices":[1]`},
 		{"the last device", wire.Record{Type: wire.TypeCBAlloc, Device: 255, Size: 1}, 143, `"devices":[1,255]`},
 		{"a question", wire.Record{Type: wire.TypeQuery, Device: 3}, 143, `"devices":[1]`},
+		{"a mesh: its chips, too", wire.Record{Type: wire.TypeCBAlloc, Device: 20, Size: 1}, 143, `"devices":[1,20,21,22]`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var log file
-				s := newShop(t, serve.Config{Dialect: wire.Newest(), Record: &serve.Recorder{Open: func() (io.WriteCloser, error) { return &log, nil }}})
+				s := newShop(t, serve.Config{Dialect: wire.Newest(), Devices: []wire.DeclaredDevice{{ID: 20, Chips: []int32{21, 22}}}, Record: &serve.Recorder{Open: func() (io.WriteCloser, error) { return &log, nil }}})
 				other, conn := s.connect(11), s.connect(10)
 				send(t, other, wire.Newest(), wire.Record{Type: wire.TypeAlloc, Device: 7, Size: 1, ID: 7})
 				send(t, conn, wire.Newest(), first)

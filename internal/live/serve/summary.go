@@ -66,13 +66,22 @@ func (s *Server) summary() summary {
 		Records: c.Records, Clients: c.Clients, Closed: c.Closed, Torn: c.Torn, Refused: c.Refused, Leaked: c.Leaked, Live: s.ledger.Len(),
 	}
 	for _, id := range s.devices() {
-		t, d := s.ledger.Totals(id), s.row(id)
+		t, d := s.sums(id), s.row(id)
 		out.Devices = append(out.Devices, deviceSum{
 			Device: id, CB: *d.Sum, Core: *d.Core, Peak: d.Peak.Core, Buffers: t.Buffers(), DRAM: d.DRAM, L1: d.L1, L1Small: d.L1Small,
 			Trace: d.Trace, System: t.System, Kernels: *d.Kernels, Backings: t.Backings, Backing: t.Backing, Incomplete: d.Incomplete,
 		})
 	}
 	return out
+}
+
+// sums returns the figures of a device, for a mesh those of its chips and of the buffers that back theirs.
+func (s *Server) sums(id int32) wire.Sums {
+	t := s.ledger.On(id)
+	for _, chip := range s.mesh(id) {
+		t.Merge(s.ledger.On(chip))
+	}
+	return t
 }
 
 func (s *summary) appendText(b []byte) []byte {

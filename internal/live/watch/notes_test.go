@@ -187,7 +187,7 @@ func TestHiddenOfMany(t *testing.T) {
 			e.Devices.V[i] = device.ID(i)
 		}
 		n.Take(&e, nil)
-		return n.Row(d).Incomplete
+		return n.Row(&fleet, d).Incomplete
 	}
 	require.False(t, hides(1<<16))
 	require.True(t, hides(1))
@@ -201,7 +201,7 @@ func TestDRAMOfDevices(t *testing.T) {
 		for id := device.ID(3); id <= 8; id++ {
 			out = append(out, n.DRAM(id))
 			if d, err := fleet.Device(id); err == nil && n.DRAM(id) > 0 {
-				require.Equal(t, n.DRAM(id), *n.Row(d).DRAMSize)
+				require.Equal(t, n.DRAM(id), *n.Row(fleet, d).DRAMSize)
 			}
 		}
 		return out
