@@ -61,7 +61,7 @@ func TestServeMesh(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, r.Body.Close())
 		for chip, sum := range []int{1 << 20, 1 << 20, 1 << 20, 1<<20 + 4096, 1 << 20, 1 << 20, 1 << 20, 1 << 20} {
-			for name, want := range map[string]int{"registered_bytes": 64 << 20, "registered_core_bytes": 1 << 20, "cb_sum_bytes": sum, "kernel_bytes": 77} {
+			for name, want := range map[string]int{"registered_bytes": 64 << 20, "registered_core_peak_bytes": 1 << 20, "cb_sum_bytes": sum, "kernel_bytes": 77} {
 				require.Contains(t, string(text), fmt.Sprintf("cbl1_device_%s{device=\"%d\",board=\"n150\"} %d\n", name, chip, want))
 			}
 		}

@@ -195,7 +195,7 @@ func TestStories(t *testing.T) {
 		{"a mesh with the id of its first chip: buffers are the chip's, CBs and kernels are all chips'", []step{
 			alloc(1, 32, 16, 1).on(7), cbAlloc(1, 32, 64).on(7), cbAlloc(1, 32, 64).on(8), load(1, 1, 5, 1).on(7), cbFree(1, 32, 64).on(8), dies(1),
 		}},
-		{"a CB of a mesh of two equal chips, and of none's that can lie in L1", []step{cbAlloc(1, 32, 64).on(401), cbAlloc(1, 1<<32, 64).on(401), cbFree(1, 32, 64).on(401)}},
+		{"CBs of a mesh of two boards, one of them beyond L1", []step{cbAlloc(1, 32, 64).on(401), cbAlloc(1, 1<<32, 64).on(401), cbFree(1, 32, 64).on(401), cbAlloc(1, 32, 64).on(401), dies(1)}},
 		{"sums over the chips of a mesh up to 2^63-1", []step{cbAlloc(1, 32, 1<<62).on(400), cbAlloc(1, 32, 1<<62-1).on(400), cbAlloc(1, 48, 1).on(0), cbAlloc(1, 64, 1).on(0), cbFree(1, 32, 0).on(400), cbAlloc(1, 64, 1).on(0)}},
 		{"buffers of no bytes, of 100 GiB, of more", []step{alloc(1, 32, 0, 0), alloc(1, 32, 100<<30, 0), alloc(1, 48, 100<<30+1, 0)}},
 		{"sums up to 2^63-1", []step{cbAlloc(1, 32, all63), cbAlloc(1, 32, 1), load(1, 1, 0, 1), load(1, 1, 1, 1), alloc(1, 32, 1, 0), cbAlloc(1, 32, 1).on(1), cbFree(1, 32, all63)}},
