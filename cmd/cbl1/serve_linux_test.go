@@ -25,7 +25,7 @@ func TestServe(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, os.RemoveAll(dir)) }()
 	path, record := filepath.Join(dir, "s"), filepath.Join(dir, "live.jsonl")
-	server := command(t, "serve", "--socket", path, "--logs", path+"2", "--devices", "0-7=n150,32=mesh:0-7", "--record", record, "--delay", "1h", "--format", "seeds")
+	server := command(t, "serve", "--socket", path, "--logs", path+"2", "--devices", "0-7=n150,32=mesh:0-7", "--record", record, "--delay", "1h", "--format", "protocol")
 	var errw bytes.Buffer
 	server.Stderr = &errw
 	out, err := server.StdoutPipe()
@@ -128,7 +128,7 @@ func TestServeFlags(t *testing.T) {
 		{"--mode 888", "want permissions like 0600"},
 		{"--mode 1777", "want permissions like 0600"},
 		{"--dialect 104", "want auto, 72, 112, 128 or 144"},
-		{"--format xml", "want one of text, seeds, json"},
+		{"--format xml", "want one of text, protocol, json"},
 		{"--max-clients -1", "want a whole number"},
 		{"--max-live 2147483648", "above 2^31-1"},
 		{"--delay -1s", "below 0"},

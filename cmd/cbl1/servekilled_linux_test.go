@@ -116,7 +116,7 @@ func TestHammerServeKilled(t *testing.T) {
 	}
 	start := time.Now()
 	for n := range kills {
-		server := command(t, "serve", "--socket", path, "--record", record, "--record-size", "20000", "--format", "seeds", "--dialect", "144")
+		server := command(t, "serve", "--socket", path, "--record", record, "--record-size", "20000", "--format", "protocol", "--dialect", "144")
 		out, err := server.StdoutPipe()
 		require.NoError(t, err)
 		require.NoError(t, server.Start())

@@ -152,7 +152,7 @@ func TestFullDiskAtATurn(t *testing.T) {
 
 // Lines for a full disk are left out, and counted in their place as soon as it has room.
 func TestFullOutput(t *testing.T) {
-	for _, format := range []serve.Format{serve.FormatSeeds, serve.FormatJSON} {
+	for _, format := range []serve.Format{serve.FormatProtocol, serve.FormatJSON} {
 		for room := 0; room < 200; room += 5 {
 			synctest.Test(t, func(t *testing.T) {
 				d := disk{room: room}
@@ -181,8 +181,8 @@ func TestFullOutput(t *testing.T) {
 					return
 				}
 				require.Contains(t, text, map[serve.Format]string{
-					serve.FormatSeeds: "\ncbl1: left out, as it could not be written: " + shown.Plural(left, "line") + "\n",
-					serve.FormatJSON:  fmt.Sprintf(`"what":"unprinted","lines":%d}`+"\n", left),
+					serve.FormatProtocol: "\ncbl1: left out, as it could not be written: " + shown.Plural(left, "line") + "\n",
+					serve.FormatJSON:     fmt.Sprintf(`"what":"unprinted","lines":%d}`+"\n", left),
 				}[format])
 			})
 		}
@@ -228,7 +228,7 @@ func TestFullOutputMeanwhile(t *testing.T) {
 				out := &narrowDisk{
 					onDisk: &onDisk{of: &disk{room: len("✓ [PID")}}, more: c.more, began: make(chan struct{}), goOn: make(chan struct{}),
 				}
-				s := newShop(t, serve.Config{Dialect: wire.Newest(), Format: serve.FormatSeeds, Waiting: 1 << 20, Out: out})
+				s := newShop(t, serve.Config{Dialect: wire.Newest(), Format: serve.FormatProtocol, Waiting: 1 << 20, Out: out})
 				allocates(t, s, 1)
 				<-out.began
 				allocates(t, s, 2)

@@ -51,7 +51,7 @@ func TestPrintedLines(t *testing.T) {
 		{12, record(wire.TypeDumpKernels, 0, 0, 0, 0)},
 		{12, record(wire.TypeResponse, 0, 0, 0, 0)},
 	}
-	for _, format := range []serve.Format{serve.FormatSeeds, serve.FormatText} {
+	for _, format := range []serve.Format{serve.FormatProtocol, serve.FormatText} {
 		var o told
 		synctest.Test(t, func(t *testing.T) {
 			s := newShop(t, serve.Config{Format: format, Dialect: wire.Newest()})
@@ -94,7 +94,7 @@ func (r *reader) Write(b []byte) (int, error) {
 // ones are counted at their place.
 func TestSlowReader(t *testing.T) {
 	for i := range 40 {
-		format := []serve.Format{serve.FormatSeeds, serve.FormatJSON}[i%2]
+		format := []serve.Format{serve.FormatProtocol, serve.FormatJSON}[i%2]
 		room := 2000 + 7*(i/2)
 		synctest.Test(t, func(t *testing.T) {
 			slow := &reader{may: make(chan struct{})}
@@ -131,8 +131,8 @@ func TestSlowReader(t *testing.T) {
 			close(slow.may)
 			synctest.Wait()
 			<-s.Printed()
-			text := map[serve.Format]string{serve.FormatSeeds: shown.Plural(left, "line"), serve.FormatJSON: strconv.FormatInt(left, 10)}[format]
-			said := map[serve.Format]string{serve.FormatSeeds: "\nleft out: %s\n", serve.FormatJSON: `,"lines":%s,`}
+			text := map[serve.Format]string{serve.FormatProtocol: shown.Plural(left, "line"), serve.FormatJSON: strconv.FormatInt(left, 10)}[format]
+			said := map[serve.Format]string{serve.FormatProtocol: "\nleft out: %s\n", serve.FormatJSON: `,"lines":%s,`}
 			require.Contains(t, string(s.AppendSummary(nil)), fmt.Sprintf(said[format], text))
 			next, notes := uint64(1), 0
 			for line := range strings.Lines(slow.got.String()) {

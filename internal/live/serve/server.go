@@ -24,9 +24,9 @@ type Format string
 
 // The formats. The zero Format is FormatText.
 const (
-	FormatText  Format = "text"  // the allocation server's lines; lines of CBs end with the process and the bound of a core
-	FormatSeeds Format = "seeds" // the allocation server's lines alone
-	FormatJSON  Format = "json"  // one object a line, with exact bytes
+	FormatText     Format = "text"     // the allocation server's lines; lines of CBs end with the process and the bound of a core
+	FormatProtocol Format = "protocol" // the allocation server's lines alone
+	FormatJSON     Format = "json"     // one object a line, with exact bytes
 )
 
 // Limits bound what clients may cost. 0 means no limit.

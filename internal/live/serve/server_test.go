@@ -524,20 +524,23 @@ Loaded kernels:
     Buffers:
     DRAM: 4096 bytes (4 KB)
     Total: 4096 bytes
-  Active allocations: 1
 `
 	out, errs := session(t, serve.FormatText)
 	require.Equal(t, `✓ [CB_ALLOC] Device 0: +1 MB (Total: 1 MB) [PID 4242] at most 1048576 bytes of a core
 ✓ [CB_ALLOC] Device 0: +0.25 MB (Total: 1.25 MB) [PID 4242] at most 1048576 bytes of a core
 `+tail+`✗ [CB_FREE] Device 0: -0.25 MB (Total: 1 MB) [PID 4242] at most 1048576 bytes of a core
-`+lists, out)
+`+lists+`    CBs: 1048576 bytes in 1, at most 1048576 bytes of a core
+    Kernels: 3072 bytes in 2
+  Active allocations: 4
+`, out)
 	require.Equal(t, "⚠️  Invalid size 0 - ignoring message\n", errs)
 
-	out, _ = session(t, serve.FormatSeeds)
+	out, _ = session(t, serve.FormatProtocol)
 	require.Equal(t, `✓ [CB_ALLOC] Device 0: +1 MB (Total: 1 MB)
 ✓ [CB_ALLOC] Device 0: +0.25 MB (Total: 1.25 MB)
 `+tail+`✗ [CB_FREE] Device 0: -0.25 MB (Total: 1 MB)
-`+lists, out)
+`+lists+`  Active allocations: 1
+`, out)
 
 	out, _ = session(t, serve.FormatJSON)
 	lines := strings.Split(strings.TrimSpace(out), "\n")

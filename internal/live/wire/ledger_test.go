@@ -298,9 +298,8 @@ func TestSharedBuffer(t *testing.T) {
 	require.Equal(t, wire.Sums{}, w.ledger.Totals(0))
 }
 
-// The figures of the seeds: eight devices of 29.0 MiB each, counted alone; a mesh buffer
-// that is backed on its reference device.
-func TestSeeds(t *testing.T) {
+// Eight devices of 29.0 MiB each, counted alone; a mesh buffer that is backed on its reference device.
+func TestEightDevices(t *testing.T) {
 	w := newWorld(t)
 	for id := range int32(8) {
 		for i := range uint64(29) {
