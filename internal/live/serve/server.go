@@ -354,13 +354,18 @@ func (s *Server) mesh(id int32) []int32 {
 
 // tell makes the calls that an effect stands for, and writes its events.
 func (s *Server) tell(e *wire.Effect) {
-	for _, told := range s.teller.Tell(e) {
+	events := s.teller.Tell(e)
+	for _, told := range events {
 		if err := s.live.Apply(&told); err != nil {
 			// A sum over cores beyond 2^63-1: it is in the protocol's sum alone.
 			s.print(fmt.Appendf(nil, "cbl1: %s\n", shown.Visible(err.Error())), true)
 		}
 	}
-	if s.log != nil {
+	switch {
+	case s.log == nil:
+	case s.log.failed != nil:
+		s.log.lost += int64(len(events))
+	default:
 		s.log.teller.T = s.stamp()
 		for _, told := range s.log.teller.Tell(e) {
 			s.fail(s.log.write(&told))

@@ -170,31 +170,46 @@ func (s *Server) WriteMoment(fleet string, w io.Writer) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.moment(&wire.Teller{T: s.stamp()}, event.NewWriter(w).Write)
+	teller, write := &wire.Teller{T: s.stamp()}, event.NewWriter(w).Write
+	return cmp.Or(s.header(teller, write), s.moment(teller, write))
 }
 
-// moment writes the ledger of records as a log that begins now. A fleet has no processes, no declared DRAM and no CB
-// without a place, so replay.SharedSession.WriteMoment, which writes fleets, does not serve here. The error is the
-// first of write.
-func (s *Server) moment(teller *wire.Teller, write func(*event.Event) error) (err error) {
-	tell := func(events ...event.Event) {
-		for i := range events {
-			err = cmp.Or(err, write(&events[i]))
-		}
-	}
-	tell(teller.Header()...)
+// header writes the first lines of a log. The error is the first of write.
+func (s *Server) header(teller *wire.Teller, write func(*event.Event) error) error {
+	return writeAll(write, teller.Header())
+}
+
+// moment writes the ledger of records behind a header, as a log that begins now. A fleet has no processes, no declared
+// DRAM and no CB without a place, so replay.SharedSession.WriteMoment, which writes fleets, does not serve here. The error
+// is the first of write.
+func (s *Server) moment(teller *wire.Teller, write func(*event.Event) error) error {
 	for _, id := range s.devices() {
 		for _, declared := range []map[int32]wire.DeclaredDevice{s.known, s.meshes} {
 			if d, ok := declared[id]; ok {
-				tell(teller.Declare(d)...)
+				if err := writeAll(write, teller.Declare(d)); err != nil {
+					return err
+				}
 			}
 		}
 	}
 	for lot := range s.ledger.Live() {
-		tell(teller.Came(&lot)...)
+		if err := writeAll(write, teller.Came(&lot)); err != nil {
+			return err
+		}
 	}
 	for _, l := range s.lost {
-		tell(l.event(teller.T))
+		if err := writeAll(write, []event.Event{l.event(teller.T)}); err != nil {
+			return err
+		}
 	}
-	return err
+	return nil
+}
+
+func writeAll(write func(*event.Event) error, events []event.Event) error {
+	for i := range events {
+		if err := write(&events[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
