@@ -53,7 +53,8 @@ type Result struct {
 
 	Layouts []MeshLayout // of the meshes that a log declares, in its order
 
-	uneven bool // devices differ in how much of L1 is usable, or one does not say it
+	uneven   bool     // devices differ in how much of L1 is usable, or one does not say it
+	recorded recorded // of a log of records, which has no runs
 }
 
 // Window returns which one of Windows has a node, and its counter there; -1 and the node itself if the

@@ -206,7 +206,7 @@ func detailText(a AnomalyCount) string {
 // Codes returns all codes of anomalies and of reasons, by name.
 func Codes() []Code {
 	out := []Code{
-		CodeEarlierUsed, CodeEarlierFreed, CodeBuffersApart, CodeL1Unknown, CodeChipAssumed, CodeBudgetUnknown, CodeBanksUnknown, CodeNothingRan,
+		CodeEarlierUsed, CodeEarlierFreed, CodeBuffersApart, CodeL1Unknown, CodeChipAssumed, CodeBudgetUnknown, CodeBanksUnknown, CodeNothingRan, CodeMayClash,
 	}
 	for _, w := range anomalyWords() {
 		out = append(out, w.code)
@@ -244,6 +244,8 @@ func (r *Result) reasonText(code Code) string {
 		return "the grid of a device is not known, or leads to other bytes than that of another: --size takes the bytes of each core as well"
 	case CodeNothingRan:
 		return r.nothingRan()
+	case CodeMayClash:
+		return r.clashText()
 	case CodeNoNodes:
 		return fmt.Sprintf("the %s has no %ss", source, r.NodeWord())
 	case CodeNoCBs:
