@@ -84,7 +84,7 @@ func (s *Server) row(id int32) replay.LiveDevice {
 		for i, chip := range chips {
 			rows[i] = s.row(chip)
 		}
-		row := watch.MeshOf(uint64(id), "", rows)
+		row := replay.MeshOf(uint64(id), "", rows)
 		if d, err := s.live.Fleet().Device(device.ID(id)); err == nil {
 			row.Board = d.Spec().Name
 		}

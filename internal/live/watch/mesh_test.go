@@ -26,17 +26,17 @@ func TestMeshOf(t *testing.T) {
 	require.Equal(t, replay.LiveDevice{
 		Device: 32, Board: "mesh n150", Cores: 184, Usable: 1010, Bound: true, Registered: n(60), Core: n(7), Headroom: n(100), Logical: n(120), Sum: n(180),
 		Peak: &replay.LivePeak{Core: 8}, Programs: new(60), L1: 60, L1Small: 3, DRAM: 6, Trace: 9, Kernels: n(12),
-	}, watch.MeshOf(32, "mesh n150", []replay.LiveDevice{a, b, c}))
+	}, replay.MeshOf(32, "mesh n150", []replay.LiveDevice{a, b, c}))
 
 	b.Headroom, b.Logical, b.Incomplete = nil, n(math.MaxUint64), true
-	got := watch.MeshOf(32, "mesh n150", []replay.LiveDevice{a, b, c})
+	got := replay.MeshOf(32, "mesh n150", []replay.LiveDevice{a, b, c})
 	require.Nil(t, got.Headroom)
 	require.Nil(t, got.Logical, "it is beyond 2^64")
 	require.True(t, got.Incomplete)
 	require.Equal(t, n(60), got.Registered)
 
 	b.DRAM = math.MaxUint64
-	require.Equal(t, replay.LiveDevice{Device: 32, Board: "mesh n150", Bound: true, Incomplete: true}, watch.MeshOf(32, "mesh n150", []replay.LiveDevice{a, b, c}))
+	require.Equal(t, replay.LiveDevice{Device: 32, Board: "mesh n150", Bound: true, Incomplete: true}, replay.MeshOf(32, "mesh n150", []replay.LiveDevice{a, b, c}))
 }
 
 // The contents of a mesh are the contents of the chip that has the core with most CBs.

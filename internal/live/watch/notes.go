@@ -109,7 +109,7 @@ func (n *Notes) Row(f *device.Fleet, d device.Device) replay.LiveDevice {
 	}
 	row := n.row(d)
 	if chips != nil {
-		mesh := MeshOf(row.Device, row.Board, chips)
+		mesh := replay.MeshOf(row.Device, row.Board, chips)
 		mesh.Incomplete = mesh.Incomplete || row.Incomplete
 		return mesh
 	}
