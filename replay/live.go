@@ -1,6 +1,8 @@
 package replay
 
 import (
+	"math/bits"
+
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
@@ -69,4 +71,49 @@ func NewLiveDevice(d device.Device) LiveDevice {
 // SetBuffers sets the figures of buffers and kernels.
 func (d *LiveDevice) SetBuffers(t fit.BufferTotals) {
 	d.L1, d.L1Small, d.DRAM, d.Trace, d.Kernels = t.L1, t.L1Small, t.DRAM, t.Trace, &t.Kernels
+}
+
+// MeshOf returns the row of a mesh, as a view of the rows of its chips: sums over them, the core with most bytes, and
+// the least headroom. A figure that a chip lacks is not known, nor is a sum beyond 2^64. Chips reach their peaks at
+// different times, so that the mesh has only the peak of its fullest core.
+func MeshOf(id uint64, board string, chips []LiveDevice) LiveDevice {
+	sum := func(a, b uint64) (n, carry uint64) { return bits.Add64(a, b, 0) }
+	largest := func(a, b uint64) (n, carry uint64) { return max(a, b), 0 }
+	least := func(a, b uint64) (n, carry uint64) { return min(a, b), 0 }
+	row := chips[0]
+	row.Device, row.Board, row.Programs = id, board, new(*row.Programs)
+	row.Peak = &LivePeak{Core: row.Peak.Core, TrackedCore: row.Peak.TrackedCore}
+	for i := range chips[1:] {
+		chip := &chips[1+i]
+		row.Cores, row.Usable = row.Cores+chip.Cores, min(row.Usable, chip.Usable)
+		row.Bound, row.Incomplete = row.Bound || chip.Bound, row.Incomplete || chip.Incomplete
+		*row.Programs += *chip.Programs
+		row.Peak.Core = max(row.Peak.Core, chip.Peak.Core)
+		for _, f := range [...][2]*uint64{{&row.L1, &chip.L1}, {&row.L1Small, &chip.L1Small}, {&row.DRAM, &chip.DRAM}, {&row.Trace, &chip.Trace}} {
+			n, carry := sum(*f[0], *f[1])
+			if *f[0] = n; carry > 0 { // these are always known: the whole row is not
+				return LiveDevice{Device: id, Board: board, Bound: row.Bound, Incomplete: true}
+			}
+		}
+		for _, f := range []struct {
+			of   **uint64
+			chip *uint64
+			join func(a, b uint64) (n, carry uint64)
+		}{
+			{&row.Registered, chip.Registered, sum}, {&row.Dispatched, chip.Dispatched, sum}, {&row.Tracked, chip.Tracked, sum},
+			{&row.Logical, chip.Logical, sum}, {&row.Sum, chip.Sum, sum}, {&row.Kernels, chip.Kernels, sum}, {&row.DRAMSize, chip.DRAMSize, sum},
+			{&row.Core, chip.Core, largest}, {&row.TrackedCore, chip.TrackedCore, largest}, {&row.Peak.TrackedCore, chip.Peak.TrackedCore, largest},
+			{&row.Headroom, chip.Headroom, least},
+		} {
+			if *f.of == nil || f.chip == nil {
+				*f.of = nil
+				continue
+			}
+			n, carry := f.join(**f.of, *f.chip)
+			if *f.of = &n; carry > 0 {
+				*f.of = nil
+			}
+		}
+	}
+	return row
 }

@@ -52,7 +52,8 @@ type Result struct {
 
 	Layouts []MeshLayout // of the meshes that a log declares, in its order
 
-	uneven bool // devices differ in how much of L1 is usable, or one does not say it
+	uneven   bool     // devices differ in how much of L1 is usable, or one does not say it
+	recorded recorded // of a log of records, which has no runs
 }
 
 // A Spec is an l1.Spec and where its numbers come from.
@@ -273,10 +274,6 @@ const (
 	CodeEveryCore          Code = "every-core"          // records that name no cores: CBs count as if each were on every core
 	CodeClientLost         Code = "client-lost"         // a client of a server was closed: what it says from then on is not known
 	CodeNotRecorded        Code = "not-recorded"        // events before this log are in none: the server could not write them
-	CodeNoAddresses        Code = "no-addresses"        // a server's lines name no addresses of CBs: each counts as if it lay alone
-	CodeRounded            Code = "rounded"             // a line of a server has only six digits of a size
-	CodeOtherLines         Code = "other-lines"         // lines between those of a server
-	CodeLinesMissing       Code = "lines-missing"       // a server's lines count something that they do not show
 	CodeDanglingConnection Code = "dangling-connection" // a connection to a node that does not exist
 )
 

@@ -90,10 +90,6 @@ func serverWords() []words {
 			"the disk was full, or failed: programs that did not fit then are not recorded"},
 		{CodeEveryCore, "log of records that name no cores", "logs of records that name no cores",
 			"each CB counts as if it were on every core: figures of CBs are a bound"},
-		{CodeNoAddresses, "log without addresses of CBs", "logs without addresses of CBs",
-			"each CB counts as if it lay alone on its core, so that a core has at most the sum"},
-		{CodeLinesMissing, "line tells of something that the lines do not show", "lines tell of something that the lines do not show",
-			"the true figures are others: totals, references or frees do not agree with what came before, or the server took no notice of a record"},
 	}
 }
 
@@ -121,8 +117,6 @@ func mildWords() []words {
 			"no effect on CBs"},
 		{CodeFreeAgain, "free of a buffer that was freed already", "frees of buffers that were freed already",
 			"no effect"},
-		{CodeRounded, "size has six digits", "sizes have six digits", "the roundest number that is printed so was taken"},
-		{CodeOtherLines, "line is none of an allocation server", "lines are none of an allocation server", "skipped"},
 		{CodeDuplicateKey, "key comes twice", "keys come twice", "the values are equal: no effect"},
 		{CodeDanglingConnection, "connection to a missing node", "connections to missing nodes",
 			"the capture may be cut; no figure depends on it"},
@@ -196,7 +190,7 @@ func detailText(a AnomalyCount) string {
 // Codes returns all codes of anomalies and of reasons, by name.
 func Codes() []Code {
 	out := []Code{
-		CodeEarlierUsed, CodeEarlierFreed, CodeBuffersApart, CodeL1Unknown, CodeChipAssumed, CodeBudgetUnknown, CodeBanksUnknown, CodeNothingRan,
+		CodeEarlierUsed, CodeEarlierFreed, CodeBuffersApart, CodeL1Unknown, CodeChipAssumed, CodeBudgetUnknown, CodeBanksUnknown, CodeNothingRan, CodeMayClash,
 	}
 	for _, w := range anomalyWords() {
 		out = append(out, w.code)
@@ -238,6 +232,8 @@ func (r *Result) reasonText(code Code) string {
 		return "the grid of a device is not known, or leads to other bytes than that of another: --size takes the bytes of each core as well"
 	case CodeNothingRan:
 		return r.nothingRan()
+	case CodeMayClash:
+		return r.clashText()
 	case CodeNoNodes:
 		return fmt.Sprintf("the %s has no %ss", source, r.NodeWord())
 	case CodeNoCBs:

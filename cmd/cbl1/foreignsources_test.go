@@ -39,22 +39,17 @@ const foreignLog = `{"event":"log","version":1,"source":"capture","process":"1",
 {"event":"run","program":1,"on":[{"device":0,"first":4,"last":9,"cb_first":5,"cb_last":5,"cb_op":"ttnn.sub"}],"op":"ttnn.mul","node":9}
 {"event":"enqueue","program":7,"process":"8","tag":"u"}
 {"event":"hidden","code":"cache-hit","count":2,"node":31,"detail":"ttnn::matmul"}
-{"event":"anomaly","code":"rounded","count":1,"detail":"line 7"}
+{"event":"anomaly","code":"free-again","count":1,"detail":"line 7"}
 {"query":"who","device":0,"core":"0-0","address":111616,"id":"after"}
 {"query":"anomalies","id":{"a":"b"}}
 {"event":"end","nodes":40,"spec":{"arch":"wormhole","cols":8,"rows":8},"from":{"arch":"file","base":"arch"}}`
 
-// foreignLines are lines of a server, and foreignMessages are messages of tt-metal.
-const (
-	foreignLines = `✓ [CB_ALLOC] Device 0: +0.00390625 MB (Total: 0.00390625 MB)
-✗ [CB_FREE] Device 0: -0.00390625 MB (Total: 0 MB)
-`
-	foreignMessages = `Statically allocated circular buffers in program 7 clash with L1 buffers on core range [(x=0,y=0) - (x=1,y=1)]. ` +
-		`L1 buffer allocated at 1400000 and static circular buffer region ends at 115712
+// foreignMessages are messages of tt-metal.
+const foreignMessages = `Statically allocated circular buffers in program 7 clash with L1 buffers on core range [(x=0,y=0) - (x=1,y=1)]. ` +
+	`L1 buffer allocated at 1400000 and static circular buffer region ends at 115712
 Circular buffer core range [0-0 - 7-7] in program 11 exceeds device compute grid (8x7)
 Out of Memory: Not enough space to allocate 4096 B L1 buffer across 64 banks, where each bank needs to store 64 B
 `
-)
 
 // plantIn returns a JSON text with foreign text behind the strings at all given places.
 func plantIn(t *testing.T, text string, places ...string) string {
@@ -223,7 +218,6 @@ func foreignSources(t *testing.T) []foreignSource {
 		{"capture.json", inCapture(t), runQuestions(), 40, 60},
 		{"log.jsonl", inLog(t), runQuestions(), 40, 120},
 		{"base.sqlite", inDatabase(t), runQuestions(), 40, 50},
-		{"lines.txt", plantWords(foreignLines), runQuestions(), 3, 0},
 		{"report.json", inSavedReport(t), diffQuestions(), 9, 12},
 		{"messages.txt", plantWords(foreignMessages), append(inFormats("explain", "FILE", "text json"), inFormats("explain", "FILE --with OTHER", "text json")...), 0, 0},
 		{"budgets.txt", [][]byte{[]byte(budgets), []byte("op x = " + foreign), []byte("core" + foreign + " = 1")},

@@ -66,7 +66,7 @@ func newServe() verb {
 			parsed("ids=board", in.devices.Set)},
 		{"dialect", "what clients were built with: bytes of a record, perhaps with the number of types, like 112 or 72/4",
 			&setting{kind: "dialect", text: in.dialect.String(), set: put(&in.dialect, wire.ParseDialect)}},
-		{"format", "text; seeds: the lines of the protocol's server alone; or json", choice(&in.format, "text", "seeds", "json")},
+		{"format", "text; protocol: the lines of the protocol's server alone; or json", choice(&in.format, "text", "protocol", "json")},
 		{"quiet,q", "print nothing but the summary", &in.quiet},
 		{"record", "write an event log; a full one is renamed to FILE.1, and that to FILE.2, which is the last", &in.record},
 		{"record-size", "bytes after which a log is full; 0 means never",

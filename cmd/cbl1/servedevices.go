@@ -12,7 +12,7 @@ import (
 )
 
 // devicesFlag are devices of a running system: 0-7=n150 are eight boards, 8=n150:24GiB is one with
-// other DRAM, 32=mesh:0-7 is the id under which their backing allocations stand.
+// other DRAM, 32=mesh:0-7 is the id of a mesh of eight chips.
 type devicesFlag []wire.DeclaredDevice
 
 // mostDevices is how many devices one flag may name.
@@ -30,35 +30,43 @@ func (f *devicesFlag) Set(s string) error {
 		if err != nil {
 			return err
 		}
-		if len(like.Chips) > 0 { // what its chips are, where that was said
-			if i := slices.IndexFunc(added, func(d wire.DeclaredDevice) bool { return d.ID == like.Chips[0] }); i >= 0 {
-				like.Spec = added[i].Spec
-			}
-		}
 		for _, id := range ids {
-			if slices.ContainsFunc(added, func(d wire.DeclaredDevice) bool { return d.ID == id }) {
-				return fmt.Errorf("device %d comes twice", id)
-			}
 			like.ID = id
 			added = append(added, like)
 		}
 	}
-	if err := checkChips(added); err != nil {
+	if err := checkDevices(added); err != nil {
 		return err
 	}
 	*f = added
 	return nil
 }
 
-// checkChips verifies that no chip of a mesh is a mesh.
-func checkChips(devices []wire.DeclaredDevice) error {
-	meshes := map[int32]bool{}
+// checkDevices verifies that each id stands once, for a device or for a mesh, or for a mesh and its first chip. It gives
+// meshes the board of their first chip.
+func checkDevices(devices []wire.DeclaredDevice) error {
+	boards, meshes := map[int32]l1.Spec{}, map[int32]int32{} // with their first chip
 	for _, d := range devices {
-		meshes[d.ID] = d.Chips != nil
+		_, board := boards[d.ID]
+		first, mesh := meshes[d.ID]
+		switch {
+		case board && d.Chips == nil, mesh && d.Chips != nil, mesh && first != d.ID, board && d.Chips[0] != d.ID:
+			return fmt.Errorf("device %d comes twice", d.ID)
+		case d.Chips == nil:
+			boards[d.ID] = d.Spec
+		default:
+			meshes[d.ID] = d.Chips[0]
+		}
 	}
-	for _, d := range devices {
-		if i := slices.IndexFunc(d.Chips, func(id int32) bool { return meshes[id] }); i >= 0 {
-			return fmt.Errorf("mesh %d: its chip %d is a mesh", d.ID, d.Chips[i])
+	for i := range devices {
+		d := &devices[i]
+		for _, id := range d.Chips {
+			if first, mesh := meshes[id]; mesh && first != id {
+				return fmt.Errorf("mesh %d: its chip %d is a mesh", d.ID, id)
+			}
+		}
+		if d.Chips != nil && boards[d.Chips[0]].Name != "" {
+			d.Spec = boards[d.Chips[0]]
 		}
 	}
 	return nil

@@ -160,8 +160,8 @@ func TestMetrics(t *testing.T) {
 	text := fetch(t, h, "/metrics")
 	for _, want := range []string{
 		`cbl1_device_registered_bytes{device="0",board="n150"} 67108864`,
-		`cbl1_device_registered_core_bytes{device="0",board="n150"} 1048576`,
 		`cbl1_device_registered_core_peak_bytes{device="0",board="n150"} 1048576`,
+		`cbl1_device_peak_registered_core_peak_bytes{device="0",board="n150"} 1048576`,
 		`cbl1_device_cb_sum_bytes{device="0",board="n150"} 1310720`,
 		`cbl1_device_cb_logical_bytes{device="0",board="n150"} 83886080`,
 		`cbl1_device_l1_buffer_bytes{device="0",board="n150"} 4096`,
@@ -180,7 +180,7 @@ func TestMetrics(t *testing.T) {
 	}
 	require.NotContains(t, text, "dispatched", "records tell of none")
 	require.NotContains(t, text, `registered_bytes{device="5"`, "nobody knows its cores")
-	require.Contains(t, text, `cbl1_device_registered_bytes{device="32",board="mesh"} 0`+"\n")
+	require.Contains(t, text, `cbl1_device_cb_sum_bytes{device="32",board="mesh"} 1312768`+"\n", "of the devices 0 and 1")
 	require.NotContains(t, fetch(t, (&exposing{}).handler(s.server), "/metrics"), "pid")
 
 	s.kill(102)

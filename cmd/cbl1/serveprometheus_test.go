@@ -48,7 +48,7 @@ func queries(t *testing.T) (out []string) {
 // The names in rules and dashboard are names of metrics.
 func TestPrometheusFiles(t *testing.T) {
 	text := fetch(t, (&exposing{processes: true}).handler(busyStage(t).server), "/metrics")
-	names := map[string]bool{"cbl1_device_dispatched_bytes": true, "cbl1_device_tracked_bytes": true, "cbl1_device_tracked_core_bytes": true}
+	names := map[string]bool{"cbl1_device_dispatched_bytes": true, "cbl1_device_tracked_bytes": true, "cbl1_device_tracked_core_peak_bytes": true}
 	for _, m := range regexp.MustCompile(`(?m)^# TYPE (\w+) `).FindAllStringSubmatch(text, -1) {
 		names[m[1]] = true
 	}

@@ -231,8 +231,11 @@ func TestDevicesFlag(t *testing.T) {
 		{"0-1=n150,5=p150", "0 n150 0, 1 n150 0, 5 p150 0"}, {"2147483647=n150", "2147483647 n150 0"}, {"2147483648=n150", "want devices"},
 		{"3-3=n150", "3 n150 0"}, {"3-2=n150", "want devices"}, {"n150", "want devices"}, {"0=", "want one of"},
 		{"0=n150:1MiB", "0 n150 1048576"}, {"0=n150:1048575", "want 1MiB"}, {"0=n150:9223372036854775807", "0 n150 9223372036854775807"},
-		{"0=n150,8=mesh:0-1", "0 n150 0, 8 n150 0 [0 1]"}, {"8=mesh:0-1,0=n150", "8 mesh 0 [0 1], 0 n150 0"}, {"1=n150,8=mesh:0-1", "1 n150 0, 8 mesh 0 [0 1]"},
-		{"8=mesh:8", "its chip 8 is a mesh"}, {"9=mesh:1,8=mesh:9", "mesh 8: its chip 9 is a mesh"}, {"9=mesh:8,8=mesh:1", "mesh 9: its chip 8 is a mesh"},
+		{"0=n150,8=mesh:0-1", "0 n150 0, 8 n150 0 [0 1]"}, {"8=mesh:0-1,0=n150", "8 n150 0 [0 1], 0 n150 0"}, {"1=n150,8=mesh:0-1", "1 n150 0, 8 mesh 0 [0 1]"},
+		{"8=mesh:8", "8 mesh 0 [8]"}, {"0-1=n150,0=mesh:0-1", "0 n150 0, 1 n150 0, 0 n150 0 [0 1]"}, {"0=mesh:0-1,0=n150", "0 n150 0 [0 1], 0 n150 0"},
+		{"0=mesh:0-1,8=mesh:0-1", "0 mesh 0 [0 1], 8 mesh 0 [0 1]"}, {"0=mesh:1,0=n150", "device 0 comes twice"}, {"0=n150,0=mesh:1", "device 0 comes twice"},
+		{"0=n150,0=p150", "device 0 comes twice"}, {"0=mesh:0,0=mesh:0-1", "device 0 comes twice"}, {"0=mesh:1-2,8=mesh:0-1", "mesh 8: its chip 0 is a mesh"},
+		{"9=mesh:1,8=mesh:9", "mesh 8: its chip 9 is a mesh"}, {"9=mesh:8,8=mesh:1", "mesh 9: its chip 8 is a mesh"},
 	} {
 		var f devicesFlag
 		if err := f.Set(c.text); err != nil {

@@ -11,13 +11,20 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Lines of a server name no chip, and check says so.
-func TestCheckOfLines(t *testing.T) {
-	const lines = "✓ [CB_ALLOC] Device 0: +0.00390625 MB (Total: 0.00390625 MB)\n"
-	code, stdout, stderr := call(lines, "check", "-")
-	require.Equal(t, exitTell, code, stderr)
-	require.Equal(t, "?     stdin  cannot tell: the registered program is not known to have run\n"+
-		"?     chip not named: no percentages (--arch)\n", stdout)
+// Printed lines of a server are no input: the error names the way to record.
+func TestPrintedLinesAreNoInput(t *testing.T) {
+	const want = "this is output of an allocation server, which has no addresses; record with cbl1 serve --record"
+	for _, lines := range []string{
+		"✓ [CB_ALLOC] Device 0: +0.00390625 MB (Total: 0.00390625 MB)\n",
+		"\nAllocation server, listening\n✗ [PID 4242] Freed buffer 122880 on device 0 (4096 bytes, FINAL)\n",
+	} {
+		for _, verb := range []string{"report", "check", "peak", "map", "page", "convert"} {
+			code, stdout, stderr := call(lines, verb, "-")
+			require.Equal(t, exitUsage, code, stderr)
+			require.Empty(t, stdout)
+			require.Contains(t, stderr, want)
+		}
+	}
 }
 
 // A device without an id has the name in CSV that it has in JSON.

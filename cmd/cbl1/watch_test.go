@@ -273,8 +273,8 @@ func attach(t *testing.T, folder string, c shm.Claim) *shm.Publisher {
 	return p
 }
 
-// The id of a mesh has a row wherever one looks: what a server says is what its recording says.
-// Buffers there back those of chips and count in no sum; circular buffers there are nowhere else.
+// The row of a mesh is a view of its chips wherever one looks: in a server and in its recording. CBs and kernels under its
+// id count on each chip. Buffers under its id back the chips' and count in no sum.
 func TestWatchMesh(t *testing.T) {
 	s := newStage(t)
 	s.client(t,
@@ -296,7 +296,9 @@ func TestWatchMesh(t *testing.T) {
 		}
 		return out.String()
 	}
-	want := "0 n150 64 0 0 0 0 0 4096 0 0\n1 p150 130 0 0 0 0 0 0 0 0\n32 mesh 1 1048576 1048576 1048576 1048576 1 0 0 77\n"
+	want := "0 n150 64 67108864 1048576 67108864 1048576 1 4096 0 77\n" +
+		"1 p150 130 136314880 1048576 136314880 1048576 1 0 0 77\n" +
+		"32 mesh 194 203423744 1048576 203423744 1048576 2 4096 0 154\n"
 	require.Equal(t, want, rows(web.URL))
 	require.Equal(t, want, rows("-"))
 }

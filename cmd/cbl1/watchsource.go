@@ -176,7 +176,8 @@ func (f *following) look(at watch.DeviceKey, detail bool) (watch.Snapshot, error
 	}
 	f.notes.Add(&now, "", fleet, math.MaxInt)
 	if d, err := fleet.Device(device.ID(at.Device)); err == nil && detail {
-		now.Detail = watch.DetailOf(d)
+		now.Detail = watch.DetailOf(watch.Fullest(fleet, d, f.notes.Chips(d.ID())))
+		now.Detail.Device = at.Device
 	}
 	return now, nil
 }

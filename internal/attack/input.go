@@ -66,7 +66,6 @@ func Families() []Family {
 		{"log", Logs(), []string{"peak", "stream"}},
 		{"square", Squares(), squares},
 		{"capture", Captures(), []string{"report"}},
-		{"lines", Lines(), []string{"report"}},
 		{"database", Databases(), []string{"report"}},
 	}
 }

@@ -44,6 +44,13 @@ func Name(start []byte) string {
 		}
 		return "XML or HTML, not JSON"
 	}
+	for line := range bytes.Lines(text) {
+		for _, mark := range []string{"✓ [", "✗ [", "⚠ ["} {
+			if bytes.HasPrefix(line, []byte(mark)) {
+				return "output of an allocation server, which has no addresses; record with cbl1 serve --record"
+			}
+		}
+	}
 	for _, c := range text {
 		if c < ' ' && c != '\t' && c != '\r' && c != '\n' && c != '\f' && c != '\x1b' {
 			return "binary data, not JSON"

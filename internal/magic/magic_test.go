@@ -30,6 +30,9 @@ func TestName(t *testing.T) {
 		"\n<html lang=en>":           "an HTML page, not JSON",
 		"<?xml version=\"1.0\"?>":    "XML or HTML, not JSON",
 		"a\x00b":                     "binary data, not JSON",
+		"✓ [CB_ALLOC] Device 0:":     "output of an allocation server, which has no addresses; record with cbl1 serve --record",
+		"x\n⚠ [PID 9] Dealloc":       "output of an allocation server, which has no addresses; record with cbl1 serve --record",
+		"x ✓ [CB_ALLOC] Device 0:":   "",
 		"\x1b[31mred\x1b[0m\ttext\n": "",
 	} {
 		require.Equal(t, want, magic.Name([]byte(start)), "%q", start)

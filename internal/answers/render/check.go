@@ -56,6 +56,8 @@ func (c check) line() string {
 	switch {
 	case c.Answer == replay.CannotTell && k.Runs > 0:
 		return "cannot tell: " + c.ran() + ", and what is known fits"
+	case slices.ContainsFunc(c.Untold, func(why replay.Reason) bool { return why.Code == replay.CodeMayClash }):
+		return c.result.Reason(replay.CodeMayClash).Text
 	case c.Answer == replay.CannotTell:
 		return "cannot tell: " + c.ran()
 	case c.Answer == replay.Fits && k.Tightest != nil:
@@ -114,7 +116,13 @@ func (c check) writeCannotTell(page *page) {
 
 // ran counts the program runs.
 func (c check) ran() string {
-	if c.result.Checks.Runs == 0 {
+	switch n := c.result.Recorded(); {
+	case c.result.Checks.Runs > 0:
+	case n > 0 && len(c.Untold)+len(c.Accepted) == 0:
+		return shown.Plural(n, "recorded CB") + ", none ends above an L1 buffer"
+	case n > 0:
+		return shown.Plural(n, "recorded CB")
+	default:
 		return nothingRan(c.result)
 	}
 	return shown.Plural(c.result.Checks.Runs, "run")
@@ -145,7 +153,9 @@ func (c check) accepted() string {
 
 // reasons returns the reasons for "cannot tell", a line each.
 func (c check) reasons(label string, all []replay.Reason) []note {
-	all = slices.DeleteFunc(slices.Clone(all), func(why replay.Reason) bool { return why.Code == replay.CodeNothingRan })
+	all = slices.DeleteFunc(slices.Clone(all), func(why replay.Reason) bool {
+		return why.Code == replay.CodeNothingRan || why.Code == replay.CodeMayClash
+	})
 	return reasonNotes(label, coded(all)) // the first line says that nothing ran
 }
 

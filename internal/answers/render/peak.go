@@ -46,7 +46,7 @@ func mostRegistered(r *replay.Result) (best *replay.Device) {
 
 // boundNotes name the reasons why figures of registered programs are a bound.
 func boundNotes(r *replay.Result) []note {
-	return append(anomalyNotes(r, "bound", replay.CodeEveryCore), anomalyNotes(r, "bound", replay.CodeNoAddresses)...)
+	return anomalyNotes(r, "bound", replay.CodeEveryCore)
 }
 
 // fullestL1 returns the row of the device with the highest peak, the first of equals;

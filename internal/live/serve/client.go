@@ -196,7 +196,7 @@ func (s *Server) deviceInfo(id int32) wire.Record {
 	r := wire.Record{Type: wire.TypeDeviceInfo, Device: id}
 	told := s.machine()
 	if id == -1 {
-		r.Devices = s.chips
+		r.Devices = uint32(len(s.known))
 		if told != nil {
 			r.Devices = uint32(told.Fleet().Set().Len())
 		}
@@ -204,7 +204,7 @@ func (s *Server) deviceInfo(id int32) wire.Record {
 		return r
 	}
 	known, ok := s.known[id]
-	spec, dram, ok := known.Spec, known.DRAM, ok && known.Chips == nil
+	spec, dram := known.Spec, known.DRAM
 	if told != nil && id >= 0 {
 		if d, err := told.Fleet().Device(device.ID(id)); err == nil {
 			spec, dram, ok = d.Spec(), told.notes.DRAM(d.ID()), true

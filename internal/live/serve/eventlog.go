@@ -101,7 +101,7 @@ func (s *Server) leaveFleet(f *fleet) {
 // machine returns what says which devices there are: the oldest fleet with a name that has
 // some, where none was declared to the server; else nil.
 func (s *Server) machine() *fleet {
-	if len(s.known) > 0 {
+	if len(s.known)+len(s.meshes) > 0 {
 		return nil
 	}
 	for _, f := range s.fleets {

@@ -224,10 +224,14 @@ func TestRowsOfFleets(t *testing.T) {
 
 		text := string(now.AppendMetrics(nil, false))
 		require.Contains(t, text, `cbl1_device_dispatched_bytes{fleet="ours",device="4",board="n150"} 65536`+"\n")
-		require.Contains(t, text, `cbl1_device_tracked_core_bytes{fleet="ours",device="4",board="n150"} 3072`+"\n")
+		require.Contains(t, text, `cbl1_device_tracked_core_peak_bytes{fleet="ours",device="4",board="n150"} 3072`+"\n")
 		require.Contains(t, text, `cbl1_device_incomplete{fleet="theirs",device="3",board="n150"} 1`+"\n")
 		require.Contains(t, text, `cbl1_device_registered_bytes{device="3",board="n150"} 1024`+"\n")
 		require.Contains(t, text, `cbl1_odd_total{fleet="ours",code="not-registered"} 1`+"\n")
+
+		summary := string(s.AppendSummary(nil))
+		require.Contains(t, summary, "\ndevice 4 of ours: registered CBs 98,304 bytes, 1,536 of a core; tracked 67,584; DRAM 0, L1 2,048, L1_SMALL 0, TRACE 0; kernels 0\n")
+		require.Contains(t, summary, "\ndevice 3 of theirs: registered CBs 0 bytes, 0 of a core; tracked 0; DRAM 0, L1 0, L1_SMALL 0, TRACE 0; kernels 0; incomplete\n")
 
 		a.line(t, `{"event":"remove","devices":[3]}`)
 		require.Len(t, s.Snapshot().Devices, 3)
@@ -249,6 +253,7 @@ func TestRowsOfLargeFleets(t *testing.T) {
 		require.Equal(t, "ours", now.Devices[2999].Fleet)
 		require.EqualValues(t, 1095, now.Devices[4095].Device)
 		require.Contains(t, string(now.AppendMetrics(nil, false)), "cbl1_devices_left 1904\n")
+		require.Contains(t, string(s.AppendSummary(nil)), "\nleft out: 1,904 devices of fleets\n")
 		l.shut(t)
 	})
 }

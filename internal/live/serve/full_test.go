@@ -1,9 +1,11 @@
 package serve_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -23,13 +25,17 @@ type disk struct {
 	room  int
 	logs  []*onDisk
 	opens error // of the next log
+	syncs error // of a log
 }
 
 // An onDisk is a log that is cut where a Write fails, as a file is.
 type onDisk struct {
-	of *disk
+	of      *disk
+	offered bytes.Buffer // all that was to be written
 	file
 }
+
+func (f *onDisk) Sync() error { return f.of.syncs }
 
 func (d *disk) open() (io.WriteCloser, error) {
 	if d.opens != nil {
@@ -40,6 +46,7 @@ func (d *disk) open() (io.WriteCloser, error) {
 }
 
 func (f *onDisk) Write(b []byte) (int, error) {
+	f.offered.Write(b)
 	n := min(len(b), f.of.room)
 	f.of.room -= n
 	_, _ = f.Buffer.Write(b[:n])
@@ -91,15 +98,18 @@ func TestFullDisk(t *testing.T) {
 			require.Equal(t, full, s.errs.String())
 			d.room = 50
 			for range 3 {
+				time.Sleep(time.Minute)
 				s.Sweep()
 				require.Empty(t, d.logs[len(d.logs)-1].String(), "no half log")
 			}
 			d.opens = errors.New("no inode")
 			allocates(t, s, 4)
+			time.Sleep(time.Minute)
 			s.Sweep()
 			require.EqualValues(t, lost+1, s.Snapshot().Server.NotRecorded)
 			require.Equal(t, full, s.errs.String(), "once")
 			d.room, d.opens = 1<<20, nil
+			time.Sleep(time.Minute)
 			s.Sweep()
 			allocates(t, s, 5)
 			s.shut(t)
@@ -108,6 +118,51 @@ func TestFullDisk(t *testing.T) {
 			require.Contains(t, string(s.AppendSummary(nil)), fmt.Sprintf("\nnot recorded: %s\n", shown.Plural(lost+1, "event")))
 			require.EqualValues(t, lost+1, s.Snapshot().Server.NotRecorded)
 			requireLog(t, &d.logs[len(d.logs)-1].Buffer, 5, lost+1)
+		})
+	}
+}
+
+// After each failed try the pause doubles, up to a minute. A try writes and syncs a header; without room for that it
+// looks at no allocation.
+func TestFullDiskIsTriedSeldom(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		fill func(d *disk) // after the first log
+		tail string        // of a log that failed
+	}{
+		{"no room for a header", func(d *disk) { d.room = 10 }, `"version":1}` + "\n" + `{"event":"anomaly","t":X,"code":"every-core","count":1}` + "\n"},
+		{"a header that cannot be synced", func(d *disk) { d.room, d.syncs = 10, syscall.ENOSPC }, `"version":1}` + "\n" + `{"event":"anomaly","t":X,"code":"every-core","count":1}` + "\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := disk{room: 1 << 20}
+				s := newShop(t, serve.Config{Dialect: wire.Newest(), Quiet: true, Record: &serve.Recorder{Open: d.open}})
+				allocates(t, s, 1, 2, 3)
+				s.Sweep()
+				c.fill(&d)
+				allocates(t, s, 4)
+				var tries []time.Duration
+				begun := time.Now()
+				for range 10 * 120 { // ten minutes
+					n := len(d.logs)
+					s.Sweep()
+					if d.syncs != nil {
+						d.room = 1 << 20
+					}
+					if len(d.logs) > n {
+						tries = append(tries, time.Since(begun).Round(time.Second))
+						require.Regexp(t, "^"+strings.Replace(regexp.QuoteMeta(`{"event":"log",`+c.tail), "X", `\d+`, 1)+"$", d.logs[n].offered.String(), "the header alone")
+					}
+					time.Sleep(500 * time.Millisecond)
+				}
+				const s1 = time.Second
+				require.Equal(t, []time.Duration{1 * s1, 2 * s1, 4 * s1, 8 * s1, 16 * s1, 32 * s1, 64 * s1, 124 * s1, 184 * s1, 244 * s1, 304 * s1, 364 * s1, 424 * s1, 484 * s1, 544 * s1}, tries)
+				d.room, d.syncs = 1<<20, nil
+				time.Sleep(time.Minute)
+				s.Sweep()
+				s.shut(t)
+				requireLog(t, &d.logs[len(d.logs)-1].Buffer, 4, 1)
+			})
 		})
 	}
 }
@@ -152,7 +207,7 @@ func TestFullDiskAtATurn(t *testing.T) {
 
 // Lines for a full disk are left out, and counted in their place as soon as it has room.
 func TestFullOutput(t *testing.T) {
-	for _, format := range []serve.Format{serve.FormatSeeds, serve.FormatJSON} {
+	for _, format := range []serve.Format{serve.FormatProtocol, serve.FormatJSON} {
 		for room := 0; room < 200; room += 5 {
 			synctest.Test(t, func(t *testing.T) {
 				d := disk{room: room}
@@ -181,12 +236,9 @@ func TestFullOutput(t *testing.T) {
 					return
 				}
 				require.Contains(t, text, map[serve.Format]string{
-					serve.FormatSeeds: "\ncbl1: left out, as it could not be written: " + shown.Plural(left, "line") + "\n",
-					serve.FormatJSON:  fmt.Sprintf(`"what":"unprinted","lines":%d}`+"\n", left),
+					serve.FormatProtocol: "\ncbl1: left out, as it could not be written: " + shown.Plural(left, "line") + "\n",
+					serve.FormatJSON:     fmt.Sprintf(`"what":"unprinted","lines":%d}`+"\n", left),
 				}[format])
-				if format == serve.FormatSeeds {
-					require.Contains(t, codesOf(t, text), wire.CodeLinesMissing)
-				}
 			})
 		}
 	}
@@ -231,7 +283,7 @@ func TestFullOutputMeanwhile(t *testing.T) {
 				out := &narrowDisk{
 					onDisk: &onDisk{of: &disk{room: len("✓ [PID")}}, more: c.more, began: make(chan struct{}), goOn: make(chan struct{}),
 				}
-				s := newShop(t, serve.Config{Dialect: wire.Newest(), Format: serve.FormatSeeds, Waiting: 1 << 20, Out: out})
+				s := newShop(t, serve.Config{Dialect: wire.Newest(), Format: serve.FormatProtocol, Waiting: 1 << 20, Out: out})
 				allocates(t, s, 1)
 				<-out.began
 				allocates(t, s, 2)

@@ -22,7 +22,7 @@ import (
 func TestEachDeviceCountsAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := wire.Newest()
-		s := newShop(t, serve.Config{Dialect: d, Format: serve.FormatSeeds})
+		s := newShop(t, serve.Config{Dialect: d, Format: serve.FormatProtocol})
 		conn := s.connect(10)
 		for i := range uint64(29) {
 			for id := range int32(8) {
@@ -135,7 +135,7 @@ func TestTwentyAgainstTen(t *testing.T) {
 func TestEveryLoadEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := wire.Newest()
-		s := newShop(t, serve.Config{Dialect: d, Format: serve.FormatSeeds})
+		s := newShop(t, serve.Config{Dialect: d, Format: serve.FormatProtocol})
 		random := rand.New(rand.NewPCG(3, 4))
 		loads, unloads := 0, 0
 		for range 40 {

@@ -4,131 +4,79 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
-	"math/rand/v2"
+	"net"
 	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/device"
-	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/live/serve"
 	"github.com/cbl1/cbl1/internal/live/wire"
 	"github.com/cbl1/cbl1/internal/shown"
-	"github.com/cbl1/cbl1/replay"
+	"github.com/cbl1/cbl1/internal/testkit"
 )
 
-// The printed lines, read back, have the figures of the recorded log. The bytes of a core are the
-// same where no CB lies under another one, and else no less.
-func TestPrintedIsRecorded(t *testing.T) {
-	for _, apart := range []bool{true, false} {
-		for _, format := range []serve.Format{serve.FormatSeeds, serve.FormatText} {
-			t.Run(fmt.Sprintf("%s, apart %v", format, apart), func(t *testing.T) {
-				printed, recorded := printedAndRecorded(t, format, apart)
-				lines := end(t, wire.NewLines(strings.NewReader(printed), "printed").Events())
-				log := end(t, event.NewLog(strings.NewReader(recorded), "recorded").Events())
-				for id := range device.ID(2) {
-					a, err := lines.Fleet().Device(id)
-					require.NoError(t, err)
-					b, err := log.Fleet().Device(id)
-					require.NoError(t, err)
-					got, want := a.Totals(), b.Totals()
-					require.Positive(t, want.Logical)
-					require.Positive(t, want.Buffers.L1)
-					require.Equal(t, want.Logical, got.Logical)
-					require.Equal(t, want.Peak.Logical, got.Peak.Logical)
-					require.Equal(t, want.Programs, got.Programs)
-					require.Equal(t, want.Buffers, got.Buffers)
-					if apart {
-						require.Equal(t, want.Core, got.Core)
-						require.Equal(t, want.Peak.Core, got.Peak.Core)
-					} else {
-						require.Greater(t, got.Core, want.Core)
-						require.Equal(t, want.Logical, got.Core)
-					}
-				}
-			})
-		}
+// Records of three processes on two devices, each with the lines that a server prints about it, as the protocol's server
+// and with the process and the bound of a core. -update writes them anew: review the difference.
+func TestPrintedLines(t *testing.T) {
+	record := func(typ wire.Type, device int32, id, size uint64, kind uint8) wire.Record {
+		return wire.Record{Type: typ, Device: device, ID: id, Size: size, Kind: kind}
 	}
-}
-
-// end follows events to their end, where nothing was hidden.
-func end(t *testing.T, events func(func(*event.Event, error) bool)) *replay.Session {
-	t.Helper()
-	s := &replay.Session{}
-	for e, err := range events {
-		require.NoError(t, err)
-		require.NotEqual(t, event.KindHidden, e.Kind, e.Detail)
-		require.NoError(t, s.Apply(e))
+	steps := []struct {
+		pid int32
+		r   wire.Record
+	}{
+		{10, record(wire.TypeCBAlloc, 0, 1<<20, 1<<20, 0)},
+		{10, record(wire.TypeCBAlloc, 0, 1<<20, 1<<18, 0)}, // below the first one
+		{11, record(wire.TypeCBAlloc, 1, 1<<20, 48, 0)},
+		{10, record(wire.TypeCBFree, 0, 1<<20, 1<<18, 0)},
+		{10, record(wire.TypeCBFree, 0, 1<<20, 1<<21, 0)},
+		{10, record(wire.TypeCBFree, 0, 5, 0, 0)},
+		{11, record(wire.TypeKernelLoad, 0, 7, 2048, 1)},
+		{11, record(wire.TypeKernelLoad, 0, 8, 3072, 2)},
+		{11, record(wire.TypeKernelUnload, 0, 7, 2048, 0)},
+		{11, record(wire.TypeKernelUnload, 0, 7, 2048, 0)},
+		{10, record(wire.TypeAlloc, 0, 0xff00, 4096, 1)},
+		{11, record(wire.TypeAlloc, 0, 0xff00, 4096, 1)},
+		{12, record(wire.TypeAlloc, 1, 0xff00, 1<<33, 0)},
+		{11, record(wire.TypeFree, 0, 0xff00, 0, 0)},
+		{12, record(wire.TypeFree, 1, 0xff00, 0, 0)},
+		{12, record(wire.TypeFree, 1, 0xff00, 0, 0)},
+		{12, record(wire.TypeAlloc, 1, 0xff00, 0, 0)},
+		{12, record(wire.TypeAlloc, 1, 0xff00, 1, 9)},
+		{12, record(wire.TypeCBAlloc, 1, 0, 1<<63, 0)},
+		{12, record(wire.TypeDumpRemaining, 0, 0, 0, 0)},
+		{12, record(wire.TypeDumpKernels, 0, 0, 0, 0)},
+		{12, record(wire.TypeResponse, 0, 0, 0, 0)},
 	}
-	return s
-}
-
-// printedAndRecorded runs a server with three clients, and one of them dies. It returns the lines
-// that the server printed and the log that it recorded.
-func printedAndRecorded(t *testing.T, format serve.Format, apart bool) (printed, recorded string) {
-	synctest.Test(t, func(t *testing.T) {
-		log := &file{}
-		s := newShop(t, serve.Config{Format: format, Dialect: wire.Newest(), Record: &serve.Recorder{Open: func() (io.WriteCloser, error) { return log, nil }}})
-		random := rand.New(rand.NewPCG(1, 2))
-		for _, pid := range []int32{10, 11, 12} {
-			conn := s.connect(pid)
-			live := map[wire.Record]bool{}
-			for i := range uint64(300) {
-				r := wire.Record{Type: wire.TypeCBAlloc, Device: int32(i % 2), ID: 1 << 20, Size: 32 * (1 + random.Uint64N(2000))}
-				switch i % 5 {
-				case 3:
-					r.Type, r.Kind, r.ID = wire.TypeAlloc, uint8(random.IntN(5)), i<<8|uint64(pid)
-				case 4:
-					r.Type, r.Kind, r.ID = wire.TypeKernelLoad, uint8(random.IntN(4)), i<<8|uint64(pid)
+	for _, format := range []serve.Format{serve.FormatProtocol, serve.FormatText} {
+		var o told
+		synctest.Test(t, func(t *testing.T) {
+			s := newShop(t, serve.Config{Format: format, Dialect: wire.Newest()})
+			conns := map[int32]net.Conn{}
+			for _, step := range steps {
+				if conns[step.pid] == nil {
+					conns[step.pid] = s.connect(step.pid)
 				}
-				if apart && r.Type == wire.TypeCBAlloc {
-					r.ID = uint64(pid)<<26 + i*100_000
-				}
-				live[r] = true
-				send(t, conn, wire.Newest(), r)
-				if old := old(live, random); i%3 == 2 {
-					delete(live, old)
-					old.Type++
-					send(t, conn, wire.Newest(), old)
-				}
+				send(t, conns[step.pid], wire.Newest(), step.r)
+				fmt.Fprintf(&o.text, "-- %d: %v device %d id %#x bytes %d kind %d\n", step.pid, step.r.Type, step.r.Device, step.r.ID, step.r.Size, step.r.Kind)
+				o.text.WriteString(s.out.String() + s.errs.String())
+				s.out.Reset()
+				s.errs.Reset()
 			}
-			if pid == 10 && format == serve.FormatText { // lines of kernels and of seeds do not say whose it was
-				for r := range live {
-					if r.Type == wire.TypeKernelLoad {
-						r.Type = wire.TypeKernelUnload
-						send(t, conn, wire.Newest(), r)
-					}
-				}
-				require.NoError(t, conn.Close())
-				s.kill()
-				synctest.Wait()
-				s.Sweep()
-			}
+			require.NoError(t, conns[10].Close())
+			s.kill()
+			synctest.Wait()
+			s.Sweep()
 			s.Statistics()
-			time.Sleep(time.Second)
-		}
-		s.shut(t)
-		require.Empty(t, s.errs.String())
-		printed, recorded = s.out.String(), log.String()
-	})
-	return printed, recorded
-}
-
-// old returns one of the live allocations, the same in each run.
-func old(live map[wire.Record]bool, random *rand.Rand) (out wire.Record) {
-	first := true
-	at := random.Uint64()
-	for r := range live {
-		if h := (r.ID ^ r.Size*31) * at; first || h < (out.ID^out.Size*31)*at {
-			first, out = false, r
-		}
+			o.part("10 is dead", s.out.String()+s.errs.String())
+			o.part("the end", string(s.AppendSummary(nil)))
+			s.shut(t)
+		})
+		testkit.Golden(t, *update, "testdata/lines."+string(format)+".golden", o.text.String())
 	}
-	return out
 }
 
 // A reader reads lines when the test lets it.
@@ -146,7 +94,7 @@ func (r *reader) Write(b []byte) (int, error) {
 // ones are counted at their place.
 func TestSlowReader(t *testing.T) {
 	for i := range 40 {
-		format := []serve.Format{serve.FormatSeeds, serve.FormatJSON}[i%2]
+		format := []serve.Format{serve.FormatProtocol, serve.FormatJSON}[i%2]
 		room := 2000 + 7*(i/2)
 		synctest.Test(t, func(t *testing.T) {
 			slow := &reader{may: make(chan struct{})}
@@ -183,8 +131,8 @@ func TestSlowReader(t *testing.T) {
 			close(slow.may)
 			synctest.Wait()
 			<-s.Printed()
-			text := map[serve.Format]string{serve.FormatSeeds: shown.Plural(left, "line"), serve.FormatJSON: strconv.FormatInt(left, 10)}[format]
-			said := map[serve.Format]string{serve.FormatSeeds: "\nleft out: %s\n", serve.FormatJSON: `,"lines":%s,`}
+			text := map[serve.Format]string{serve.FormatProtocol: shown.Plural(left, "line"), serve.FormatJSON: strconv.FormatInt(left, 10)}[format]
+			said := map[serve.Format]string{serve.FormatProtocol: "\nleft out: %s\n", serve.FormatJSON: `,"lines":%s,`}
 			require.Contains(t, string(s.AppendSummary(nil)), fmt.Sprintf(said[format], text))
 			next, notes := uint64(1), 0
 			for line := range strings.Lines(slow.got.String()) {
@@ -213,22 +161,7 @@ func TestSlowReader(t *testing.T) {
 			require.Equal(t, n+1, next)
 			require.Zero(t, left)
 			require.Equal(t, 2, notes)
-			if format == serve.FormatSeeds {
-				require.Contains(t, codesOf(t, slow.got.String()), wire.CodeLinesMissing)
-			}
 			s.shut(t)
 		})
 	}
-}
-
-// codesOf returns what lines hide.
-func codesOf(t *testing.T, text string) (codes []string) {
-	t.Helper()
-	for e, err := range wire.NewLines(strings.NewReader(text), "lines").Events() {
-		require.NoError(t, err)
-		if e.Kind == event.KindHidden {
-			codes = append(codes, e.Code)
-		}
-	}
-	return codes
 }

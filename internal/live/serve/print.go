@@ -97,7 +97,7 @@ func (s *Server) show(e *wire.Effect) {
 	}
 	line, toErr := e.AppendLine(s.line[:0])
 	cb := e.Type == wire.TypeCBAlloc || e.Type == wire.TypeCBFree
-	if cb && !toErr && s.c.Format != FormatSeeds {
+	if cb && !toErr && s.c.Format != FormatProtocol {
 		line = fmt.Appendf(line[:len(line)-1], " [PID %d] at most %d bytes of a core\n", e.PID, s.core(e.Device))
 	}
 	s.print(line, toErr)
@@ -147,21 +147,46 @@ func (s *Server) showReleased(pid int32, effects []wire.Effect, first bool) {
 
 // complain prints the reason why a client was closed.
 func (s *Server) complain(p *process, records int64, err error) {
-	if _, mismatch := errors.AsType[*wire.RecordError](err); mismatch && s.c.Format == FormatSeeds {
+	if _, mismatch := errors.AsType[*wire.RecordError](err); mismatch && s.c.Format == FormatProtocol {
 		s.print([]byte("⚠️  Too many consecutive errors (10) - closing connection (likely protocol mismatch)\n"), true)
 		return
 	}
 	s.print(fmt.Appendf(nil, "cbl1: client of process %d closed after %s, its devices are incomplete: %s\n", p.shown(), shown.Plural(records, "record"), shown.Visible(shown.Clip(err.Error(), 300))), true)
 }
 
-// Statistics prints the block of statistics that the allocation server prints every 10
-// seconds. Nothing is printed as JSON.
+// Statistics prints the block of statistics that the allocation server prints every 10 seconds. As
+// FormatText it has CBs and kernels, too, on each device but meshes: all lies on their chips. Nothing
+// is printed as JSON.
 func (s *Server) Statistics() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.c.Format != FormatJSON {
+	switch s.c.Format {
+	case FormatJSON:
+	case FormatProtocol:
 		s.print(append([]byte{'\n'}, s.ledger.AppendStatistics(nil)...), false)
+	default:
+		s.print(s.appendStatistics([]byte("\n📊 Current Statistics:\n")), false)
 	}
+}
+
+func (s *Server) appendStatistics(b []byte) []byte {
+	active := 0
+	for _, id := range s.devices() {
+		t := s.ledger.Totals(id)
+		active += t.Count + t.CBs
+		t = s.ledger.On(id)
+		if s.mesh(id) != nil || t.BufferBytes() == 0 && t.CBs == 0 && t.Loaded == 0 {
+			continue
+		}
+		b = t.AppendBuffers(fmt.Appendf(b, "  Device %d:\n", id))
+		if t.CBs > 0 {
+			b = fmt.Appendf(b, "    CBs: %d bytes in %d, at most %d bytes of a core\n", t.CB, t.CBs, s.core(id))
+		}
+		if t.Loaded > 0 {
+			b = fmt.Appendf(b, "    Kernels: %d bytes in %d\n", t.Kernels, t.Loaded)
+		}
+	}
+	return fmt.Appendf(b, "  Active allocations: %d\n", active)
 }
 
 // showLive prints the live lots of some types as rows. It reports false if lines are to be printed

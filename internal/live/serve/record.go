@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"time"
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
@@ -17,7 +18,8 @@ import (
 // with the devices and the live allocations.
 type Recorder struct {
 	// Open opens the next log, where the one before is closed. A log that can be cut, as an *os.File, ends
-	// with a whole line where a Write fails, and is empty where it could not be begun.
+	// with a whole line where a Write fails, and is empty where it could not be begun. One that can be
+	// synced shows at its header whether a full disk has room again.
 	Open func() (io.WriteCloser, error)
 	// Most is after how many bytes the next log begins; 0: never.
 	Most int64
@@ -25,6 +27,13 @@ type Recorder struct {
 
 // recordRoom is how many bytes of lines wait for Server.Sweep.
 const recordRoom = 64 << 10
+
+// A recording that failed is tried again after firstPause. Each further failure doubles the pause, up to mostPause, and
+// up to 128 times as long as the try took, so that tries take less than 1 % of a processor.
+const (
+	firstPause = 500 * time.Millisecond
+	mostPause  = time.Minute
+)
 
 // A recording is the log at hand.
 type recording struct {
@@ -39,6 +48,9 @@ type recording struct {
 	failed error  // why nothing is written; nil: it is
 	lost   int64  // events that are in no log
 	told   bool   // that nothing is written
+
+	pause time.Duration // from the last failed try to the next; 0: it did not fail
+	next  time.Time     // when it is tried again
 }
 
 // Write takes the line of an event.
@@ -101,6 +113,13 @@ func (r *recording) flush() {
 	r.wait = r.wait[:0]
 }
 
+// sync writes a log to its disk, if that can be: a file system may have no room for bytes that it took.
+func (r *recording) sync() {
+	if f, ok := r.file.(interface{ Sync() error }); ok && r.failed == nil {
+		r.failed = f.Sync()
+	}
+}
+
 // cut shortens a log, if that can be.
 func (r *recording) cut(size int64) {
 	if f, ok := r.file.(interface{ Truncate(size int64) error }); ok {
@@ -133,9 +152,22 @@ func (s *Server) begin() error {
 	}
 	r.file, r.there, r.bytes, r.failed = file, 0, 0, nil
 	r.events, r.teller = event.NewWriter(r), wire.Teller{T: s.stamp()}
-	err = s.moment(&r.teller, r.write)
+	write := func(e *event.Event) error {
+		if r.failed != nil { // the first failure ends it
+			return r.failed
+		}
+		return r.write(e)
+	}
+	err = s.header(&r.teller, write)
+	if r.pause > 0 { // is there room again?
+		r.flush()
+		r.sync()
+	}
+	if r.failed == nil {
+		err = cmp.Or(err, s.moment(&r.teller, write))
+	}
 	if lost > 0 {
-		err = cmp.Or(err, r.write(&event.Event{
+		err = cmp.Or(err, write(&event.Event{
 			Pos: event.Pos{Node: -1}, Kind: event.KindHidden, Code: wire.CodeNotRecorded, Count: min(lost, math.MaxInt32), T: r.teller.T,
 		}))
 	}
@@ -157,10 +189,22 @@ func (s *Server) record() {
 	if r == nil {
 		return
 	}
-	if r.failed == nil {
+	now := s.c.Now()
+	switch {
+	case r.failed == nil:
 		r.flush()
-	} else if err := s.begin(); r.failed == nil {
-		s.fail(err)
+	case now.Before(r.next):
+		return
+	default:
+		r.pause = max(r.pause, firstPause)
+		if err := s.begin(); r.failed == nil {
+			s.fail(err)
+			r.pause = 0
+			break
+		}
+		then := s.c.Now()
+		r.pause = max(min(2*r.pause, mostPause), 128*then.Sub(now))
+		r.next = then.Add(r.pause)
 	}
 	s.tellRecording()
 }

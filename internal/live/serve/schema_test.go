@@ -76,6 +76,8 @@ func TestRowSchema(t *testing.T) {
 func everyRow(t *testing.T) (out string) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newShop(t, serve.Config{Format: serve.FormatJSON, Dialect: wire.Newest()})
+		l := newLogs(s)
+		l.tell(t, ours).line(t, `{"event":"mesh","first":0,"rows":10,"cols":410,"spec":{"board":"n150"}}`)
 		first, second := s.connect(10), s.connect(11)
 		alloc := wire.Record{Type: wire.TypeAlloc, ID: 1, Size: 64, Kind: 1}
 		free := wire.Record{Type: wire.TypeFree, ID: 1}
@@ -94,7 +96,7 @@ func everyRow(t *testing.T) (out string) {
 		s.kill()
 		synctest.Wait()
 		s.Sweep()
-		s.shut(t)
+		l.shut(t)
 		out = s.out.String() + string(s.AppendSummary(nil))
 		slow := &reader{may: make(chan struct{})}
 		d := disk{room: 1 << 20}

@@ -24,9 +24,9 @@ type Format string
 
 // The formats. The zero Format is FormatText.
 const (
-	FormatText  Format = "text"  // the allocation server's lines; lines of CBs end with the process and the bound of a core
-	FormatSeeds Format = "seeds" // the allocation server's lines alone
-	FormatJSON  Format = "json"  // one object a line, with exact bytes
+	FormatText     Format = "text"     // the allocation server's lines; lines of CBs end with the process and the bound of a core
+	FormatProtocol Format = "protocol" // the allocation server's lines alone
+	FormatJSON     Format = "json"     // one object a line, with exact bytes
 )
 
 // Limits bound what clients may cost. 0 means no limit.
@@ -70,8 +70,8 @@ type Server struct {
 	ledger  *wire.Ledger
 	teller  wire.Teller
 	live    replay.Session
-	known   map[int32]wire.DeclaredDevice
-	chips   uint32 // of them that are no meshes
+	known   map[int32]wire.DeclaredDevice // that are no meshes
+	meshes  map[int32]wire.DeclaredDevice
 	byPID   map[int32]*process
 	all     map[wire.Client]*process
 	owners  wire.Client
@@ -130,17 +130,20 @@ func (e *LimitError) Error() string {
 // device, or Record.
 func New(c Config) (*Server, error) {
 	s := &Server{
-		c: c, ledger: wire.NewLedger(), known: map[int32]wire.DeclaredDevice{}, byPID: map[int32]*process{}, all: map[wire.Client]*process{}, conns: map[net.Conn]struct{}{},
+		c: c, ledger: wire.NewLedger(), known: map[int32]wire.DeclaredDevice{}, meshes: map[int32]wire.DeclaredDevice{}, byPID: map[int32]*process{}, all: map[wire.Client]*process{}, conns: map[net.Conn]struct{}{},
 		unsure: map[int32]bool{}, room: make(chan struct{}), over: make(chan struct{}), printed: make(chan struct{}),
 	}
 	for _, d := range c.Devices {
-		if s.known[d.ID] = d; d.Chips == nil {
-			s.chips++
+		if d.Chips == nil {
+			s.known[d.ID] = d
+		} else {
+			s.meshes[d.ID] = d
 		}
-		s.ledger.Declare(d.ID, d.Chips != nil)
-		e := s.teller.Declare(d)
-		if err := s.live.Apply(&e); err != nil {
-			return nil, err
+		s.ledger.Declare(d.ID, d.Chips...)
+		for _, e := range s.teller.Declare(d) {
+			if err := s.live.Apply(&e); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if c.Record != nil {
@@ -320,31 +323,49 @@ func (s *Server) count() counts {
 	return c
 }
 
-// core returns the bytes of a core that CBs take at most, as if each were on every core.
-func (s *Server) core(id int32) uint64 {
-	d, err := s.live.Fleet().Device(device.ID(id))
-	if err != nil {
-		return 0
+// core returns the bytes of a core that CBs take at most, as if each were on every core. Of a mesh it
+// is a core of its fullest chip.
+func (s *Server) core(id int32) (most uint64) {
+	for _, chip := range s.ledger.Members(id) {
+		if d, err := s.live.Fleet().Device(device.ID(chip)); err == nil {
+			most = max(most, d.Totals().Core)
+		}
 	}
-	return d.Totals().Core
+	return most
 }
 
-// devices returns the known devices, ascending.
+// devices returns the known devices, ascending: declared ones, chips of declared meshes, and those in records.
 func (s *Server) devices() []int32 {
 	ids := slices.AppendSeq(s.ledger.Devices(), maps.Keys(s.known))
+	for id, mesh := range s.meshes {
+		ids = append(append(ids, id), mesh.Chips...)
+	}
 	slices.Sort(ids)
 	return slices.Compact(ids)
 }
 
+// mesh returns the chips of a mesh with an id of its own, else nil.
+func (s *Server) mesh(id int32) []int32 {
+	if chips := s.meshes[id].Chips; chips != nil && chips[0] != id {
+		return chips
+	}
+	return nil
+}
+
 // tell makes the calls that an effect stands for, and writes its events.
 func (s *Server) tell(e *wire.Effect) {
-	for _, told := range s.teller.Tell(e) {
+	events := s.teller.Tell(e)
+	for _, told := range events {
 		if err := s.live.Apply(&told); err != nil {
 			// A sum over cores beyond 2^63-1: it is in the protocol's sum alone.
 			s.print(fmt.Appendf(nil, "cbl1: %s\n", shown.Visible(err.Error())), true)
 		}
 	}
-	if s.log != nil {
+	switch {
+	case s.log == nil:
+	case s.log.failed != nil:
+		s.log.lost += int64(len(events))
+	default:
 		s.log.teller.T = s.stamp()
 		for _, told := range s.log.teller.Tell(e) {
 			s.fail(s.log.write(&told))
@@ -382,7 +403,11 @@ func (s *Server) lose(c *client, reason error) {
 	if errors.Is(reason, io.ErrUnexpectedEOF) {
 		s.counts.Torn++
 		if c.torn() {
-			lost.devices = slices.Sorted(maps.Keys(p.devices))
+			for id := range p.devices {
+				lost.devices = append(append(lost.devices, id), s.ledger.Members(id)...)
+			}
+			slices.Sort(lost.devices)
+			lost.devices = slices.Compact(lost.devices)
 		}
 	}
 	for _, id := range lost.devices {

@@ -524,20 +524,23 @@ Loaded kernels:
     Buffers:
     DRAM: 4096 bytes (4 KB)
     Total: 4096 bytes
-  Active allocations: 1
 `
 	out, errs := session(t, serve.FormatText)
 	require.Equal(t, `✓ [CB_ALLOC] Device 0: +1 MB (Total: 1 MB) [PID 4242] at most 1048576 bytes of a core
 ✓ [CB_ALLOC] Device 0: +0.25 MB (Total: 1.25 MB) [PID 4242] at most 1048576 bytes of a core
 `+tail+`✗ [CB_FREE] Device 0: -0.25 MB (Total: 1 MB) [PID 4242] at most 1048576 bytes of a core
-`+lists, out)
+`+lists+`    CBs: 1048576 bytes in 1, at most 1048576 bytes of a core
+    Kernels: 3072 bytes in 2
+  Active allocations: 4
+`, out)
 	require.Equal(t, "⚠️  Invalid size 0 - ignoring message\n", errs)
 
-	out, _ = session(t, serve.FormatSeeds)
+	out, _ = session(t, serve.FormatProtocol)
 	require.Equal(t, `✓ [CB_ALLOC] Device 0: +1 MB (Total: 1 MB)
 ✓ [CB_ALLOC] Device 0: +0.25 MB (Total: 1.25 MB)
 `+tail+`✗ [CB_FREE] Device 0: -0.25 MB (Total: 1 MB)
-`+lists, out)
+`+lists+`  Active allocations: 1
+`, out)
 
 	out, _ = session(t, serve.FormatJSON)
 	lines := strings.Split(strings.TrimSpace(out), "\n")
@@ -646,11 +649,12 @@ func TestHalfARecordIsAboutItsDevice(t *testing.T) {
 		{"no device that can be one", wire.Record{Type: wire.TypeCBAlloc, Device: 256, Size: 1}, 143, `"devices":[1]`},
 		{"the last device", wire.Record{Type: wire.TypeCBAlloc, Device: 255, Size: 1}, 143, `"devices":[1,255]`},
 		{"a question", wire.Record{Type: wire.TypeQuery, Device: 3}, 143, `"devices":[1]`},
+		{"a mesh: its chips, too", wire.Record{Type: wire.TypeCBAlloc, Device: 20, Size: 1}, 143, `"devices":[1,20,21,22]`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var log file
-				s := newShop(t, serve.Config{Dialect: wire.Newest(), Record: &serve.Recorder{Open: func() (io.WriteCloser, error) { return &log, nil }}})
+				s := newShop(t, serve.Config{Dialect: wire.Newest(), Devices: []wire.DeclaredDevice{{ID: 20, Chips: []int32{21, 22}}}, Record: &serve.Recorder{Open: func() (io.WriteCloser, error) { return &log, nil }}})
 				other, conn := s.connect(11), s.connect(10)
 				send(t, other, wire.Newest(), wire.Record{Type: wire.TypeAlloc, Device: 7, Size: 1, ID: 7})
 				send(t, conn, wire.Newest(), first)

@@ -115,7 +115,7 @@ func session(t *testing.T, f serve.Format) string {
 // A session, and all that a server says of it: lines, lists, answers, snapshots, the summary and the recording.
 // -update writes them anew: review the difference.
 func TestSessions(t *testing.T) {
-	for _, f := range []serve.Format{serve.FormatText, serve.FormatSeeds, serve.FormatJSON} {
+	for _, f := range []serve.Format{serve.FormatText, serve.FormatProtocol, serve.FormatJSON} {
 		testkit.Golden(t, *update, "testdata/session."+string(f)+".golden", session(t, f))
 	}
 }

@@ -60,7 +60,7 @@ func (s *Server) Row(fleet string, id uint64) (row replay.LiveDevice, ok bool) {
 		if err != nil {
 			return row, false
 		}
-		row = f.notes.Row(d)
+		row = f.notes.Row(f.Fleet(), d)
 		row.Fleet = fleet
 		return row, true
 	}
@@ -75,14 +75,27 @@ func (s *Server) Row(fleet string, id uint64) (row replay.LiveDevice, ok bool) {
 	return row, ok
 }
 
-// row returns the session's row of a device with the ledger's figures in it. Bytes of cores are a bound. Records show
-// neither dispatches nor the bytes of a buffer on a core. One core stands for all of an undeclared device.
+// row returns the session's row of a device with the ledger's figures in it; the row of a mesh is a view of its chips.
+// Bytes of cores are a bound. Records show neither dispatches nor the bytes of a buffer on a core. One core stands for
+// all of an undeclared device.
 func (s *Server) row(id int32) replay.LiveDevice {
+	if chips := s.mesh(id); chips != nil {
+		rows := make([]replay.LiveDevice, len(chips))
+		for i, chip := range chips {
+			rows[i] = s.row(chip)
+		}
+		row := replay.MeshOf(uint64(id), "", rows)
+		if d, err := s.live.Fleet().Device(device.ID(id)); err == nil {
+			row.Board = d.Spec().Name
+		}
+		row.Incomplete = row.Incomplete || s.incomplete(id)
+		return row
+	}
 	row := replay.LiveDevice{Device: uint64(id), Core: new(uint64), Peak: &replay.LivePeak{}} // nothing has lived there
 	if d, err := s.live.Fleet().Device(device.ID(id)); err == nil {
 		row = replay.NewLiveDevice(d)
 	}
-	t := s.ledger.Totals(id)
+	t := s.ledger.On(id)
 	row.Bound, row.Incomplete, row.Programs, row.Sum = true, s.incomplete(id), &t.CBs, &t.CB
 	row.SetBuffers(t.BufferTotals)
 	row.Dispatched, row.Tracked, row.TrackedCore, row.Below = nil, nil, nil, nil
@@ -100,8 +113,8 @@ func (s *Server) rows() []watch.Process {
 	type on struct{ pid, device int32 }
 	sums, dead := map[on]wire.Sums{}, map[on]bool{}
 	for _, p := range s.all {
-		for id := range p.devices {
-			if t := s.ledger.TotalsOf(p.owner, id); t != (wire.Sums{}) {
+		for named := range p.devices {
+			for id, t := range s.ledger.TotalsOf(p.owner, named) {
 				at := on{p.shown(), id}
 				sum := sums[at]
 				sum.Merge(t)
@@ -120,7 +133,7 @@ func (s *Server) rows() []watch.Process {
 }
 
 // Detail returns the contents of the cores of a device, which it finds as Row does. In records of
-// processes each CB is on all cores. It returns nil for an unknown device. Cost: a
+// processes each CB is on all cores, and a mesh has the contents of its fullest chip. It returns nil for an unknown device. Cost: a
 // Device.UsageGroups, without the lock of the server.
 func (s *Server) Detail(fleet string, id uint64) *watch.Detail {
 	from := s.live.Fleet()
@@ -135,8 +148,11 @@ func (s *Server) Detail(fleet string, id uint64) *watch.Detail {
 	if err != nil {
 		return nil
 	}
+	if fleet == "" && id <= math.MaxInt32 {
+		d = watch.Fullest(from, d, s.mesh(int32(id)))
+	}
 	detail := watch.DetailOf(d)
-	detail.Fleet = fleet
+	detail.Fleet, detail.Device = fleet, id
 	return detail
 }
 
@@ -154,29 +170,46 @@ func (s *Server) WriteMoment(fleet string, w io.Writer) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.moment(&wire.Teller{T: s.stamp()}, event.NewWriter(w).Write)
+	teller, write := &wire.Teller{T: s.stamp()}, event.NewWriter(w).Write
+	return cmp.Or(s.header(teller, write), s.moment(teller, write))
 }
 
-// moment writes the ledger of records as a log that begins now. A fleet has no processes, no declared DRAM and no CB
-// without a place, so replay.SharedSession.WriteMoment, which writes fleets, does not serve here. The error is the
-// first of write.
-func (s *Server) moment(teller *wire.Teller, write func(*event.Event) error) (err error) {
-	tell := func(events ...event.Event) {
-		for i := range events {
-			err = cmp.Or(err, write(&events[i]))
-		}
-	}
-	tell(teller.Header()...)
+// header writes the first lines of a log. The error is the first of write.
+func (s *Server) header(teller *wire.Teller, write func(*event.Event) error) error {
+	return writeAll(write, teller.Header())
+}
+
+// moment writes the ledger of records behind a header, as a log that begins now. A fleet has no processes, no declared
+// DRAM and no CB without a place, so replay.SharedSession.WriteMoment, which writes fleets, does not serve here. The error
+// is the first of write.
+func (s *Server) moment(teller *wire.Teller, write func(*event.Event) error) error {
 	for _, id := range s.devices() {
-		if d, declared := s.known[id]; declared {
-			tell(teller.Declare(d))
+		for _, declared := range []map[int32]wire.DeclaredDevice{s.known, s.meshes} {
+			if d, ok := declared[id]; ok {
+				if err := writeAll(write, teller.Declare(d)); err != nil {
+					return err
+				}
+			}
 		}
 	}
 	for lot := range s.ledger.Live() {
-		tell(teller.Came(&lot)...)
+		if err := writeAll(write, teller.Came(&lot)); err != nil {
+			return err
+		}
 	}
 	for _, l := range s.lost {
-		tell(l.event(teller.T))
+		if err := writeAll(write, []event.Event{l.event(teller.T)}); err != nil {
+			return err
+		}
 	}
-	return err
+	return nil
+}
+
+func writeAll(write func(*event.Event) error, events []event.Event) error {
+	for i := range events {
+		if err := write(&events[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/cbl1/cbl1/internal/asciijson"
 	"github.com/cbl1/cbl1/internal/live/wire"
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/replay"
 )
 
 // A summary is the final report of a server. As JSON it is the last row, which
@@ -14,7 +16,9 @@ import (
 type summary struct {
 	T       int64                 `json:"t"` // nanoseconds since 1970
 	What    wire.Fate             `json:"what"`
-	Devices []deviceSum           `json:"devices"` // by id
+	Devices []deviceSum           `json:"devices"`          // by id
+	Fleets  []replay.LiveDevice   `json:"fleets,omitempty"` // devices of named fleets, by name
+	Left    int                   `json:"devices_left,omitempty"`
 	Odd     map[wire.Oddity]int64 `json:"anomalies"`
 	Lines   int64                 `json:"lines,omitempty"`        // that were not printed
 	Lost    int64                 `json:"not_recorded,omitempty"` // events
@@ -45,18 +49,25 @@ type deviceSum struct {
 	Incomplete bool   `json:"incomplete"` // a client that may have more there was lost
 }
 
-// AppendSummary appends the final report of a server, with its line end: each device, the
+// AppendSummary appends the final report of a server, with its line end: each device, also of named fleets, the
 // anomalies, and the fates of clients. It is one row as FormatJSON, else lines.
 func (s *Server) AppendSummary(b []byte) []byte {
+	fleets := s.Snapshot()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.summary()
+	for _, d := range fleets.Devices {
+		if d.Fleet != "" {
+			now.Fleets = append(now.Fleets, d)
+		}
+	}
+	now.Left = fleets.Left
 	if s.c.Format != FormatJSON {
 		return now.appendText(b)
 	}
 	row, err := json.Marshal(now)
 	s.fail(err)
-	return append(append(b, row...), '\n')
+	return append(append(b, asciijson.Escape(row)...), '\n')
 }
 
 func (s *Server) summary() summary {
@@ -66,13 +77,30 @@ func (s *Server) summary() summary {
 		Records: c.Records, Clients: c.Clients, Closed: c.Closed, Torn: c.Torn, Refused: c.Refused, Leaked: c.Leaked, Live: s.ledger.Len(),
 	}
 	for _, id := range s.devices() {
-		t, d := s.ledger.Totals(id), s.row(id)
+		t, d := s.sums(id), s.row(id)
 		out.Devices = append(out.Devices, deviceSum{
 			Device: id, CB: *d.Sum, Core: *d.Core, Peak: d.Peak.Core, Buffers: t.Buffers(), DRAM: d.DRAM, L1: d.L1, L1Small: d.L1Small,
 			Trace: d.Trace, System: t.System, Kernels: *d.Kernels, Backings: t.Backings, Backing: t.Backing, Incomplete: d.Incomplete,
 		})
 	}
 	return out
+}
+
+// sums returns the figures of a device, for a mesh those of its chips and of the buffers that back theirs.
+func (s *Server) sums(id int32) wire.Sums {
+	t := s.ledger.On(id)
+	for _, chip := range s.mesh(id) {
+		t.Merge(s.ledger.On(chip))
+	}
+	return t
+}
+
+// optional returns a figure, or ? for one that is not known.
+func optional(n *uint64) string {
+	if n == nil {
+		return "?"
+	}
+	return l1.Bytes(*n).Exact()
 }
 
 func (s *summary) appendText(b []byte) []byte {
@@ -87,6 +115,19 @@ func (s *summary) appendText(b []byte) []byte {
 			b = append(b, "; incomplete"...)
 		}
 		b = append(b, '\n')
+	}
+	for i := range s.Fleets {
+		d := &s.Fleets[i]
+		b = fmt.Appendf(b, "device %d of %s: registered CBs %s bytes, %s of a core; tracked %s; DRAM %s, L1 %s, L1_SMALL %s, TRACE %s; kernels %s",
+			d.Device, shown.Visible(d.Fleet), optional(d.Registered), optional(d.Core), optional(d.Tracked),
+			l1.Bytes(d.DRAM).Exact(), l1.Bytes(d.L1).Exact(), l1.Bytes(d.L1Small).Exact(), l1.Bytes(d.Trace).Exact(), optional(d.Kernels))
+		if d.Incomplete {
+			b = append(b, "; incomplete"...)
+		}
+		b = append(b, '\n')
+	}
+	if s.Left > 0 {
+		b = fmt.Appendf(b, "left out: %s of fleets\n", shown.Plural(int64(s.Left), "device"))
 	}
 	for _, a := range wire.Oddities() {
 		if n := s.Odd[a]; n > 0 {

@@ -8,7 +8,8 @@ import (
 	"github.com/cbl1/cbl1/replay"
 )
 
-// A gauge is a figure of each device or process as a metric; nil if it is not known.
+// A gauge is a figure of each device or process as a metric; nil if it is not known. A name that is a field of the JSON
+// rows too means the same there.
 type gauge[T any] struct {
 	name, help string
 	of         func(*T) *uint64
@@ -32,8 +33,8 @@ func gauges() []gauge[replay.LiveDevice] {
 		{"cores", "Cores of the device.", func(d *replay.LiveDevice) *uint64 { return known(uint64(d.Cores)) }},
 		{"usable_core_bytes", "Usable L1 of one core.", func(d *replay.LiveDevice) *uint64 { return known(d.Usable) }},
 		{"registered_bytes", "Union of the registered circular buffers on each core, summed over cores.", func(d *replay.LiveDevice) *uint64 { return d.Registered }},
-		{"registered_core_bytes", "Union of the registered circular buffers on the fullest core.", func(d *replay.LiveDevice) *uint64 { return d.Core }},
-		{"registered_core_peak_bytes", "High-water mark of registered_core_bytes.", func(d *replay.LiveDevice) *uint64 {
+		{"registered_core_peak_bytes", "Union of the registered circular buffers on the fullest core.", func(d *replay.LiveDevice) *uint64 { return d.Core }},
+		{"peak_registered_core_peak_bytes", "High-water mark of registered_core_peak_bytes.", func(d *replay.LiveDevice) *uint64 {
 			if d.Peak == nil {
 				return nil
 			}
@@ -41,7 +42,7 @@ func gauges() []gauge[replay.LiveDevice] {
 		}},
 		{"dispatched_bytes", "Circular buffers that the last dispatches left, summed over cores.", func(d *replay.LiveDevice) *uint64 { return d.Dispatched }},
 		{"tracked_bytes", "Everything in L1 but kernels, each byte once, summed over cores.", func(d *replay.LiveDevice) *uint64 { return d.Tracked }},
-		{"tracked_core_bytes", "Everything in L1 but kernels on the fullest core.", func(d *replay.LiveDevice) *uint64 { return d.TrackedCore }},
+		{"tracked_core_peak_bytes", "Everything in L1 but kernels on the fullest core.", func(d *replay.LiveDevice) *uint64 { return d.TrackedCore }},
 		{"headroom_bytes", "Bytes between circular buffers and what lies above, on the core with the fewest.", func(d *replay.LiveDevice) *uint64 { return d.Headroom }},
 		{"cb_logical_bytes", "Sum of the sizes of circular buffers times their cores.", func(d *replay.LiveDevice) *uint64 { return d.Logical }},
 		{"cb_sum_bytes", "Sum of the sizes of circular buffers as the allocation protocol counts.", func(d *replay.LiveDevice) *uint64 { return d.Sum }},

@@ -31,6 +31,7 @@ type Notes struct {
 	unseen  bool                 // something of any device is not shown
 	held    holders              // of a log that is bound
 	dram    map[device.ID]uint64 // of devices with a known size
+	meshes  map[device.ID][]device.ID
 }
 
 // Take records an event, and the error of Session.Apply for it.
@@ -38,7 +39,7 @@ func (n *Notes) Take(e *event.Event, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.odd == nil {
-		n.odd, n.hidden, n.dram = map[event.Code]int64{}, map[device.ID]bool{}, map[device.ID]uint64{}
+		n.odd, n.hidden, n.dram, n.meshes = map[event.Code]int64{}, map[device.ID]bool{}, map[device.ID]uint64{}, map[device.ID][]device.ID{}
 		n.held = holders{on: map[device.ID]map[thing]stake{}, sizes: map[uint64]uint64{}}
 	}
 	if refused, ok := errors.AsType[*replay.RefusedError](err); ok {
@@ -78,6 +79,9 @@ func (n *Notes) happened(e *event.Event) {
 	}
 	if n.bound {
 		n.held.take(e)
+		if e.Kind == event.KindDevice && e.Role == event.RoleMesh {
+			n.meshes[e.Device] = e.Chips
+		}
 	}
 }
 
@@ -88,8 +92,31 @@ func (n *Notes) DRAM(id device.ID) uint64 {
 	return n.dram[id]
 }
 
-// Row returns the row of a device of the fleet.
-func (n *Notes) Row(d device.Device) replay.LiveDevice {
+// Chips returns the chips of a mesh of a recording; nil for other devices.
+func (n *Notes) Chips(id device.ID) []device.ID {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.meshes[id]
+}
+
+// Row returns the row of a device of the fleet. In a recording the row of a mesh is a view of its chips.
+func (n *Notes) Row(f *device.Fleet, d device.Device) replay.LiveDevice {
+	var chips []replay.LiveDevice
+	for _, id := range n.Chips(d.ID()) {
+		if chip, err := f.Device(id); err == nil {
+			chips = append(chips, n.row(chip))
+		}
+	}
+	row := n.row(d)
+	if chips != nil {
+		mesh := replay.MeshOf(row.Device, row.Board, chips)
+		mesh.Incomplete = mesh.Incomplete || row.Incomplete
+		return mesh
+	}
+	return row
+}
+
+func (n *Notes) row(d device.Device) replay.LiveDevice {
 	row := replay.NewLiveDevice(d)
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -112,7 +139,7 @@ func (n *Notes) Add(to *Snapshot, name string, f *device.Fleet, most int) {
 			if devices--; devices < 0 {
 				break
 			}
-			row := n.Row(d)
+			row := n.Row(f, d)
 			row.Fleet = name
 			to.Devices = append(to.Devices, row)
 		}

@@ -167,8 +167,8 @@ func TestHidden(t *testing.T) {
 		}
 		return out
 	}
-	require.Equal(t, []string{"eval/0 at most: false, incomplete: false", "eval/1 at most: false, incomplete: false"}, rows(`{"event":"anomaly","code":"rounded","count":1}`))
-	require.Equal(t, []string{"eval/0 at most: true, incomplete: false", "eval/1 at most: true, incomplete: false"}, rows(bound, `{"event":"anomaly","code":"rounded","count":1}`))
+	require.Equal(t, []string{"eval/0 at most: false, incomplete: false", "eval/1 at most: false, incomplete: false"}, rows(`{"event":"anomaly","code":"overlap","count":1}`))
+	require.Equal(t, []string{"eval/0 at most: true, incomplete: false", "eval/1 at most: true, incomplete: false"}, rows(bound, `{"event":"anomaly","code":"overlap","count":1}`))
 	require.Equal(t, []string{"eval/0 at most: false, incomplete: false", "eval/1 at most: false, incomplete: true"}, rows(`{"event":"hidden","code":"x","count":1,"devices":[1]}`))
 	require.Equal(t, []string{"eval/0 at most: false, incomplete: true", "eval/1 at most: false, incomplete: true"}, rows(`{"event":"hidden","code":"x","count":1}`))
 	require.Equal(t, []string{"eval/0 at most: false, incomplete: true", "eval/1 at most: false, incomplete: true"},
@@ -187,7 +187,7 @@ func TestHiddenOfMany(t *testing.T) {
 			e.Devices.V[i] = device.ID(i)
 		}
 		n.Take(&e, nil)
-		return n.Row(d).Incomplete
+		return n.Row(&fleet, d).Incomplete
 	}
 	require.False(t, hides(1<<16))
 	require.True(t, hides(1))
@@ -201,7 +201,7 @@ func TestDRAMOfDevices(t *testing.T) {
 		for id := device.ID(3); id <= 8; id++ {
 			out = append(out, n.DRAM(id))
 			if d, err := fleet.Device(id); err == nil && n.DRAM(id) > 0 {
-				require.Equal(t, n.DRAM(id), *n.Row(d).DRAMSize)
+				require.Equal(t, n.DRAM(id), *n.Row(fleet, d).DRAMSize)
 			}
 		}
 		return out

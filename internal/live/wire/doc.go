@@ -16,15 +16,11 @@
 //
 //	bytes ── Reader ──> Record ── Ledger.Apply ──> Effect ─┬─ AppendLine ──> the server's line
 //	                                  │                    └─ Teller.Tell ─> event.Event ──> replay.Session
-//	the server's lines ── Lines ──────┘
 //
-// A [Ledger], made by NewLedger, follows records by the server's rules: each live allocation is a [Lot] of a [Client],
-// and each device has [Sums]. An [Effect] is the result of a
-// record: its [Fate] and its [Oddity], one of Oddities. Effects are printed as the server
-// prints them (AppendReleased, DeadLine, BufferKind, KernelKind), and a [Teller] turns them into
-// events, for declared devices ([DeclaredDevice]) and others; DRAMOf has the [DRAM] of boards. [Lines],
-// made by NewLines, read the output of a server back; IsLines recognises such a text by its first
-// lines.
+// A [Ledger], made by NewLedger, follows records by the server's rules: each live allocation is a
+// [Lot] of a [Client], and each device has [Sums]. An [Effect] is the result of a record: its
+// [Fate] and its [Oddity], one of Oddities. Effects are printed as the server prints them
+// (AppendReleased, DeadLine, BufferKind, KernelKind), and a [Teller] turns them into events, for declared devices ([DeclaredDevice]) and others; DRAMOf has the [DRAM] of boards.
 //
 // # Recognising a dialect
 //
@@ -51,15 +47,6 @@
 // device; from another process it shares the buffer. Ids are 0 to MaxDevice unless declared, and a
 // buffer has at most MaxBuffer bytes.
 //
-// # Gaps of lines
-//
-// A line of a CB has no address either, and seldom a process: each counts as if it lay alone
-// (CodeNoAddresses), so that a core has at most the sum of the sizes. A size of six digits becomes
-// the roundest number with this spelling (CodeRounded). Totals, references and frees that
-// contradict the lines before them mark something hidden (CodeLinesMissing); lines that no server
-// prints are counted (CodeOtherLines). If no line is missing, the figures of buffers, kernels and
-// sums equal the server's.
-//
 // # Invariants
 //
 // No total is ever negative or above 2^63-1. A refused record has changed nothing. A free removes
@@ -73,8 +60,7 @@
 // # Cost
 //
 // Reading and writing a record allocates nothing. A record costs O(log n) in the live
-// lots, a line the same for each lot that it removes. Memory grows with the live lots; the last
-// 65,536 ids of freed lots are remembered.
+// lots. Memory grows with the live lots; the last 65,536 ids of freed lots are remembered.
 //
 // # Concurrency
 //

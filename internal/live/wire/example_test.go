@@ -42,8 +42,9 @@ func ExampleLedger() {
 // A teller makes events of records, so that a session has a device's bytes.
 func ExampleTeller() {
 	ledger, teller, live := wire.NewLedger(), new(wire.Teller), new(replay.Session)
-	declared := teller.Declare(wire.DeclaredDevice{ID: 0, Spec: l1.N150()})
-	fmt.Println(declared.Kind, live.Apply(&declared))
+	for _, e := range teller.Declare(wire.DeclaredDevice{ID: 0, Spec: l1.N150()}) {
+		fmt.Println(e.Kind, live.Apply(&e))
+	}
 	effect, err := ledger.Apply(4242, 4242, &wire.Record{Type: wire.TypeCBAlloc, Size: 262144, ID: 111616, PID: 4242})
 	fmt.Println(err)
 	for _, e := range teller.Tell(&effect) {

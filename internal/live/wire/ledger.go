@@ -35,8 +35,8 @@ type Lot struct {
 	PID    int32
 	Time   uint64 // of the record
 	// Backing marks an allocation of one process at an address where it already had a buffer: it
-	// backs a mesh buffer on the mesh's reference device, or lies on a device that was declared a
-	// mesh. Other lots have its bytes.
+	// backs a mesh buffer on the mesh's reference device, or has the id of a mesh. Other lots have
+	// its bytes.
 	Backing bool
 	// Shared marks an allocation at an address where a buffer of another process lives: bytes are
 	// counted once.
@@ -67,7 +67,10 @@ type Ledger struct {
 	sums      map[ownerOn]Sums // of each owner on a device, as if it were alone
 	freed     map[key]struct{}
 	devices   map[int32]Sums
-	declared  map[int32]bool // and whether it is a mesh
+	declared  map[int32]struct{}
+	chips     map[int32][]int32 // of a mesh
+	meshes    map[int32][]int32 // of a chip, without one that has its id
+	spread    uint64            // sizes of all lots, each counted on every member of its id
 	anomalies map[Oddity]int64
 	serial    uint64
 }
@@ -76,13 +79,41 @@ type Ledger struct {
 func NewLedger() *Ledger {
 	return &Ledger{
 		live: newIndex(), refs: map[key]int{}, owned: map[Client]int{}, sums: map[ownerOn]Sums{}, freed: map[key]struct{}{},
-		devices: map[int32]Sums{}, declared: map[int32]bool{}, anomalies: map[Oddity]int64{},
+		devices: map[int32]Sums{}, declared: map[int32]struct{}{}, chips: map[int32][]int32{}, meshes: map[int32][]int32{}, anomalies: map[Oddity]int64{},
 	}
 }
 
-// Declare makes a device id beyond 0 to MaxDevice legal, or declares that allocations under an id
-// back buffers of a mesh.
-func (l *Ledger) Declare(device int32, mesh bool) { l.declared[device] = mesh }
+// Declare makes a device id beyond 0 to MaxDevice legal. With chips it is the id of a mesh: CBs and
+// kernels of this id lie on each chip, and its buffers back the buffers that the chips have under
+// their own ids. A mesh may have the id of its first chip. Then the buffers of this id are the
+// chip's.
+func (l *Ledger) Declare(device int32, chips ...int32) {
+	l.declared[device] = struct{}{}
+	if chips != nil {
+		l.chips[device] = chips
+	}
+	for _, chip := range chips {
+		l.declared[chip] = struct{}{}
+		if chip != device {
+			l.meshes[chip] = append(l.meshes[chip], device)
+		}
+	}
+}
+
+// Members returns the devices on which the CBs and kernels of an id lie: the chips of a mesh, else
+// the device itself.
+func (l *Ledger) Members(device int32) []int32 {
+	if chips := l.chips[device]; chips != nil {
+		return chips
+	}
+	return []int32{device}
+}
+
+// backs reports whether buffers of an id back buffers of other ids.
+func (l *Ledger) backs(device int32) bool {
+	chips := l.chips[device]
+	return chips != nil && chips[0] != device
+}
 
 // Knows reports whether records may name a device: it is one of 0 to MaxDevice, or declared.
 func (l *Ledger) Knows(device int32) bool {
@@ -90,8 +121,23 @@ func (l *Ledger) Knows(device int32) bool {
 	return declared || device >= 0 && device <= MaxDevice
 }
 
-// Totals returns the figures of a device; zero for a device without records.
+// Totals returns the figures of the records with a device id, as the protocol counts them; zero
+// for a device without records.
 func (l *Ledger) Totals(device int32) Sums { return l.devices[device] }
+
+// On returns the figures of all that lies on a device: Totals, and the CBs and kernels of the meshes
+// that it is a chip of. Of a mesh only the buffers lie under its own id. Cost: O(meshes).
+func (l *Ledger) On(device int32) Sums {
+	t := l.devices[device]
+	if l.backs(device) {
+		t, _ = t.Split()
+	}
+	for _, mesh := range l.meshes[device] {
+		_, programs := l.devices[mesh].Split()
+		t.Merge(programs)
+	}
+	return t
+}
 
 // Devices returns the devices that records of things that come and go have named, ascending.
 func (l *Ledger) Devices() []int32 { return slices.Sorted(maps.Keys(l.devices)) }
@@ -102,9 +148,23 @@ func (l *Ledger) Len() int { return l.live[bySerial].Len() }
 // LenOf returns the number of live lots of one owner.
 func (l *Ledger) LenOf(o Client) int { return l.owned[o] }
 
-// TotalsOf returns the sums over the lots of one owner on a device. Shared and backing lots count
-// like others.
-func (l *Ledger) TotalsOf(o Client, device int32) Sums { return l.sums[ownerOn{o, device}] }
+// TotalsOf returns the sums over the lots of one owner under an id, by the devices on which they lie:
+// CBs and kernels of a mesh lie on each of its chips. Shared and backing lots count like others.
+func (l *Ledger) TotalsOf(o Client, device int32) map[int32]Sums {
+	out := map[int32]Sums{}
+	add := func(id int32, t Sums) {
+		if t != (Sums{}) {
+			t.Merge(out[id])
+			out[id] = t
+		}
+	}
+	buffers, programs := l.sums[ownerOn{o, device}].Split()
+	add(device, buffers)
+	for _, id := range l.Members(device) {
+		add(id, programs)
+	}
+	return out
+}
 
 // Oddities returns how often each thing was odd.
 func (l *Ledger) Anomalies() map[Oddity]int64 { return maps.Clone(l.anomalies) }
@@ -159,8 +219,18 @@ func (l *Ledger) refuses(r *Record) Oddity {
 		return OddityKind
 	case r.Type == brings(r.Type) && r.Size > l1.MaxAddr-total.all():
 		return OddityOverflow
+	case r.Type == brings(r.Type) && len(l.chips) > 0 && r.Size > (l1.MaxAddr-l.spread)/l.copies(r.Type, r.Device):
+		return OddityOverflow
 	}
 	return ""
+}
+
+// copies returns on how many devices a lot lies.
+func (l *Ledger) copies(t Type, device int32) uint64 {
+	if brings(t) == TypeAlloc {
+		return 1
+	}
+	return uint64(len(l.Members(device)))
 }
 
 // brings returns the type of the records that bring the lots of this type.
@@ -190,7 +260,7 @@ func (l *Ledger) bring(e *Effect, k key, o Client, pid int32, r *Record) {
 	n := l.refs[k]
 	lot := &Lot{
 		Serial: l.serial, Type: r.Type, Device: r.Device, ID: r.ID, Size: r.Size, Kind: r.Kind,
-		Owner: o, PID: pid, Time: r.Time, Backing: r.Type == TypeAlloc && l.declared[r.Device],
+		Owner: o, PID: pid, Time: r.Time, Backing: r.Type == TypeAlloc && l.backs(r.Device),
 	}
 	e.What = Came
 	if r.Type == TypeAlloc && n > 0 {
@@ -214,6 +284,7 @@ func (l *Ledger) count(lot *Lot, n int) {
 	t := l.devices[lot.Device]
 	t.move(lot, n)
 	l.devices[lot.Device] = t
+	l.spread += uint64(n) * lot.Size * l.copies(lot.Type, lot.Device)
 }
 
 // take removes the lot that a free is about.

@@ -17,7 +17,12 @@ import (
 	"github.com/cbl1/cbl1/replay"
 )
 
-const meshID = 300
+// Of these devices, 300 is a mesh of a board and of an undeclared device. 255 is a mesh that has the id of its first chip.
+func declared() []wire.DeclaredDevice {
+	return []wire.DeclaredDevice{{ID: 0, Spec: l1.N150()}, {ID: 255, Chips: []int32{255, 1}}, {ID: 300, Chips: []int32{0, 1}, Spec: l1.N150()}}
+}
+
+func ids() []int32 { return []int32{0, 1, 255, 300} }
 
 // world is a ledger beside the naive model and a session that follows its events.
 type world struct {
@@ -32,13 +37,20 @@ type world struct {
 }
 
 func newWorld(t require.TestingT) *world {
-	w := &world{ledger: wire.NewLedger(), model: naive{freed: map[naiveKey]bool{}, odd: map[wire.Oddity]int64{}, mesh: meshID}}
+	w := &world{ledger: wire.NewLedger(), model: naive{freed: map[naiveKey]bool{}, odd: map[wire.Oddity]int64{}, chips: map[int32][]int32{}}}
 	w.log = event.NewWriter(&w.text)
-	w.ledger.Declare(meshID, true)
 	for _, e := range w.teller.Header() {
 		w.tell(t, e)
 	}
-	w.tell(t, w.teller.Declare(wire.DeclaredDevice{ID: 0, Spec: l1.N150()}))
+	for _, d := range declared() {
+		w.ledger.Declare(d.ID, d.Chips...)
+		if d.Chips != nil {
+			w.model.chips[d.ID] = d.Chips
+		}
+		for _, e := range w.teller.Declare(d) {
+			w.tell(t, e)
+		}
+	}
 	return w
 }
 
@@ -66,21 +78,43 @@ func (w *world) apply(t require.TestingT, o wire.Client, r wire.Record) wire.Eff
 	}
 	w.model.apply(o, r)
 	w.effect(t, &e)
+	if e.What != wire.Refused && e.What != wire.Asked {
+		require.Equal(t, w.model.total(r), e.Total, "the total of its line")
+	}
 	return e
 }
 
 func (w *world) check(t require.TestingT) {
-	lots := 0
-	for _, id := range []int32{0, 1, 255, meshID} {
-		want := w.model.totals(id)
-		got := w.ledger.Totals(id)
-		require.Equal(t, want, got, "device %d", id)
-		lots += want.CBs + want.Loaded
-		w.checkFleet(t, id, want)
-		for o := range wire.Client(4) {
-			require.Equal(t, w.model.totalsOf(o, id), w.ledger.TotalsOf(o, id), "owner %d on device %d", o, id)
+	var all, spread wire.Sums
+	for _, id := range ids() {
+		require.Equal(t, w.model.totals(id), w.ledger.Totals(id), "records of %d", id)
+		on := w.ledger.On(id)
+		require.Equal(t, w.model.on(id), on, "device %d", id)
+		all.Merge(on)
+		w.checkFleet(t, id, on)
+	}
+	for o := range wire.Client(4) {
+		own := map[int32]wire.Sums{}
+		for _, named := range ids() {
+			for id, t := range w.ledger.TotalsOf(o, named) {
+				t.Merge(own[id])
+				own[id] = t
+			}
+		}
+		for _, id := range ids() {
+			require.Equal(t, w.model.totalsOf(o, id), own[id], "owner %d on device %d", o, id)
 		}
 	}
+	for _, lot := range w.model.lots { // each record on each declared member
+		n := uint64(max(1, len(w.model.chips[lot.device])))
+		switch lot.what {
+		case 'c':
+			spread.CB, spread.CBs = spread.CB+n*lot.size, spread.CBs+int(n)
+		case 'k':
+			spread.Kernels, spread.Loaded = spread.Kernels+n*lot.size, spread.Loaded+int(n)
+		}
+	}
+	require.Equal(t, []any{spread.CB, spread.CBs, spread.Kernels, spread.Loaded}, []any{all.CB, all.CBs, all.Kernels, all.Loaded})
 	w.checkProcesses(t)
 	require.Equal(t, len(w.model.lots), w.ledger.Len())
 	if odd := w.ledger.Anomalies(); len(odd) > 0 || len(w.model.odd) > 0 {
@@ -110,7 +144,7 @@ func (w *world) checkProcesses(t require.TestingT) {
 	require.Equal(t, w.leaked, now.Leaked)
 	var want []watch.Process
 	for o := range wire.Client(4) {
-		for _, id := range []int32{0, 1, 255, meshID} {
+		for _, id := range ids() {
 			if p, has := w.model.told(o, id); has {
 				want = append(want, p)
 			}
@@ -122,7 +156,7 @@ func (w *world) checkProcesses(t require.TestingT) {
 func drawEvent(t *rapid.T) wire.Record {
 	return wire.Record{
 		Type:   rapid.SampledFrom([]wire.Type{1, 1, 1, 2, 2, 8, 8, 8, 9, 9, 10, 10, 11, 3, 5, 12}).Draw(t, "type"),
-		Device: rapid.SampledFrom([]int32{0, 0, 0, 1, 255, meshID, 256, -1}).Draw(t, "device"),
+		Device: rapid.SampledFrom([]int32{0, 0, 0, 1, 255, 255, 300, 300, 256, -1}).Draw(t, "device"),
 		ID:     rapid.SampledFrom([]uint64{0, 16, 24, 32, 40, 1<<32 - 16, 1<<63 - 1}).Draw(t, "id"),
 		Size:   rapid.SampledFrom([]uint64{8, 16, 16, 24, 0, 100<<30 + 1, 1 << 63}).Draw(t, "size"),
 		Kind:   rapid.SampledFrom([]uint8{0, 1, 1, 2, 3, 4, 5}).Draw(t, "kind"),
@@ -187,8 +221,11 @@ func (w *world) checkLog(t require.TestingT) {
 func (w *world) checkAfresh(t require.TestingT) {
 	var again replay.Session
 	var teller wire.Teller
-	e := teller.Declare(wire.DeclaredDevice{ID: 0, Spec: l1.N150()})
-	require.NoError(t, again.Apply(&e))
+	for _, d := range declared() {
+		for _, e := range teller.Declare(d) {
+			require.NoError(t, again.Apply(&e))
+		}
+	}
 	for lot := range w.ledger.Live() {
 		for _, e := range teller.Came(&lot) {
 			require.NoError(t, again.Apply(&e))
@@ -261,9 +298,8 @@ func TestSharedBuffer(t *testing.T) {
 	require.Equal(t, wire.Sums{}, w.ledger.Totals(0))
 }
 
-// The figures of the seeds: eight devices of 29.0 MiB each, counted alone; a mesh buffer
-// that is backed on its reference device.
-func TestSeeds(t *testing.T) {
+// Eight devices of 29.0 MiB each, counted alone; a mesh buffer that is backed on its reference device.
+func TestEightDevices(t *testing.T) {
 	w := newWorld(t)
 	for id := range int32(8) {
 		for i := range uint64(29) {

@@ -13,7 +13,21 @@ type naive struct {
 	lots  []naiveLot
 	freed map[naiveKey]bool
 	odd   map[wire.Oddity]int64
-	mesh  int32 // a device that was declared one
+	chips map[int32][]int32 // of declared meshes
+}
+
+// lies reports whether a lot lies on a device: CBs and kernels of a mesh lie on its chips.
+func (n *naive) lies(lot naiveLot, device int32) bool {
+	if chips := n.chips[lot.device]; chips != nil && lot.what != 'b' {
+		return slices.Contains(chips, device)
+	}
+	return lot.device == device
+}
+
+// backs reports whether buffers under an id are the buffers of chips once more.
+func (n *naive) backs(device int32) bool {
+	chips := n.chips[device]
+	return len(chips) > 0 && !slices.Contains(chips, device)
 }
 
 type naiveKey struct {
@@ -47,7 +61,7 @@ func (n *naive) apply(o wire.Client, r wire.Record) {
 	}
 	k := naiveKey{what, r.Device, r.ID}
 	switch {
-	case (r.Device < 0 || r.Device > 255) && r.Device != n.mesh:
+	case (r.Device < 0 || r.Device > 255) && n.chips[r.Device] == nil:
 		n.note(wire.OddityDevice)
 	case comes:
 		n.bring(k, o, r)
@@ -155,10 +169,20 @@ func (n *naive) release(o wire.Client) {
 	}
 }
 
-func (n *naive) totals(device int32) (t wire.Sums) {
+// totals are the figures of the records with an id.
+func (n *naive) totals(device int32) wire.Sums {
+	return n.sums(func(lot naiveLot) bool { return lot.device == device })
+}
+
+// on are the figures of all that lies on a device.
+func (n *naive) on(device int32) wire.Sums {
+	return n.sums(func(lot naiveLot) bool { return n.lies(lot, device) })
+}
+
+func (n *naive) sums(of func(naiveLot) bool) (t wire.Sums) {
 	seen := map[naiveKey][]wire.Client{}
 	for _, lot := range n.lots {
-		if lot.device != device {
+		if !of(lot) {
 			continue
 		}
 		owners := seen[lot.naiveKey]
@@ -172,7 +196,7 @@ func (n *naive) totals(device int32) (t wire.Sums) {
 			t.Count++
 			t.Loaded++
 			t.Kernels += lot.size
-		case own, device == n.mesh && len(owners) == 0:
+		case own, n.backs(lot.device) && len(owners) == 0:
 			t.Backings++
 			t.Backing += lot.size
 		case len(owners) == 0:
@@ -183,11 +207,23 @@ func (n *naive) totals(device int32) (t wire.Sums) {
 	return t
 }
 
+// total returns the sum that the line of a record has.
+func (n *naive) total(r wire.Record) uint64 {
+	t := n.totals(r.Device)
+	switch r.Type {
+	case wire.TypeCBAlloc, wire.TypeCBFree:
+		return t.CB
+	case wire.TypeKernelLoad, wire.TypeKernelUnload:
+		return t.Kernels
+	}
+	return t.DRAM + t.L1 + t.System + t.L1Small + t.Trace
+}
+
 // union returns the bytes of a core on which every CB of a device lies.
 func (n *naive) union(device int32) (bytes uint64) {
 	taken := map[uint64]bool{}
 	for _, lot := range n.lots {
-		if lot.what == 'c' && lot.device == device && lot.id+lot.size < 1<<32 {
+		if lot.what == 'c' && n.lies(lot, device) && lot.id+lot.size < 1<<32 {
 			for i := range lot.size {
 				taken[lot.id+i] = true
 			}
@@ -199,7 +235,7 @@ func (n *naive) union(device int32) (bytes uint64) {
 // totalsOf are the sums over what an owner has on a device, each thing as if it were its alone.
 func (n *naive) totalsOf(o wire.Client, device int32) (t wire.Sums) {
 	for _, lot := range n.lots {
-		if lot.owner != o || lot.device != device {
+		if lot.owner != o || !n.lies(lot, device) {
 			continue
 		}
 		switch lot.what {
@@ -239,9 +275,9 @@ func isTold(id, size uint64) bool { return size > 0 && size < 1<<32 && id+size <
 func (n *naive) told(o wire.Client, device int32) (p watch.Process, has bool) {
 	on := uint64(device)
 	p = watch.Process{PID: int32(o), Device: &on}
-	var t naive
+	t := naive{chips: n.chips}
 	for _, lot := range n.lots {
-		if lot.owner == o && lot.device == device && (lot.what != 'c' || isTold(lot.id, lot.size)) {
+		if lot.owner == o && n.lies(lot, device) && (lot.what != 'c' || isTold(lot.id, lot.size)) {
 			t.lots = append(t.lots, lot)
 		}
 	}

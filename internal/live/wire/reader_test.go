@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"strings"
 	"testing"
 	"testing/iotest"
 
@@ -236,4 +237,77 @@ func FuzzReader(f *testing.F) {
 		ledger.Release(1)
 		require.Zero(t, ledger.Len())
 	})
+}
+
+// Every reason why bytes are no record, with the record, the byte and the value.
+func TestReaderErrors(t *testing.T) {
+	d := wire.Newest()
+	good := stream(t, d, wire.Record{Type: wire.TypeAlloc, Size: 1})
+	bad := func(at int, value byte) []byte {
+		b := bytes.Clone(good)
+		b[at] = value
+		return b
+	}
+	for _, c := range []struct {
+		name string
+		in   []byte
+		as   wire.Dialect
+		want string
+	}{
+		{"a type", bad(0, 13), d, "record 1, byte 144: type: 13 is none of 1 to 12"},
+		{"a type of nothing", bad(0, 0), d, "record 1, byte 144: type: 0 is none of 1 to 12"},
+		{"padding", bad(2, 3), d, "record 1, byte 144: pad1: 768 is not zero"},
+		{"padding behind the kind", bad(17, 1), d, "record 1, byte 144: pad2: 1 is not zero"},
+		{"the first byte behind the head", bad(40, 1), d, "record 1, byte 144: byte 40 of it is not zero, as every one of a request is"},
+		{"the last byte", bad(143, 1), d, "record 1, byte 144: byte 143 of it is not zero, as every one of a request is"},
+		{"an end inside", good[:143], d, "record 1, byte 144: record: 143 bytes of it came before the end"},
+		{"an end", nil, d, "EOF"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := wire.NewReader(bytes.NewReader(append(bytes.Clone(good), c.in...)), c.as)
+			got, err := readAll(r)
+			require.Len(t, got, 1)
+			require.EqualError(t, err, c.want)
+			require.EqualError(t, r.Next(new(wire.Record)), c.want, "and nothing more")
+			require.EqualValues(t, 1, r.Records())
+			require.EqualValues(t, 144, r.Offset())
+		})
+	}
+	response := stream(t, d, wire.Record{Type: wire.TypeResponse, DRAM: 1})
+	_, err := readAll(wire.NewReader(bytes.NewReader(response), d))
+	require.ErrorIs(t, err, io.EOF, "an answer may have more than a head")
+	_, err = readAll(wire.NewReader(bytes.NewReader(response), wire.Dialect{}))
+	require.EqualError(t, err, "record 0, byte 0: type: 4 is an answer, and no request")
+	_, err = readAll(wire.NewReader(bytes.NewReader(bad(143, 1)), wire.Dialect{}))
+	require.EqualError(t, err, "record 0, byte 0: byte 143 of it is not zero, as every one of a first record is: say which dialect it is")
+	_, err = readAll(wire.NewReader(bytes.NewReader(good[:39]), wire.Dialect{}))
+	require.EqualError(t, err, "record 0, byte 0: record: 39 bytes of it came before the end")
+
+	var rec wire.Record
+	require.EqualError(t, d.Decode(append(good[:140:140], 5, 0, 0, 0), &rec), "record 0, byte 0: pad3: 5 is not zero")
+	require.EqualError(t, d.Decode(good[:143], &rec), "record 0, byte 0: record: 143 has fewer than 144 bytes")
+	_, err = wire.Dialect{Size: 72, Types: 4}.Append(nil, &wire.Record{Type: 5})
+	require.EqualError(t, err, "record 0, byte 0: type: 5 is not known to the dialect 72/4")
+	_, err = wire.ParseDialect("\x1b" + strings.Repeat("x", 100))
+	require.Regexp(t, `^dialect \\x1bx{5,59}.*: want auto, 72, 112, 128 or 144, or one of 72/4, 72/5, 112/7, 128/11, 144/11, 144/12$`, err.Error())
+	require.EqualError(t, &wire.RecordError{Record: 5, Offset: 6, Reason: "why", Err: errors.New("cause")}, "record 5, byte 6: why: cause")
+	require.EqualError(t, &wire.DeviceError{Type: wire.TypeFree, Device: 300, PID: 7},
+		"FREE names device 300, not one of 0 to 255 and not declared: perhaps a process id, if records have another size than the recognised one")
+	require.EqualError(t, &wire.DeviceError{Type: wire.TypeFree, Device: 300, PID: 300},
+		"FREE names device 300, which is the id of the sender's process: its records have another size than the recognised one")
+}
+
+// A stream that has ended inside a record returns its type and device, if the device has come.
+func TestTorn(t *testing.T) {
+	whole := stream(t, wire.Newest(), wire.Record{Type: wire.TypeCBFree, Device: 1<<24 + 5})
+	for n, want := range map[int]bool{0: false, 7: false, 8: true, 143: true} {
+		r := wire.NewReader(bytes.NewReader(whole[:n]), wire.Newest())
+		_, err := readAll(r)
+		require.ErrorIs(t, err, map[bool]error{true: io.EOF, false: io.ErrUnexpectedEOF}[n == 0])
+		half, ok := r.Torn()
+		require.Equal(t, want, ok, n)
+		if ok {
+			require.Equal(t, wire.Record{Type: wire.TypeCBFree, Device: 1<<24 + 5}, half)
+		}
+	}
 }

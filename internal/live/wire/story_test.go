@@ -10,9 +10,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/live/wire"
 	"github.com/cbl1/cbl1/internal/testkit"
+	"github.com/cbl1/cbl1/l1"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files; review the difference")
@@ -43,7 +45,7 @@ func dies(o wire.Client) step { return step{owner: o} }
 
 func (s step) on(device int32) step { s.Device = device; return s }
 
-// A story is one history as a ledger, as the lines of a server, and as the events of a Teller.
+// A story is one history as a ledger, as lines, and as the events of a Teller.
 type story struct {
 	ledger *wire.Ledger
 	teller wire.Teller
@@ -137,8 +139,13 @@ func (s *story) end() {
 		for o := range wire.Client(4) {
 			if n := s.ledger.LenOf(o); n > 0 {
 				kernels := kindsOf(live, func(lot wire.Lot) bool { return lot.Device == id && lot.Owner == o })
-				fmt.Fprintf(&s.out, "  owner %d of %d: %s\n", o, n, totalsText(s.ledger.TotalsOf(o, id), kernels))
+				fmt.Fprintf(&s.out, "  owner %d of %d: %s\n", o, n, totalsText(s.ledger.TotalsOf(o, id)[id], kernels))
 			}
+		}
+	}
+	for _, id := range []int32{0, 1, 7, 8, 20, 21} {
+		if t := s.ledger.On(id); t != s.ledger.Totals(id) {
+			fmt.Fprintf(&s.out, "on device %d: CBs %d, bytes %d, kernels %d, bytes %d\n", id, t.CBs, t.CB, t.Loaded, t.Kernels)
 		}
 	}
 	s.out.Write(s.ledger.AppendStatistics(nil))
@@ -185,6 +192,11 @@ func TestStories(t *testing.T) {
 			alloc(1, 32, 1, 0).on(255), alloc(1, 32, 1, 0).on(256), alloc(1, 32, 1, 0).on(-1), alloc(1, 32, 1, 0).on(41), free(1, 32).on(300),
 		}},
 		{"a mesh: all under its id backs other buffers", []step{alloc(1, 32, 16, 1).on(400), alloc(1, 32, 16, 1).on(400), alloc(2, 32, 16, 1).on(400), free(1, 32).on(400), cbAlloc(1, 32, 64).on(400), load(1, 1, 5, 1).on(400)}},
+		{"a mesh with the id of its first chip: buffers are the chip's, CBs and kernels are all chips'", []step{
+			alloc(1, 32, 16, 1).on(7), cbAlloc(1, 32, 64).on(7), cbAlloc(1, 32, 64).on(8), load(1, 1, 5, 1).on(7), cbFree(1, 32, 64).on(8), dies(1),
+		}},
+		{"CBs of a mesh of two boards, one of them beyond L1", []step{cbAlloc(1, 32, 64).on(401), cbAlloc(1, 1<<32, 64).on(401), cbFree(1, 32, 64).on(401), cbAlloc(1, 32, 64).on(401), dies(1)}},
+		{"sums over the chips of a mesh up to 2^63-1", []step{cbAlloc(1, 32, 1<<62).on(400), cbAlloc(1, 32, 1<<62-1).on(400), cbAlloc(1, 48, 1).on(0), cbAlloc(1, 64, 1).on(0), cbFree(1, 32, 0).on(400), cbAlloc(1, 64, 1).on(0)}},
 		{"buffers of no bytes, of 100 GiB, of more", []step{alloc(1, 32, 0, 0), alloc(1, 32, 100<<30, 0), alloc(1, 48, 100<<30+1, 0)}},
 		{"sums up to 2^63-1", []step{cbAlloc(1, 32, all63), cbAlloc(1, 32, 1), load(1, 1, 0, 1), load(1, 1, 1, 1), alloc(1, 32, 1, 0), cbAlloc(1, 32, 1).on(1), cbFree(1, 32, all63)}},
 		{"sums of all kinds up to 2^63-1", []step{alloc(1, 32, 100<<30, 0), alloc(1, 32, 100<<30, 0), load(1, 1, 7, 1), cbAlloc(1, 32, all63-200<<30-7), cbAlloc(1, 64, 1), cbFree(1, 32, 0), cbAlloc(1, 32, all63-200<<30-6)}},
@@ -193,9 +205,14 @@ func TestStories(t *testing.T) {
 	} {
 		s := story{ledger: wire.NewLedger()}
 		s.teller.T = "9"
-		s.ledger.Declare(400, false)
-		s.ledger.Declare(400, true)
-		s.teller.Declare(wire.DeclaredDevice{ID: 400, Chips: []int32{0, 1}})
+		for id, chips := range map[int32][]int32{400: {0, 1}, 401: {20, 21}, 7: {7, 8}} {
+			if !strings.Contains(c.name, "mesh") {
+				break
+			}
+			s.ledger.Declare(id, chips...)
+			s.teller.Declare(wire.DeclaredDevice{ID: id, Chips: chips})
+		}
+		s.teller.Declare(wire.DeclaredDevice{ID: 21, Spec: l1.N150()})
 		for _, step := range c.steps {
 			s.tell(t, step)
 		}
@@ -233,11 +250,16 @@ func TestDeclare(t *testing.T) {
 		var teller wire.Teller
 		d := wire.DeclaredDevice{ID: 3, Chips: []int32{1}, DRAM: 9}
 		d.Spec.Name = name
-		e := teller.Declare(d)
+		e := teller.Declare(d)[0]
+		require.Equal(t, event.RoleMesh, e.Role)
+		require.Equal(t, []device.ID{1}, e.Chips)
 		require.Equal(t, want, e.Spec.Name)
 		require.EqualValues(t, 9, e.DRAM)
+		d.Chips = []int32{3, 4}
+		require.Empty(t, teller.Declare(d), "its device is its first chip")
+		teller = wire.Teller{}
 		d.Chips = nil
-		require.Equal(t, name, teller.Declare(d).Spec.Name)
+		require.Equal(t, name, teller.Declare(d)[0].Spec.Name)
 		d.Spec.Cols, d.Spec.Rows = 3, 2
 		teller.Declare(d)
 		told := teller.Came(&wire.Lot{Type: wire.TypeCBAlloc, Device: 3, ID: 32, Size: 8})

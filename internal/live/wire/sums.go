@@ -32,6 +32,14 @@ func (t Sums) sum(brings Type) uint64 {
 	return t.BufferBytes()
 }
 
+// Split returns the figures of buffers, and the figures of CBs and kernels.
+func (t Sums) Split() (buffers, programs Sums) {
+	programs = Sums{BufferTotals: fit.BufferTotals{Count: t.Loaded, Kernels: t.Kernels}, Loaded: t.Loaded, CBs: t.CBs, CB: t.CB}
+	buffers.BufferTotals = t.BufferTotals
+	buffers.Count, buffers.Kernels = t.Buffers(), 0
+	return buffers, programs
+}
+
 // Merge adds the figures of another process.
 func (t *Sums) Merge(other Sums) {
 	t.Move(fit.BufferTotals{}, other.BufferTotals, 1)

@@ -3,6 +3,7 @@ package wire
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,7 +18,7 @@ import (
 type DeclaredDevice struct {
 	ID    int32
 	Spec  l1.Spec
-	Chips []int32 // of a mesh, under whose id its backing allocations stand
+	Chips []int32 // of a mesh; it may have the id of the first one, which is a device of its own then
 	DRAM  uint64  // bytes; 0: the size of its board, by DRAMOf
 }
 
@@ -27,25 +28,60 @@ type Teller struct {
 	T string // the time of the events, a number as a log has it; "" = none
 
 	specs map[int32]l1.Spec
-	ids   map[uint64]program.ID // of CBs that are live, by the serial number of their lot
-	free  []program.ID          // that were given and are no one's now
+	chips map[int32][]int32       // of a mesh
+	ids   map[placedCB]program.ID // of CBs that are live
+	free  []program.ID            // ids of CBs that are gone
+}
+
+// A placedCB is a CB on one of its groups of devices.
+type placedCB struct {
+	serial uint64 // of its lot
+	group  int
 }
 
 // program returns the id under which a CB is registered. Ids of CBs that are gone are used again,
 // so that a long run needs no more ids than CBs that lived at once.
-func (t *Teller) program(lot *Lot) program.ID {
-	if id, ok := t.ids[lot.Serial]; ok {
+func (t *Teller) program(cb placedCB) program.ID {
+	if id, ok := t.ids[cb]; ok {
 		return id
 	}
 	if t.ids == nil {
-		t.ids = map[uint64]program.ID{}
+		t.ids = map[placedCB]program.ID{}
 	}
 	id := program.ID(len(t.ids) + 1) // all below are given
 	if last := len(t.free) - 1; last >= 0 {
 		id, t.free = t.free[last], t.free[:last]
 	}
-	t.ids[lot.Serial] = id
+	t.ids[cb] = id
 	return id
+}
+
+// A group is devices with one Spec. A program is built for one Spec.
+type group struct {
+	spec    l1.Spec
+	devices []device.ID
+}
+
+// groups returns the devices on which a lot lies.
+func (t *Teller) groups(lot *Lot) (out []group) {
+	for _, id := range t.members(lot) {
+		spec := t.specs[id]
+		i := slices.IndexFunc(out, func(g group) bool { return g.spec == spec })
+		if i < 0 {
+			i = len(out)
+			out = append(out, group{spec: spec})
+		}
+		out[i].devices = append(out[i].devices, device.ID(id))
+	}
+	return out
+}
+
+// members returns the ids of the devices on which a lot lies. CBs and kernels of a mesh lie on its chips.
+func (t *Teller) members(lot *Lot) []int32 {
+	if chips := t.chips[lot.Device]; chips != nil && lot.Type != TypeAlloc {
+		return chips
+	}
+	return []int32{lot.Device}
 }
 
 // Header returns the first events of a log: its header, and that CBs are counted on every
@@ -68,25 +104,38 @@ const (
 // meshName is the name of a device that stands for the chips of a mesh.
 const meshName = "mesh"
 
-// Declare returns the event that declares a device, and remembers its grid. The name of a mesh
-// begins with the word, as "mesh n150".
-func (t *Teller) Declare(d DeclaredDevice) event.Event {
+// Declare returns the event that declares a device, and remembers its grid and its chips. The name
+// of a mesh begins with the word, as "mesh n150". A mesh with the id of its first chip has no event:
+// the device of this id is the chip.
+func (t *Teller) Declare(d DeclaredDevice) []event.Event {
 	if t.specs == nil {
-		t.specs = map[int32]l1.Spec{}
+		t.specs, t.chips = map[int32]l1.Spec{}, map[int32][]int32{}
 	}
-	if d.Chips != nil && d.Spec.Name != meshName {
-		d.Spec.Name = strings.TrimSpace(meshName + " " + d.Spec.Name)
+	e := event.Event{Kind: event.KindDevice, T: t.T, Device: device.ID(d.ID), DRAM: d.DRAM}
+	if d.Chips != nil {
+		t.chips[d.ID] = d.Chips
+		if d.Chips[0] == d.ID {
+			return nil
+		}
+		if e.Role = event.RoleMesh; d.Spec.Name != meshName {
+			d.Spec.Name = strings.TrimSpace(meshName + " " + d.Spec.Name)
+		}
+		for _, chip := range d.Chips {
+			e.Chips = append(e.Chips, device.ID(chip))
+		}
 	}
-	t.specs[d.ID] = d.Spec
-	return event.Event{Kind: event.KindDevice, T: t.T, Device: device.ID(d.ID), Spec: d.Spec, DRAM: d.DRAM}
+	t.specs[d.ID], e.Spec = d.Spec, d.Spec
+	return []event.Event{e}
 }
 
-// known declares a device that is not declared yet.
-func (t *Teller) known(out []event.Event, id int32) []event.Event {
-	if _, ok := t.specs[id]; ok {
-		return out
+// known declares the devices of a lot that are not declared yet.
+func (t *Teller) known(lot *Lot) (out []event.Event) {
+	for _, id := range t.members(lot) {
+		if _, ok := t.specs[id]; !ok {
+			out = append(out, t.Declare(DeclaredDevice{ID: id, Spec: l1.Spec{Name: "unknown", Cols: 1, Rows: 1}})...)
+		}
 	}
-	return append(out, t.Declare(DeclaredDevice{ID: id, Spec: l1.Spec{Name: "unknown", Cols: 1, Rows: 1}}))
+	return out
 }
 
 // Tell returns the events of an effect: none if it changed nothing.
@@ -102,8 +151,8 @@ func (t *Teller) Tell(e *Effect) []event.Event {
 
 // Came returns the events of a lot that is live, as a log that begins later needs them.
 func (t *Teller) Came(lot *Lot) []event.Event {
-	out := t.known(nil, lot.Device)
-	e := event.Event{T: t.T, Process: strconv.Itoa(int(lot.PID)), Devices: on(lot)}
+	out := t.known(lot)
+	e := event.Event{T: t.T, Process: strconv.Itoa(int(lot.PID)), Devices: t.on(lot)}
 	switch {
 	case lot.Type == TypeCBAlloc && lot.Size == 0:
 		return out
@@ -111,12 +160,15 @@ func (t *Teller) Came(lot *Lot) []event.Event {
 		e.Pos.Node, e.Kind, e.Code, e.Count = -1, event.KindHidden, CodeUnplaced, 1
 		e.Detail = fmt.Sprintf("CB of %d bytes at 0x%x", lot.Size, lot.ID)
 	case lot.Type == TypeCBAlloc:
-		define := e
-		define.Kind, define.Devices, define.Program = event.KindProgram, event.Opt[[]device.ID]{}, t.program(lot)
-		define.Name = fmt.Sprintf("CB 0x%x", lot.ID)
-		define.CBs = []event.CB{{CB: program.CB{Cores: t.specs[lot.Device].Grid(), Size: lot.Size, Address: lot.ID, Fixed: true}}}
-		out = append(out, define)
-		e.Kind, e.Program = event.KindRegister, define.Program
+		for i, g := range t.groups(lot) {
+			define := e
+			define.Kind, define.Devices, define.Program = event.KindProgram, event.Opt[[]device.ID]{}, t.program(placedCB{lot.Serial, i})
+			define.Name = fmt.Sprintf("CB 0x%x", lot.ID)
+			define.CBs = []event.CB{{CB: program.CB{Cores: g.spec.Grid(), Size: lot.Size, Address: lot.ID, Fixed: true}}}
+			e.Kind, e.Program, e.Devices = event.KindRegister, define.Program, event.Some(g.devices)
+			out = append(out, define, e)
+		}
+		return out
 	default:
 		e.Kind = event.KindAllocate
 		e.Buffer = fit.Buffer{ID: fit.BufferID(lot.Serial), Kind: kindOf(lot), Size: lot.Size, Backing: lot.Backing || lot.Shared, Name: fmt.Sprintf("0x%x", lot.ID)}
@@ -143,18 +195,24 @@ func place(e *event.Event, lot *Lot) {
 // bytes, an event gives them to the next one.
 func (t *Teller) went(of *Effect) []event.Event {
 	lot := &of.Lot
-	e := event.Event{T: t.T, Process: strconv.Itoa(int(lot.PID)), Devices: on(lot), Leaked: of.Leaked}
+	e := event.Event{T: t.T, Process: strconv.Itoa(int(lot.PID)), Devices: t.on(lot), Leaked: of.Leaked}
+	var out []event.Event
 	switch {
 	case lot.Type == TypeCBAlloc && (lot.Size == 0 || !placed(lot)):
 		return nil
 	case lot.Type == TypeCBAlloc:
-		e.Kind, e.Program = event.KindUnregister, t.program(lot)
-		t.free = append(t.free, e.Program)
-		delete(t.ids, lot.Serial)
-	default:
-		e.Kind, e.Buffer.ID = event.KindFree, fit.BufferID(lot.Serial)
+		for i, g := range t.groups(lot) {
+			cb := placedCB{lot.Serial, i}
+			e.Kind, e.Program, e.Devices = event.KindUnregister, t.program(cb), event.Some(g.devices)
+			t.free = append(t.free, e.Program)
+			delete(t.ids, cb)
+			out = append(out, e)
+			e.Leaked = false // one lot is one leak, on all groups
+		}
+		return out
 	}
-	out := []event.Event{e}
+	e.Kind, e.Buffer.ID = event.KindFree, fit.BufferID(lot.Serial)
+	out = append(out, e)
 	if of.Heir != (Lot{}) {
 		again := t.Came(&of.Heir)
 		again[len(again)-1].Corrects = true
@@ -163,7 +221,14 @@ func (t *Teller) went(of *Effect) []event.Event {
 	return out
 }
 
-func on(lot *Lot) event.Opt[[]device.ID] { return event.Some([]device.ID{device.ID(lot.Device)}) }
+// on returns the devices on which a lot lies.
+func (t *Teller) on(lot *Lot) event.Opt[[]device.ID] {
+	var ids []device.ID
+	for _, id := range t.members(lot) {
+		ids = append(ids, device.ID(id))
+	}
+	return event.Some(ids)
+}
 
 // placed reports whether a lot can lie in an L1: addresses there fit in 32 bits.
 func placed(lot *Lot) bool {

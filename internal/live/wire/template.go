@@ -131,7 +131,7 @@ func AppendReleased(b []byte, pid int32, effects []Effect) []byte {
 // DeadLine is the server's line before the removals of dead processes, after a blank line.
 const DeadLine = "⚠️  Detected dead processes, cleaning up orphaned buffers...\n"
 
-// AppendStatistics appends the block of statistics: buffers of each device that has some.
+// AppendStatistics appends the protocol's block of statistics: buffers of each device that has some.
 // CBs and kernels are in none of its figures.
 func (l *Ledger) AppendStatistics(b []byte) []byte {
 	b = append(b, "📊 Current Statistics:\n"...)
@@ -142,16 +142,24 @@ func (l *Ledger) AppendStatistics(b []byte) []byte {
 		if t.BufferBytes() == 0 {
 			continue
 		}
-		b = fmt.Appendf(b, "  Device %d:\n    Buffers:\n", d)
-		for _, row := range [...]struct {
-			name  string
-			bytes uint64
-		}{{"DRAM", t.DRAM}, {"L1", t.L1}, {"SYSTEM_MEMORY", t.System}, {"L1_SMALL", t.L1Small}, {"TRACE", t.Trace}} {
-			if row.bytes > 0 {
-				b = fmt.Appendf(b, "    %s: %d bytes (%s KB)\n", row.name, row.bytes, kilobytes(row.bytes))
-			}
-		}
-		b = fmt.Appendf(b, "    Total: %d bytes\n", t.BufferBytes())
+		b = t.AppendBuffers(fmt.Appendf(b, "  Device %d:\n", d))
 	}
 	return fmt.Appendf(b, "  Active allocations: %d\n", active)
+}
+
+// AppendBuffers appends the lines of statistics about the buffers of a device; none if it has none.
+func (t Sums) AppendBuffers(b []byte) []byte {
+	if t.BufferBytes() == 0 {
+		return b
+	}
+	b = append(b, "    Buffers:\n"...)
+	for _, row := range [...]struct {
+		name  string
+		bytes uint64
+	}{{"DRAM", t.DRAM}, {"L1", t.L1}, {"SYSTEM_MEMORY", t.System}, {"L1_SMALL", t.L1Small}, {"TRACE", t.Trace}} {
+		if row.bytes > 0 {
+			b = fmt.Appendf(b, "    %s: %d bytes (%s KB)\n", row.name, row.bytes, kilobytes(row.bytes))
+		}
+	}
+	return fmt.Appendf(b, "    Total: %d bytes\n", t.BufferBytes())
 }

@@ -1,0 +1,110 @@
+package replay_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/replay"
+)
+
+const recordedHead = `{"event":"log","version":1}
+{"event":"anomaly","code":"every-core","count":1}
+{"event":"device","device":0,"spec":{"board":"n150"}}
+{"event":"device","device":1,"spec":{"board":"n150"}}
+`
+
+func recordedCB(id, start, size int, devices string) string {
+	return fmt.Sprintf(`{"event":"program","program":%d,"name":"CB 0x%x","cbs":[{"cores":"{[0-0 - 7-7]}","size":%d,"address":%d}]}
+{"event":"register","program":%[1]d,"devices":[%[5]s]}
+`, id, start, size, start, devices)
+}
+
+func recordedBuffer(id, address int, kind, device string) string {
+	return fmt.Sprintf(`{"event":"allocate","buffer":%d,"kind":%q,"name":"0x%x","devices":[%s],"size":4096,"unsized":true,"parts":[{"address":%d,"size":0}],"address":%[5]d,"cores_from":"assumed"}
+`, id, kind, address, device, address)
+}
+
+// The answer about a recording: a pair of a CB and a lower L1 buffer, when the CB comes or while it stays, and what hides one.
+func TestRecordingIsJudged(t *testing.T) {
+	for _, c := range []struct{ name, lines, answer, text string }{
+		{"nothing", "", "cannot_tell", "no program"},
+		{"a CB that ends at a buffer", recordedCB(1, 200000, 4096, "0") + recordedBuffer(1, 204096, "l1", "0"), "fits", ""},
+		{"a buffer comes below the end of a CB", recordedCB(1, 200000, 4096, "0") + recordedBuffer(1, 204095, "l1", "0"), "cannot_tell",
+			"may clash: CB 0x30d40 ends at 204,096 on device 0, above L1 buffer 0x31d3f at 204,095, while the CB stays (event 6)"},
+		{"a CB comes above a buffer", recordedBuffer(1, 204095, "l1", "1") + recordedCB(1, 200000, 4096, "0,1"), "cannot_tell",
+			"may clash: CB 0x30d40 ends at 204,096 on device 1, above L1 buffer 0x31d3f at 204,095, when the CB came (event 6)"},
+		{"on another device", recordedBuffer(1, 204095, "l1", "1") + recordedCB(1, 200000, 4096, "0"), "fits", ""},
+		{"in L1_SMALL", recordedBuffer(1, 204095, "l1_small", "0") + recordedCB(1, 200000, 4096, "0"), "fits", ""},
+		{"a buffer that was freed", recordedBuffer(1, 204095, "l1", "0") + `{"event":"free","buffer":1,"devices":[0]}` + "\n" + recordedCB(1, 200000, 4096, "0"), "fits", ""},
+		{"a CB that is gone", recordedCB(1, 200000, 4096, "0") + `{"event":"unregister","program":1,"devices":[0]}` + "\n" + recordedBuffer(1, 204095, "l1", "0"), "fits", ""},
+		{"a client was lost", recordedCB(1, 200000, 4096, "0") + `{"event":"hidden","code":"client-lost","count":1}` + "\n", "cannot_tell", "1 client of the server was closed"},
+	} {
+		r := recordingOf(t, recordedHead+c.lines)
+		j := r.Judge(replay.Terms{})
+		require.EqualValues(t, c.answer, j.Answer, c.name)
+		if c.text != "" {
+			require.Contains(t, j.Untold[0].Text, c.text, c.name)
+		}
+	}
+}
+
+func recordingOf(t *testing.T, log string) *replay.Result {
+	t.Helper()
+	r, err := replay.Run("log", event.NewLog(strings.NewReader(log), "log").Events(), replay.Options{})
+	require.NoError(t, err)
+	return r
+}
+
+// Random histories against lists that are searched from end to end.
+func TestRecordingModel(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	fits := 0
+	for range 300 {
+		cbs, buffers := map[int]int{}, map[int]int{}
+		var log strings.Builder
+		clash := false
+		log.WriteString(recordedHead + recordedCB(1000, 110000, 32, "1"))
+		for id := range 1 + random.IntN(100) {
+			switch random.IntN(4) {
+			case 0:
+				end := 150000 + 32*random.IntN(130)
+				log.WriteString(recordedCB(id, 140000, end-140000, "0"))
+				for _, address := range buffers {
+					clash = clash || address < end
+				}
+				cbs[id] = end
+			case 1:
+				address := 153500 + 32*random.IntN(130)
+				log.WriteString(recordedBuffer(id, address, "l1", "0"))
+				for _, end := range cbs {
+					clash = clash || address < end
+				}
+				buffers[id] = address
+			case 2:
+				for old := range cbs {
+					fmt.Fprintf(&log, `{"event":"unregister","program":%d,"devices":[0]}`+"\n", old)
+					delete(cbs, old)
+					break
+				}
+			case 3:
+				for old := range buffers {
+					fmt.Fprintf(&log, `{"event":"free","buffer":%d,"devices":[0]}`+"\n", old)
+					delete(buffers, old)
+					break
+				}
+			}
+		}
+		j := recordingOf(t, log.String()).Judge(replay.Terms{})
+		require.Equal(t, map[bool]replay.Answer{true: replay.CannotTell, false: replay.Fits}[clash], j.Answer, log.String())
+		if !clash {
+			fits++
+		}
+	}
+	require.Greater(t, fits, 30)
+	require.Less(t, fits, 270)
+}
