@@ -101,9 +101,10 @@ type L1Peak struct {
 	Cores l1.CoreSet  `json:"cores"`       // that were as full
 	Count int         `json:"count"`       // of Cores; of PeakDocument alone
 
-	Kinds     map[fit.Kind]uint64 `json:"kinds"`     // bytes by kind; only those with bytes
-	Shared    []device.Sharing    `json:"shared"`    // bytes that several kinds hold, named once in Kinds for each
-	Residents []L1Resident        `json:"residents"` // of Core, by address
+	Kinds     map[fit.Kind]uint64 `json:"kinds"`                            // bytes by kind; only those with bytes
+	Shared    []device.Sharing    `json:"shared"`                           // bytes that several kinds hold, named once in Kinds for each
+	Residents []L1Resident        `json:"residents"`                        // of Core, by address
+	More      int                 `json:"residents_more,omitempty" csv:"-"` // that Residents leaves out; in documents alone
 	// Groups are all cores that held something at this moment, by first core; nil
 	// without Options.Groups.
 	Groups []LaidGroup `json:"-"`
@@ -119,9 +120,10 @@ type L1Peak struct {
 // A LaidGroup is a set of cores that held the same at one moment.
 type LaidGroup struct {
 	Cores     l1.CoreSet   `json:"cores"`
-	Count     int          `json:"count"`         // of Cores
-	Bytes     uint64       `json:"tracked_bytes"` // on each core, each byte once, without kernels
-	Residents []L1Resident `json:"residents"`     // of each core, by address
+	Count     int          `json:"count"`                            // of Cores
+	Bytes     uint64       `json:"tracked_bytes"`                    // on each core, each byte once, without kernels
+	Residents []L1Resident `json:"residents"`                        // of each core, by address
+	More      int          `json:"residents_more,omitempty" csv:"-"` // that Residents leaves out; in documents alone
 }
 
 // An L1Resident holds a range of a core.

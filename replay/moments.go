@@ -2,6 +2,7 @@ package replay
 
 import (
 	"encoding/json"
+	"math"
 	"slices"
 
 	"github.com/cbl1/cbl1/device"
@@ -32,14 +33,11 @@ type scene struct {
 }
 
 // Groups returns what lay on every core, as Options.GroupsAt has it after the node. Cost: the residents of all cores.
-func (m LaidMoment) Groups() (out []LaidGroup) {
+func (m LaidMoment) Groups() []LaidGroup {
 	if m.held == nil {
 		return nil
 	}
-	for _, g := range m.held.groups {
-		out = append(out, laidGroup(g, m.resident))
-	}
-	return out
+	return laidGroups(heldGroups(slices.Values(m.held.groups)), math.MaxInt, m.resident)
 }
 
 // resident names the owner of a resident.

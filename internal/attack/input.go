@@ -81,7 +81,7 @@ const Messages = `Statically allocated circular buffers in program 1 clash with 
 // Sources lists all inputs.
 func Families() []Family {
 	squares := []string{
-		"report", "map", "peak", "room", "stream", "diff FILE FILE", "map --at LAST", "explain --with FILE -",
+		"report", "report --format json", "map", "map --format json", "peak", "peak --format json", "room", "stream", "diff FILE FILE", "map --at LAST", "explain --with FILE -",
 		"export pprof -o -", "export pprof --at LAST -o -",
 	}
 	return []Family{
