@@ -182,7 +182,7 @@ type Checks struct {
 	Failed   int64 `json:"runs_failed"`   // runs that do not fit
 	Endless  int64 `json:"-"`             // runs on a device whose size of L1 is not known
 	// List has the distinct failures in their order: a run that fails again in the
-	// same way only counts there. At most MaxListed.
+	// same way only counts there. At most MaxListed, and no further ones once they name 65,536 buffers together.
 	List []FailedCheck `json:"-"`
 	More int64         `json:"-"` // distinct failures that List leaves out
 	// Apart are ids with L1 buffers that no check covers: nothing runs under them,

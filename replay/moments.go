@@ -32,6 +32,9 @@ type scene struct {
 	residents int                      // of all groups
 }
 
+// Residents returns the number of residents in Groups. Cost: O(1).
+func (m LaidMoment) Residents() int { return m.held.residents }
+
 // Groups returns what lay on every core, as Options.GroupsAt has it after the node. Cost: the residents of all cores.
 func (m LaidMoment) Groups() []LaidGroup {
 	if m.held == nil {
