@@ -87,6 +87,7 @@ func Families() []Family {
 	return []Family{
 		{"log", Logs(), []string{"peak", "stream"}},
 		{"square", Squares(), squares},
+		{"page", Pages(), []string{"page -o - FILE"}},
 		{"capture", Captures(), []string{"report"}},
 		{"windows", Windows(), []string{"report"}},
 		{"lines", Lines(), []string{"report"}},
