@@ -53,6 +53,7 @@ hammer: ## 10,000,000 operations beside models, minutes; every cut of every fixt
 	go test ./cmd/cbl1 -run '^TestHammer' -count 1 -timeout 3h -v -hammer
 	go test ./internal/live/serve -run '^TestHammer' -count 1 -timeout 1h -v -hammer
 	go test ./internal/clash -run '^TestHammer' -count 1 -v -hammer
+	go test ./internal/attack -run '^TestHammer' -count 1 -v -hammer
 
 bounds: ## what a call costs in statements and bytes, in two sizes of the histories that are worst for it
 	go test -run '^TestBounds$$' -count 1 -v ./internal/cbl1bounds

@@ -21,6 +21,7 @@ type checks struct {
 	specs  map[l1.Spec]*l1.Spec // with which programs were judged, each once
 	slack  uint64               // of result.Tightest
 	tight  tight
+	named  int // buffers of the failures in result.List
 
 	waiting []launch // to be judged together
 	moment  uint64   // of these: the node at which they were complete
@@ -197,6 +198,10 @@ func (k *checks) find(group []launch) (found int) {
 	return found
 }
 
+// maxNamed is how many buffers the failures of a list name together, about: 1,000 failures beside 2,000 buffers took
+// 1.1 GB.
+const maxNamed = 1 << 16
+
 // fail lists a failure.
 func (k *checks) fail(group []launch, v fit.Verdict) int {
 	first := group[0]
@@ -208,13 +213,14 @@ func (k *checks) fail(group []launch, v fit.Verdict) int {
 		return i
 	}
 	index := unlisted
-	if len(k.result.List) < MaxListed {
+	if len(k.result.List) < MaxListed && k.named < maxNamed {
 		index = len(k.result.List)
 		c := FailedCheck{
 			Run: first.run, Enqueue: k.moment, T: first.run.T, Device: first.on.id, Devices: int(devices(group)), Times: devices(group), Verdict: v,
 			Buffers: map[fit.BufferID]BufferInfo{}, Synthesised: first.content.from.resolved,
 		}
 		c.explain(&first.on.memory)
+		k.named += len(c.Buffers)
 		k.result.List = append(k.result.List, c)
 	} else {
 		k.result.More++

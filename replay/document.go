@@ -103,11 +103,13 @@ type DevicePeak struct {
 
 // Document returns the peak as documents have it: composed, with its share of the L1 of a Spec. A
 // nil peak has none.
-func (p *L1Peak) Document(s Spec) *L1Peak {
+func (p *L1Peak) Document(s Spec) *L1Peak { return p.document(s, everything()) }
+
+func (p *L1Peak) document(s Spec, c *composer) *L1Peak {
 	if p == nil {
 		return nil
 	}
-	out := *p.Composed()
+	out := *c.peak(p)
 	out.Percent, out.Count = s.Percent(out.Bytes), out.Cores.Len()
 	out.Shared, out.Residents = List(out.Shared), List(out.Residents)
 	return &out
@@ -133,21 +135,21 @@ func List[T any](of []T) []T {
 // PeakSchema names the form of a PeakDocument.
 const PeakSchema = "cbl1.peak/1"
 
-// Peak returns the peak of each device: the most that a core held, and who held it. Cost: the residents
-// of those cores.
+// Peak returns the peak of each device: the most that a core held, and who held it. All devices list at most 100,000
+// residents. Cost: the residents of those cores, once for devices that held the same.
 func (r *Result) Peak() PeakDocument {
 	doc := PeakDocument{
 		Head: r.Head(PeakSchema), Basis: r.Grounds(r.Spec), Untold: List(r.Hidden()), Inferred: r.Hits.Inferred,
 		Devices: make([]DevicePeak, 0, len(r.L1)),
 	}
-	highest := uint64(0)
+	highest, look := uint64(0), r.composer()
 	for i := range r.L1 {
 		d := &r.L1[i]
 		if d.Peak != nil && (!doc.Fullest.OK || d.Peak.Bytes > highest) {
 			doc.Fullest, highest = event.Some(i), d.Peak.Bytes
 		}
 		doc.Devices = append(doc.Devices, DevicePeak{
-			d.ID, d.Kind, List(d.Chips), d.Addresses, d.Unplaced, d.Assumed, d.Peak.Document(r.SpecOf(d.ID)), r.onlyRegistered(d.ID),
+			d.ID, d.Kind, List(d.Chips), d.Addresses, d.Unplaced, d.Assumed, d.Peak.document(r.SpecOf(d.ID), look), r.onlyRegistered(d.ID),
 		})
 	}
 	return doc

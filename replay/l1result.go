@@ -108,9 +108,10 @@ type L1Peak struct {
 	Cores l1.CoreSet  `json:"cores"`       // that were as full
 	Count int         `json:"count"`       // of Cores; of PeakDocument alone
 
-	Kinds     map[fit.Kind]uint64 `json:"kinds"`     // bytes by kind; only those with bytes
-	Shared    []device.Sharing    `json:"shared"`    // bytes that several kinds hold, named once in Kinds for each
-	Residents []L1Resident        `json:"residents"` // of Core, by address
+	Kinds     map[fit.Kind]uint64 `json:"kinds"`                            // bytes by kind; only those with bytes
+	Shared    []device.Sharing    `json:"shared"`                           // bytes that several kinds hold, named once in Kinds for each
+	Residents []L1Resident        `json:"residents"`                        // of Core, by address
+	More      int                 `json:"residents_more,omitempty" csv:"-"` // that Residents leaves out; in documents alone
 	// Groups are all cores that held something at this moment, by first core; nil
 	// without Options.Groups.
 	Groups []LaidGroup `json:"-"`
@@ -138,10 +139,11 @@ type UsablePeak struct {
 // A LaidGroup is a set of cores that held the same at one moment.
 type LaidGroup struct {
 	Cores     l1.CoreSet   `json:"cores"`
-	Count     int          `json:"count"`                // of Cores
-	Bytes     uint64       `json:"tracked_bytes"`        // on each core, each byte once, without kernels
-	Below     uint64       `json:"below_l1_small_bytes"` // of them, those in usable L1
-	Residents []L1Resident `json:"residents"`            // of each core, by address
+	Count     int          `json:"count"`                            // of Cores
+	Bytes     uint64       `json:"tracked_bytes"`                    // on each core, each byte once, without kernels
+	Below     uint64       `json:"below_l1_small_bytes"`             // of them, those in usable L1
+	Residents []L1Resident `json:"residents"`                        // of each core, by address
+	More      int          `json:"residents_more,omitempty" csv:"-"` // that Residents leaves out; in documents alone
 }
 
 // An L1Resident holds a range of a core.
@@ -200,7 +202,7 @@ type Checks struct {
 	Failed   int64 `json:"runs_failed"`   // runs that do not fit
 	Endless  int64 `json:"-"`             // runs on a device whose size of L1 is not known
 	// List has the distinct failures in their order: a run that fails again in the
-	// same way only counts there. At most MaxListed.
+	// same way only counts there. At most MaxListed, and no further ones once they name 65,536 buffers together.
 	List []FailedCheck `json:"-"`
 	More int64         `json:"-"` // distinct failures that List leaves out
 	// Apart are ids with L1 buffers that no check covers: nothing runs under them,

@@ -61,8 +61,10 @@ type MapClash struct {
 }
 
 // Map returns what lay on the cores of each device: after the node of Options.GroupsAt if at is there, else
-// at its peak (Options.Groups). Cost: the residents of all cores of all devices.
+// at its peak (Options.Groups). All devices list at most 100,000 residents. Cost: the residents of all cores of all
+// devices.
 func (r *Result) Map(at event.Opt[uint64]) MapDocument {
+	look := r.composer()
 	doc := MapDocument{r.Head(MapSchema), at, r.Grounds(r.Spec), List(r.Hidden()), []MapDevice{}, r.Clash()}
 	for i := range r.L1 {
 		d := &r.L1[i]
@@ -73,7 +75,7 @@ func (r *Result) Map(at event.Opt[uint64]) MapDocument {
 		if !at.OK && d.Peak != nil {
 			row.Counter, row.T, row.Op = event.Some(d.Peak.At), d.Peak.T, d.Peak.Op
 		}
-		for _, g := range d.Mapped(at) {
+		for _, g := range d.mapped(at, look) {
 			if r.Only.HasCores(g.Cores) {
 				row.Groups = append(row.Groups, g)
 			}
@@ -84,12 +86,14 @@ func (r *Result) Map(at event.Opt[uint64]) MapDocument {
 }
 
 // Mapped returns the groups of cores of a device for Result.Map. Cost: the residents of all its cores.
-func (d *DeviceL1) Mapped(at event.Opt[uint64]) []LaidGroup {
+func (d *DeviceL1) Mapped(at event.Opt[uint64]) []LaidGroup { return d.mapped(at, everything()) }
+
+func (d *DeviceL1) mapped(at event.Opt[uint64], c *composer) []LaidGroup {
 	switch {
 	case at.OK:
-		return d.LaidGroups()
+		return c.after(d)
 	case d.Peak != nil:
-		return d.Peak.Composed().Groups
+		return c.peak(d.Peak).Groups
 	}
 	return nil
 }

@@ -123,12 +123,10 @@ func (m *marks) leave(of *memory, dev device.Device) {
 func (m *marks) compose(of *memory, dev device.Device) (groups []LaidGroup) {
 	m.leave(of, dev)
 	if w := m.after; w != nil {
-		m.after, groups = nil, laidGroups(w.moment, w.spec, w.resident)
+		m.after, groups = nil, everything().laid(w.moment, w.spec, w.resident)
 	}
 	if k := m.top; k != nil && k.past != nil {
-		peak := k.peak()
-		peak.compose()
-		k.done, k.past = peak, nil
+		k.done, k.past = k.peak().Composed(), nil
 	}
 	return groups
 }

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"encoding/json"
+	"math"
 	"slices"
 
 	"github.com/cbl1/cbl1/device"
@@ -31,15 +32,15 @@ type scene struct {
 	residents int                      // of all groups
 }
 
+// Residents returns the number of residents in Groups. Cost: O(1).
+func (m LaidMoment) Residents() int { return m.held.residents }
+
 // Groups returns what lay on every core, as Options.GroupsAt has it after the node. Cost: the residents of all cores.
-func (m LaidMoment) Groups() (out []LaidGroup) {
+func (m LaidMoment) Groups() []LaidGroup {
 	if m.held == nil {
 		return nil
 	}
-	for _, g := range m.held.groups {
-		out = append(out, laidGroup(g, m.laid.spec, m.resident))
-	}
-	return out
+	return laidGroups(heldGroups(slices.Values(m.held.groups)), m.laid.spec, math.MaxInt, m.resident)
 }
 
 // resident names the owner of a resident.

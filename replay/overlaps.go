@@ -100,12 +100,12 @@ func (b *buffer) overlaps(o *buffer) bool {
 }
 
 // doubled returns the bytes of a core that several buffers hold, once for each but the first.
-func doubled(all []L1Resident) (bytes uint64) {
+func doubled(all []fit.Resident) (bytes uint64) {
 	end := uint64(0)
 	for _, r := range all { // by address
-		if r.Buffer != nil && r.Buffer.Kind.InL1() {
-			bytes += min(max(end, r.Start), r.End) - r.Start
-			end = max(end, r.End)
+		if r.Program == nil && !r.Kind.Below() {
+			bytes += min(max(end, r.Range.Start), r.Range.End) - r.Range.Start
+			end = max(end, r.Range.End)
 		}
 	}
 	return bytes

@@ -215,8 +215,8 @@ func (r *replay) finishDevices(out *Result) {
 			device(out, d, named, last)
 		}
 	}
-	if highest != nil && highest.later != nil {
-		highest.compose()
+	if highest != nil {
+		*highest = *highest.Composed()
 	}
 }
 

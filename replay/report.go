@@ -3,6 +3,7 @@ package replay
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 
@@ -51,17 +52,26 @@ type ReportBasis struct {
 	Excludes []string `json:"excludes"`
 }
 
-// Report returns the figures of all devices. Cost: the residents at all peaks, and the programs if
-// Only has an operation.
+// Report returns the figures of all devices. Cost: as for ReportL1, and the programs if Only has an operation.
 func (r *Result) Report() ReportDocument {
-	doc := ReportDocument{r.ReportHead(), make([]DeviceL1, 0, len(r.L1)), make(map[string]Device, len(r.Devices))}
-	for i := range r.L1 {
-		doc.L1 = append(doc.L1, r.L1[i].Document(r.SpecOf(r.L1[i].ID)))
-	}
+	doc := ReportDocument{r.ReportHead(), List(slices.Collect(r.ReportL1())), make(map[string]Device, len(r.Devices))}
 	for i := range r.Devices {
 		doc.Devices[DeviceKey(r.Devices[i].ID)] = r.Devices[i].Document(r.Only)
 	}
 	return doc
+}
+
+// ReportL1 returns ReportDocument.L1. All devices list at most 100,000 residents. Cost: the residents at all peaks, once
+// for devices that held the same.
+func (r *Result) ReportL1() iter.Seq[DeviceL1] {
+	return func(yield func(DeviceL1) bool) {
+		look := r.composer()
+		for _, d := range r.L1 {
+			if !yield(d.document(r.SpecOf(d.ID), look)) {
+				return
+			}
+		}
+	}
 }
 
 // ReportHead returns the report without its devices.
@@ -113,8 +123,10 @@ func (d Device) Document(only Filter) Device {
 }
 
 // Document returns the device as documents have it: its peak is composed, with its share of the L1 of a Spec.
-func (d DeviceL1) Document(s Spec) DeviceL1 {
-	d.Chips, d.Peak = List(d.Chips), d.Peak.Document(s)
+func (d DeviceL1) Document(s Spec) DeviceL1 { return d.document(s, everything()) }
+
+func (d DeviceL1) document(s Spec, c *composer) DeviceL1 {
+	d.Chips, d.Peak = List(d.Chips), d.Peak.document(s, c)
 	return d
 }
 

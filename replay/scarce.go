@@ -74,7 +74,7 @@ func (s *scarce) seek(d *row, b *buffer, now when) {
 		case sought != left:
 			far = min(far, max(left.Free, sought.Free)-min(left.Free, sought.Free))
 		case left.Free < usable.Len() && !s.has(d, sought):
-			groups := laidGroups(d.dev.Moment(), spec, d.memory.resident)
+			groups := everything().laid(d.dev.Moment(), spec, d.memory.resident)
 			s.found[d] = append(slices.Clip(s.found[d]), ScarceMoment{left, now.at, now.t, now.op, groups})
 		}
 	}

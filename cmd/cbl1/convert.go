@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"github.com/cbl1/cbl1/capture"
 	"github.com/cbl1/cbl1/event"
@@ -123,26 +126,78 @@ func writeFile(name string, write func(io.Writer) error) error {
 	return replaceFile(name, write)
 }
 
-// replaceFile writes beside a file and takes its place in the end.
+// replaceFile writes beside a file and takes its place in the end. The file keeps its mode; a new one has 0666 less the
+// umask. A symbolic link stays, and the file that it names is replaced. A signal that ends the process leaves nothing.
 func replaceFile(name string, write func(io.Writer) error) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(name), ".cbl1-*")
+	to, mode := linked(name), os.FileMode(0o666)
+	there, none := os.Stat(to)
+	if none == nil {
+		mode = there.Mode().Perm()
+	}
+	beside := filepath.Join(filepath.Dir(to), fmt.Sprintf(".cbl1-%d", rand.Uint64()))
+	defer removeOnSignal(beside)()
+	f, err := os.OpenFile(beside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return fileError(name, err)
 	}
 	defer func() {
 		if err != nil {
 			_ = f.Close() // it is to be forgotten
-			_ = os.Remove(f.Name())
+			_ = os.Remove(beside)
 		}
 	}()
 	if err := write(f); err != nil {
 		return err
 	}
-	if err := errors.Join(f.Chmod(0o644), f.Close()); err != nil {
+	if none == nil { // the umask may have taken some of its mode
+		err = f.Chmod(mode)
+	}
+	if err := errors.Join(err, f.Close()); err != nil {
 		return fileError(name, err)
 	}
-	if err := os.Rename(f.Name(), name); err != nil {
+	if err := os.Rename(beside, to); err != nil {
 		return fileError(name, err)
 	}
 	return nil
+}
+
+// linked returns the file that a symbolic link names in the end, there or not; other names stay.
+func linked(name string) string {
+	for range 40 { // as many as Linux follows
+		to, err := os.Readlink(name)
+		if err != nil {
+			break
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Dir(name) + string(filepath.Separator) + to
+		}
+		name = to
+	}
+	return name
+}
+
+// removeOnSignal removes a file if a signal ends the process before the returned function is called.
+func removeOnSignal(name string) (stop func()) {
+	came, done := make(chan os.Signal, 1), make(chan struct{})
+	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(sig) { // as nohup does
+			signal.Notify(came, sig)
+		}
+	}
+	go func() {
+		select {
+		case sig := <-came:
+			_ = os.Remove(name)
+			signal.Reset(sig)
+			if self, err := os.FindProcess(os.Getpid()); err == nil && self.Signal(sig) == nil {
+				select {} // which ends it, as if nothing had been done here
+			}
+			os.Exit(exitUsage)
+		case <-done:
+		}
+	}()
+	return func() {
+		signal.Stop(came)
+		close(done)
+	}
 }

@@ -3,13 +3,17 @@ package asciijson
 
 import (
 	"fmt"
+	"slices"
 	"unicode/utf16"
 	"unicode/utf8"
 )
 
 // Escape returns a JSON text in which everything but printable ASCII is escaped: that
-// only occurs inside strings.
+// only occurs inside strings. It is the text itself if nothing is to be escaped.
 func Escape(text []byte) []byte {
+	if !slices.ContainsFunc(text, func(b byte) bool { return b >= 0x7f }) {
+		return text
+	}
 	out := make([]byte, 0, len(text))
 	for i := 0; i < len(text); {
 		r, n := utf8.DecodeRune(text[i:])

@@ -59,12 +59,13 @@ const Messages = `Statically allocated circular buffers in program 1 clash with 
 // Sources lists all inputs.
 func Families() []Family {
 	squares := []string{
-		"report", "map", "peak", "room", "stream", "diff FILE FILE", "map --at LAST", "explain --with FILE -",
+		"report", "report --format json", "map", "map --format json", "peak", "peak --format json", "room", "stream", "diff FILE FILE", "map --at LAST", "explain --with FILE -",
 		"export pprof -o -", "export pprof --at LAST -o -",
 	}
 	return []Family{
 		{"log", Logs(), []string{"peak", "stream"}},
 		{"square", Squares(), squares},
+		{"page", Pages(), []string{"page -o - FILE"}},
 		{"capture", Captures(), []string{"report"}},
 		{"database", Databases(), []string{"report"}},
 	}

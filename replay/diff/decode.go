@@ -198,6 +198,9 @@ func checkL1(d *replay.DeviceL1) (field, reason string) {
 		return ".cols", belowMin
 	}
 	if d.Peak != nil {
+		if d.Peak.More < 0 {
+			return ".core_peak.residents_more", belowMin
+		}
 		for i, x := range d.Peak.Residents {
 			field := fmt.Sprintf(".core_peak.residents[%d]", i)
 			if err := x.Range().Check(); err != nil {

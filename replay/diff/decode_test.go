@@ -45,6 +45,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{`"runs_failed":0`, `"runs_failed":-1`, "x.json: line 1: checks.runs: 4 runs of which -1 failed cannot be"},
 		{`"highest_end":`, `"highest_end":9223372036854775808,"_":`, `x.json: line 1: devices."0".programs_detail[0]: has a number above 2^63-1`},
 		{`"local_cbs":2`, `"local_cbs":-2`, `x.json: line 1: devices."0".programs_detail[0]: has a number below 0`},
+		{`"residents":[`, `"residents_more":-1,"residents":[`, "x.json: line 1: l1[0].core_peak.residents_more: has a number below 0"},
 		{`"cols":`, `"cols":-1,"_":`, "x.json: line 1: l1[0].cols: has a number below 0"},
 		{`"logical_bytes":`, `"logical_bytes":9223372036854775808,"_":`, `x.json: line 1: devices."0".programs_detail[0]: has a number above 2^63-1`},
 		{`"devices":{"0"`, `"devices":{"zero"`, `x.json: line 1: devices."zero": is no id of a device`},

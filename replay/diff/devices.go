@@ -2,6 +2,7 @@ package diff
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/cbl1/cbl1/event"
@@ -58,6 +59,7 @@ type likeness struct {
 	figures                                    [numFigures]uint64
 	grid                                       Grid
 	peak                                       Peak
+	cut                                        bool
 	programs, buffers, groups, laid, residents int // numbers of lists
 }
 
@@ -73,7 +75,7 @@ func (n numbering) likeness(d *deviceRow) (k likeness) {
 		}
 	})
 	if p := d.peak; p != nil {
-		k.peak = Peak{Bytes: p.Bytes, Core: p.Core, Op: p.Op}
+		k.peak, k.cut = Peak{Bytes: p.Bytes, Core: p.Core, Op: p.Op}, p.cut
 		k.residents = numberOf(n, p.residents, func(r resident) string { return fmt.Sprintf("%#v", r) })
 	}
 	return k
@@ -176,7 +178,7 @@ func (c *comparison) device(fold []devicePair) Device {
 		if out.Listed {
 			out.Counts, out.Changes = c.programs(old, new)
 		}
-		out.AtPeak = c.parts(residents(old), residents(new))
+		out.AtPeak = c.parts(residents(old, new), residents(new, old))
 		out.Groups, out.Laid = overlay(old.groups, new.groups), overlayPeaks(old, new)
 	}
 	for i, name := range figureNames() {
@@ -198,11 +200,15 @@ func peakOf(d *deviceRow, rank event.Opt[uint64]) *Peak {
 	return &p
 }
 
-func residents(d *deviceRow) []resident {
-	if d.peak == nil {
+// residents returns what lay on the fullest core of a device at its peak, as far up as the list of the other one goes.
+func residents(d, other *deviceRow) []resident {
+	switch {
+	case d == nil || d.peak == nil:
 		return nil
+	case other == nil || other.peak == nil || !other.peak.cut:
+		return d.peak.residents
 	}
-	return d.peak.residents
+	return slices.DeleteFunc(slices.Clone(d.peak.residents), func(x resident) bool { return x.r.Start > other.peak.top })
 }
 
 // stateOf compares the bytes of something with its earlier bytes.

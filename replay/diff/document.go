@@ -61,7 +61,8 @@ type Precision struct {
 	// Rough: sequences of programs were too long and too different to be matched in the best
 	// way. Every listed difference is true, but a shorter list may exist.
 	Rough bool `json:"rough"`
-	// LeftMore: more buffers live at the end than one side lists. Only listed buffers are compared.
+	// LeftMore: more buffers live at the end than one side lists, or more lay on a core at its peak than a saved
+	// report lists. Only listed ones are compared.
 	LeftMore bool `json:"left_more"`
 }
 

@@ -26,11 +26,7 @@ func (c *comparison) growth(sides Pair[Side], all []devicePair) *Growth {
 		if p.New == nil || p.New.peak == nil || p.New.peak.Bytes != new {
 			continue
 		}
-		var before []resident
-		if p.Old != nil {
-			before = residents(p.Old)
-		}
-		g.Program, g.Grower = grower(c.parts(before, p.New.peak.residents))
+		g.Program, g.Grower = grower(c.parts(residents(p.Old, p.New), residents(p.New, p.Old)))
 		if g.Program == "" {
 			g.Program = p.New.peak.Op
 		}

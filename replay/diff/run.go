@@ -22,7 +22,7 @@ type Run struct {
 	chip    Chip
 	devices []*deviceRow // by id
 	left    []resident   // buffers in L1 that live at the end
-	leftAll bool         // none of them is left out
+	leftAll bool         // none of them is left out, nor anything at a peak
 
 	runs, failed int64
 	untold       []replay.Code // reasons for "cannot tell", each once
@@ -49,6 +49,8 @@ type deviceRow struct {
 type peakRow struct {
 	Peak
 	residents []resident
+	cut       bool   // residents lists those up to top alone
+	top       uint64 // address at which the last one begins
 }
 
 // A resident is something that lies in L1.
@@ -170,6 +172,7 @@ func (r *Run) setL1(d *replay.DeviceL1, composed map[replay.Composition]*deviceR
 	f[figureTracked], f[figureL1], f[figureL1End] = d.TotalPeak, d.L1Peak, d.L1Final
 	f[figureSmall], f[figureSmallEnd] = d.SmallPeak, d.SmallFinal
 	row.setPeak(d.Peak, composed)
+	r.leftAll = r.leftAll && (row.peak == nil || !row.peak.cut)
 	return row
 }
 
@@ -182,7 +185,7 @@ func (d *deviceRow) setPeak(p *replay.L1Peak, composed map[replay.Composition]*d
 	d.peak = &peakRow{Peak: Peak{Bytes: p.Bytes, Core: p.Core, Op: p.Op, Counter: p.At}}
 	name, named := p.Laid()
 	if first := composed[name]; named && first != nil {
-		d.peak.residents, d.laid = first.peak.residents, first.laid
+		d.peak.residents, d.laid = first.peak.residents, first.laid // which no saved report has
 		return
 	}
 	if named {
@@ -198,6 +201,10 @@ func (d *deviceRow) setPeak(p *replay.L1Peak, composed map[replay.Composition]*d
 			one.op, one.inside = x.Buffer.Op, x.Buffer.Layout
 		}
 		d.peak.residents = append(d.peak.residents, one)
+	}
+	d.peak.cut = p.More > 0
+	for _, x := range d.peak.residents {
+		d.peak.top = max(d.peak.top, x.r.Start)
 	}
 	for _, g := range p.Groups {
 		d.laid = append(d.laid, replay.CoreGroup{Cores: g.Cores, Registered: g.Bytes})

@@ -38,10 +38,21 @@ func (t csvTable) write(to io.Writer, head bool) error {
 			return err
 		}
 	}
+	last := make([]struct {
+		of    any // the pointer, if the value is one: rows about one device share it
+		cells []string
+	}, len(t.empty))
 	for row := range t.rows {
 		var out []string
-		for _, c := range row {
-			out = cells(out, reflect.ValueOf(c.value), reflect.TypeOf(c.value))
+		for i, c := range row {
+			v := reflect.ValueOf(c.value)
+			if v.Kind() != reflect.Pointer || c.value != last[i].of {
+				last[i].cells = cells(nil, v, v.Type())
+			}
+			if v.Kind() == reflect.Pointer {
+				last[i].of = c.value
+			}
+			out = append(out, last[i].cells...)
 		}
 		if err := w.Write(out); err != nil {
 			return err
@@ -65,7 +76,7 @@ func columnNames(names []string, name string, typ reflect.Type) []string {
 		names = append(names, name)
 	case typ.Kind() == reflect.Struct:
 		for f := range typ.Fields() {
-			if isMember(f) {
+			if isColumn(f) {
 				names = columnNames(names, memberName(name, f), f.Type)
 			}
 		}
@@ -77,6 +88,9 @@ func columnNames(names []string, name string, typ reflect.Type) []string {
 func isMember(f reflect.StructField) bool {
 	return f.Anonymous || f.IsExported() && f.Tag.Get("json") != "-"
 }
+
+// isColumn reports whether CSV has the field. A count of what a list leaves out is none without that list.
+func isColumn(f reflect.StructField) bool { return isMember(f) && f.Tag.Get("csv") != "-" }
 
 func memberName(name string, f reflect.StructField) string {
 	own, _, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -122,7 +136,7 @@ func cells(out []string, v reflect.Value, typ reflect.Type) []string {
 		out = append(out, text)
 	case typ.Kind() == reflect.Struct:
 		for i := range typ.NumField() {
-			if !isMember(typ.Field(i)) {
+			if !isColumn(typ.Field(i)) {
 				continue
 			}
 			var member reflect.Value

@@ -98,19 +98,22 @@ func checkCSV(c check) csvTable {
 
 // peakCSV has a row for each thing that lay on the fullest core of a device, and one for a device without any.
 func peakCSV(r *replay.Result) csvTable {
-	row := func(on replay.DevicePeak, x *replay.L1Resident) []column {
-		return append(fileColumns(r, on.Device), column{"", on}, column{"resident", x})
+	rows := func(on replay.DevicePeak) []column {
+		more := known(on.Peak, func(p replay.L1Peak) uint64 { return uint64(p.More) })
+		return append(fileColumns(r, on.Device), column{"", &on}, column{"peak_residents_more", more})
 	}
-	return csvTable{row(replay.DevicePeak{}, nil), func(yield func([]column) bool) {
+	resident := func(x *replay.L1Resident) column { return column{"resident", x} }
+	return csvTable{append(rows(replay.DevicePeak{}), resident(nil)), func(yield func([]column) bool) {
 		for _, on := range r.Peak().Devices {
+			of := slices.Clip(rows(on))
 			if on.Peak == nil || len(on.Peak.Residents) == 0 {
-				if !yield(row(on, nil)) {
+				if !yield(append(of, resident(nil))) {
 					return
 				}
 				continue
 			}
 			for i := range on.Peak.Residents {
-				if !yield(row(on, &on.Peak.Residents[i])) {
+				if !yield(append(of, resident(&on.Peak.Residents[i]))) {
 					return
 				}
 			}

@@ -178,7 +178,7 @@ func diffNotes(d *diff.Document) (notes []note) {
 		notes = append(notes, note{"compared", "programs differ too much to be matched in the best way: fewer may differ than is said"})
 	}
 	if d.Basis.LeftMore {
-		notes = append(notes, note{"compared", fmt.Sprintf("of buffers that live at the end, the first %s", grouped(replay.MaxListed))})
+		notes = append(notes, note{"compared", fmt.Sprintf("of buffers that live at the end, the first %s, and of a peak what both sides list", grouped(replay.MaxListed))})
 	}
 	for name, side := range sidesOf(d) {
 		if len(side.Accepted) > 0 {

@@ -14,18 +14,22 @@ import (
 )
 
 // writeReport writes one line of JSON for one capture, in ASCII only. Its fields are
-// described in cbl1.report-2.schema.json. There may be hundreds of thousands of programs:
-// each one is written when it is encoded.
+// described in cbl1.report-2.schema.json. There may be hundreds of thousands of devices and
+// programs: each one is written when it is encoded.
 func writeReport(w io.Writer, r *replay.Result) error {
 	e := &encoder{w: bufio.NewWriterSize(w, 1<<16)}
-	doc := r.Report()
-	devices := doc.Devices
-	doc.Devices = map[string]replay.Device{}
-	e.around(doc, `"devices":{}`, func() {
-		e.text(`"devices":{`)
+	doc := replay.ReportDocument{ReportHead: r.ReportHead(), L1: []replay.DeviceL1{}, Devices: map[string]replay.Device{}}
+	e.around(doc, `"l1":[],"devices":{}`, func() {
+		e.text(`"l1":[`)
+		before := 0
+		for d := range r.ReportL1() {
+			e.comma(before)
+			e.value(d)
+			before++
+		}
+		e.text(`],"devices":{`)
 		for i := range r.Devices {
-			key := replay.DeviceKey(r.Devices[i].ID)
-			d := devices[key]
+			key, d := replay.DeviceKey(r.Devices[i].ID), r.Devices[i].Document(r.Only)
 			programs := d.ProgramsDetail
 			d.ProgramsDetail = &replay.Programs{}
 			e.comma(i)
@@ -88,7 +92,11 @@ func (e *encoder) encode(v any) []byte {
 	return bytes.TrimSuffix(e.b.Bytes(), []byte("\n"))
 }
 
-func (e *encoder) value(v any) { e.text(string(asciijson.Escape(e.encode(v)))) }
+func (e *encoder) value(v any) {
+	if text := asciijson.Escape(e.encode(v)); e.err == nil {
+		_, e.err = e.w.Write(text)
+	}
+}
 
 // around writes a value, and inside writes in the place of an empty member of it. No text in the value can look
 // like the member: its quotes would be escaped.

@@ -30,10 +30,19 @@ func NewOverview(results []*replay.Result, terms replay.Terms, d *diff.Document)
 	return out
 }
 
-// JSON writes the overview as one line of JSON in ASCII. Its form may change with each version. A list
-// has at most the given number of rows, and says how many it leaves out: of programs, the largest on a core
-// stay. A device has at most the given number of moments.
+// JSON writes an Excerpt of the overview.
 func (o *Overview) JSON(w io.Writer, rows, moments int) error {
+	return o.Excerpt(rows, moments).JSON(w)
+}
+
+// An Excerpt is the part of an Overview that a page shows.
+type Excerpt struct{ doc pageDocument }
+
+// Excerpt returns a part of the overview. A list has at most the given number of rows, and says how many it leaves out:
+// of programs, the largest on a core stay. A device has at most the given number of moments. The moments of all
+// devices name 8 residents for each row, and of devices that differ one is there for 8 rows, those with the highest
+// peaks.
+func (o *Overview) Excerpt(rows, moments int) Excerpt {
 	out := pageDocument{Captures: []pageCapture{}}
 	for _, c := range o.captures {
 		out.Captures = append(out.Captures, c.document(rows, moments))
@@ -41,7 +50,27 @@ func (o *Overview) JSON(w io.Writer, rows, moments int) error {
 	if o.diff != nil {
 		out.Diff = newPageDiff(o.diff, rows)
 	}
-	return writeJSON(w, out)
+	return Excerpt{out}
+}
+
+// JSON writes the excerpt as one line of JSON in ASCII. Its form may change with each version.
+func (e Excerpt) JSON(w io.Writer) error { return writeJSON(w, e.doc) }
+
+// Rows returns how many rows and numbers of rows the excerpt has, about: its cost in bytes and time follows it.
+func (e Excerpt) Rows() (n int) {
+	for _, c := range e.doc.Captures {
+		n += len(c.Programs) + len(c.Residents) + len(c.Check.Failures) + len(c.Report.Live.List)
+		for _, list := range c.Placed {
+			n += len(list)
+		}
+		for _, g := range c.Laid {
+			n += 1 + len(g.Residents)/8
+		}
+		for _, d := range c.Alike {
+			n += 4 + len(d.Timeline) + len(d.Moments) + len(d.Groups)/8
+		}
+	}
+	return n
 }
 
 type pageDocument struct {
@@ -54,6 +83,7 @@ type pageCapture struct {
 	Report       replay.ReportHead        `json:"report"`
 	Check        replay.CheckDocument     `json:"check"`
 	Alike        []pageDevice             `json:"alike"`
+	AlikeMore    int                      `json:"alike_more"`
 	Programs     []pageProgram            `json:"programs"`
 	ProgramsMore int                      `json:"programs_more"`
 	Placed       [][]replay.ProgramBuffer `json:"placed"`
@@ -102,7 +132,7 @@ type pageDiff struct {
 // An overview is an Overview of one capture.
 type overview struct {
 	r     *replay.Result
-	judge replay.Judgement
+	check replay.CheckDocument // with at most 64 failures
 	l1    map[event.Opt[uint64]]*replay.DeviceL1
 	lines map[event.Opt[uint64]]replay.Timeline
 	lists map[*replay.ProgramBuffer]int // by their first rows, which programs may share
@@ -115,8 +145,10 @@ type overview struct {
 }
 
 func newOverview(r *replay.Result, terms replay.Terms) *overview {
+	few := *r
+	few.Checks.List, few.Checks.More = cut(r.Checks.List, 64, r.Checks.More)
 	o := &overview{
-		r: r, judge: r.Judge(terms), lists: map[*replay.ProgramBuffer]int{}, known: map[string]int{},
+		r: r, check: few.Check(r.Judge(terms)), lists: map[*replay.ProgramBuffer]int{}, known: map[string]int{},
 		l1: map[event.Opt[uint64]]*replay.DeviceL1{}, lines: map[event.Opt[uint64]]replay.Timeline{}, same: newSights(),
 	}
 	for i := range r.L1 {
@@ -132,26 +164,33 @@ func newOverview(r *replay.Result, terms replay.Terms) *overview {
 
 func (o *overview) document(most, moments int) pageCapture {
 	out := pageCapture{
-		Log: o.r.Log, Report: o.r.ReportHead(), Check: o.r.Check(o.judge), Alike: []pageDevice{}, Meshes: replay.List(o.r.Layouts),
+		Log: o.r.Log, Report: o.r.ReportHead(), Check: o.check, Alike: []pageDevice{}, Meshes: replay.List(o.r.Layouts),
 	}
 	out.Report.Live.List, out.Report.Live.More = cut(out.Report.Live.List, most, out.Report.Live.More)
-	out.Check.Failures, out.Check.More = cut(out.Check.Failures, min(most, 64), out.Check.More)
+	out.Check.Failures, out.Check.More = cut(out.Check.Failures, most, out.Check.More)
 	laid := newLaidTable()
-	residents := most
-	for _, f := range o.folds {
+	residents, named := most, 8*most
+	folds := o.highest(most / 8)
+	number := make(map[int]int, len(folds)) // in Alike
+	for at, i := range folds {
+		f := o.folds[i]
 		row := o.device(f, laid, &residents)
 		line := o.lines[f.first.ID]
-		for _, s := range line.Thin(most / len(o.folds)).Samples {
+		for _, s := range line.Thin(most / len(folds)).Samples {
 			s.Op = clipped(s.Op)
 			row.Timeline = append(row.Timeline, s)
 		}
-		for _, m := range line.ThinMoments(moments) {
-			m.Op = clipped(m.Op)
-			row.Moments = append(row.Moments, pageMoment{m, laid.numbers(m.Groups())})
+		for _, m := range line.ThinMoments(min(moments, named)) {
+			if named -= 1 + m.Residents(); named >= 0 {
+				m.Op = clipped(m.Op)
+				row.Moments = append(row.Moments, pageMoment{m, laid.numbers(m.Groups())})
+			}
 		}
-		out.Alike = append(out.Alike, row)
+		out.Alike, number[i] = append(out.Alike, row), at
 	}
-	out.Programs, out.ProgramsMore = cut(o.rows, most, 0)
+	out.AlikeMore = len(o.folds) - len(folds)
+	out.Programs, out.ProgramsMore = cut(o.shownOn(number), most, 0)
+	out.ProgramsMore += len(o.rows) - len(out.Programs) - out.ProgramsMore
 	out.Programs, out.Placed = o.placed(out.Programs)
 	out.Laid, out.Residents = laid.groups, laid.residents
 	return out
@@ -161,6 +200,40 @@ func (o *overview) document(most, moments int) pageCapture {
 func cut[T any, N int | int64](list []T, most int, more N) ([]T, N) {
 	n := min(len(list), most)
 	return list[:n], more + N(len(list)-n)
+}
+
+// highest returns the numbers of the folds with the highest peaks, at most so many but one at least, in their order.
+func (o *overview) highest(most int) []int {
+	all := make([]int, len(o.folds))
+	for i := range all {
+		all[i] = i
+	}
+	peak := func(i int) uint64 {
+		if on := o.l1[o.folds[i].first.ID]; on != nil && on.Peak != nil {
+			return on.Peak.Bytes
+		}
+		return 0
+	}
+	slices.SortStableFunc(all, func(a, b int) int { return cmp.Compare(peak(b), peak(a)) })
+	all, _ = cut(all, max(most, 1), 0)
+	slices.Sort(all)
+	return all
+}
+
+// shownOn returns the programs of folds that have a number, with these numbers.
+func (o *overview) shownOn(number map[int]int) (rows []pageProgram) {
+	for _, row := range o.rows {
+		var on []int
+		for _, i := range row.On {
+			if at, ok := number[i]; ok {
+				on = append(on, at)
+			}
+		}
+		if row.On = on; len(on) > 0 {
+			rows = append(rows, row)
+		}
+	}
+	return rows
 }
 
 // device returns the row of some devices, without what happened over time. Their peaks may name so
@@ -187,6 +260,7 @@ func (o *overview) device(f deviceFold[replay.Device], laid *laidTable, resident
 	if on.Peak == nil {
 		return row
 	}
+	l1.Peak.Residents = []replay.L1Resident{} // those of a group
 	for i, g := range l1.Peak.Groups {
 		if *residents -= len(g.Residents); *residents < 0 {
 			row.GroupsMore = len(l1.Peak.Groups) - i

@@ -18,7 +18,8 @@
 //
 // # Cost
 //
-// The cost of the overview; twice that cost for each halving of lists that are too long.
+// The cost of the overview. Lists are halved until they have about as many rows as a page has room for, before
+// anything is packed: packing a list costs more than all else.
 //
 // # Concurrency
 //

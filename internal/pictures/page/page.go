@@ -76,8 +76,11 @@ func hash(text string) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
+// maxRows is how many rows of all lists together have room on a page, at about 100 bytes each.
+const maxRows = MaxBytes / 100
+
 // block returns the data block: as many rows of each list, and moments of each device, as have room in so many bytes.
-// Moments beyond half of them, and beyond fewMoments, are the first to go.
+// Moments beyond half of them, and beyond fewMoments, are the first to go. A part with more than maxRows is not packed.
 func block(results []*replay.Result, terms replay.Terms, d *diff.Document, room int) ([]byte, error) {
 	const fewMoments, manyRows = 240, 1024
 	overview, moments := render.NewOverview(results, terms, d), 0
@@ -87,33 +90,40 @@ func block(results []*replay.Result, terms replay.Terms, d *diff.Document, room 
 		}
 	}
 	for rows := 8192; ; rows /= 2 {
-		all, err := packed(overview, rows, moments)
-		if err != nil || len(all) <= room || rows == 1 {
-			return all, err
+		part := overview.Excerpt(rows, moments)
+		large := part.Rows() > maxRows && rows > 1
+		var all []byte
+		if !large {
+			var err error
+			if all, err = packed(part); err != nil || len(all) <= room || rows == 1 {
+				return all, err
+			}
 		}
 		least := moments / 2
 		if rows >= manyRows {
 			least = max(least, min(moments, fewMoments))
 		}
-		few, err := packed(overview, rows, least)
-		if err != nil {
-			return nil, err
-		}
-		if len(few) <= room { // between both the size grows evenly, about
-			between, err := packed(overview, rows, least+(moments-least)*(room-len(few))/(len(all)-len(few)))
-			if err == nil && len(between) > room {
-				return few, nil
+		if part = overview.Excerpt(rows, least); part.Rows() <= maxRows {
+			few, err := packed(part)
+			if err != nil || large && len(few) <= room {
+				return few, err
 			}
-			return between, err
+			if len(few) <= room { // between both the size grows evenly, about
+				between, err := packed(overview.Excerpt(rows, least+(moments-least)*(room-len(few))/(len(all)-len(few))))
+				if err == nil && len(between) > room {
+					return few, nil
+				}
+				return between, err
+			}
 		}
 		moments = least
 	}
 }
 
-// packed returns an overview, packed.
-func packed(overview *render.Overview, rows, moments int) ([]byte, error) {
+// packed returns a part of an overview, packed.
+func packed(part render.Excerpt) ([]byte, error) {
 	var doc bytes.Buffer
-	if err := overview.JSON(&doc, rows, moments); err != nil {
+	if err := part.JSON(&doc); err != nil {
 		return nil, err
 	}
 	return pack(doc.Bytes())

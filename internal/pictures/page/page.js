@@ -332,7 +332,7 @@ function meshes(c) {
     const box = h("div", { class: "mesh", role: "group", "aria-label": `mesh of ${m.rows} rows and ${m.cols} columns of devices`, css: { "grid-template-columns": `repeat(${m.cols}, minmax(0, 2.4rem))` } });
     for (let k = 0; k < m.rows * m.cols; k++) {
       const id = Number(m.first) + k, i = on.get(id), p = i === undefined ? null : c.alike[i].l1 && c.alike[i].l1.core_peak;
-      const b = h("button", { type: "button", title: `device ${id}: ${p ? num(below(p)) + " bytes on its fullest core at the peak" : "nothing known"}`, "aria-pressed": String(i === state.alike), disabled: i === undefined, onclick: () => pickDevice(i) }, String(id));
+      const b = h("button", { type: "button", title: `device ${id}: ${p ? num(below(p)) + " bytes on its fullest core at the peak" : i === undefined && c.alike_more ? "not on this page" : "nothing known"}`, "aria-pressed": String(i === state.alike), disabled: i === undefined, onclick: () => pickDevice(i) }, String(id));
       shade(b, p ? below(p) : 0, most);
       box.append(b);
     }
@@ -341,9 +341,10 @@ function meshes(c) {
 }
 function folds(c) {
   const drawn = (a) => a.ids.some((id) => meshesOf(c).some((m) => id !== null && Number(id) >= Number(m.first) && Number(id) < Number(m.first) + m.rows * m.cols));
-  if (c.alike.length < 2 || c.alike.every(drawn)) return null; // each device is there once
+  const more = c.alike_more > 0 && h("p", { class: "note" }, plural(c.alike_more, "further device") + " that differ, with lower peaks, are not on this page.");
+  if (c.alike.length < 2 || c.alike.every(drawn)) return more; // each device is there once
   return h("div", { class: "folds", role: "group", "aria-label": "devices; equal ones are one choice" }, c.alike.map((a, i) => !drawn(a) && h("button", { type: "button", "aria-pressed": String(i === state.alike), onclick: () => pickDevice(i) },
-    a.label, h("small", {}, a.l1 && a.l1.core_peak ? "peak " + num(below(a.l1.core_peak)) + (usable(c, a) ? ", " + percent(below(a.l1.core_peak), usable(c, a)) + " of usable L1" : "") : "nothing known"))));
+    a.label, h("small", {}, a.l1 && a.l1.core_peak ? "peak " + num(below(a.l1.core_peak)) + (usable(c, a) ? ", " + percent(below(a.l1.core_peak), usable(c, a)) + " of usable L1" : "") : "nothing known"))), more);
 }
 function cores() {
   const c = capture(), a = device();
@@ -518,7 +519,8 @@ function lives(a, core) {
   const has = (g) => rects(g.cores).some(([x0, y0, x1, y1]) => x0 <= x && x <= x1 && y0 <= y && y <= y1);
   const seen = a.moments.map((m) => ({ counter: m.counter, residents: (m.groups.find(has) || { residents: [] }).residents }));
   const at = seen.findIndex((m) => m.counter >= p.counter);
-  if (core === p.core && (at < 0 || seen[at].counter > p.counter)) seen.splice(at < 0 ? seen.length : at, 0, p);
+  const peak = { counter: p.counter, residents: (a.peak_groups.find(has) || { residents: [] }).residents };
+  if (core === p.core && (at < 0 || seen[at].counter > p.counter)) seen.splice(at < 0 ? seen.length : at, 0, peak);
   const key = (r) => { const of = r.program || r.buffer || {}; return [r.kind, r.cb, r.start, r.end, of.counter, of.op].join(" "); };
   for (const m of seen) {
     const now = new Map(m.residents.map((r) => [key(r), r]));
