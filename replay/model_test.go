@@ -279,7 +279,7 @@ func (c comparison) answer() {
 	}
 	c.equal(int64(n.refused), odd, "refused")
 	answer := c.got.Judge(replay.Terms{}).Answer
-	failed := slices.ContainsFunc(n.launched, naiveLaunch.failed)
+	failed := n.overlap || slices.ContainsFunc(n.launched, naiveLaunch.failed)
 	unknown := slices.ContainsFunc(n.launched, func(l naiveLaunch) bool { return l.spec.L1Size == 0 || len(l.verdict.Doubts) > 0 })
 	hidden := unknown || n.beyond || !n.placedCB || len(n.launched) == 0 ||
 		slices.ContainsFunc(c.got.Anomalies, func(a replay.AnomalyCount) bool { return a.Code == replay.CodeEventRefused })

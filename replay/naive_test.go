@@ -43,6 +43,7 @@ type naive struct {
 	refused  int  // events, but for what did not fit
 	doubted  bool // the last enqueue that was judged may fit or not
 	beyond   bool // a program that was registered, or a buffer, ends beyond L1
+	overlap  bool // two buffers shared a byte of a core
 	placedCB bool // a buffer of a program was registered
 	samples  map[[2]uint64]naiveSample
 	more     naiveRoom // for one more buffer
@@ -556,7 +557,7 @@ func (n *naive) look(m gen.Move) {
 	}
 }
 
-// extent notes a buffer that ends beyond the L1 of a device that has it now.
+// extent notes a buffer that ends beyond the L1 of a device that has it now, or shares a byte of a core with another one.
 func (n *naive) extent(id uint64, b model.Buffer) {
 	spec, _ := n.fleet.Spec(id) // it is there
 	for _, have := range n.fleet.Buffers(id) {
@@ -564,8 +565,28 @@ func (n *naive) extent(id uint64, b model.Buffer) {
 			if have.ID == b.ID && have.Kind.InL1() && spec.L1Size > 0 && part.Range.End > spec.L1Size {
 				n.beyond = true
 			}
+			if have.ID == b.ID && have.Kind.InL1() && have.Kind != model.Kernel && have.Kind != model.Reserved {
+				n.overlap = n.overlap || n.shares(id, b.ID, part)
+			}
 		}
 	}
+}
+
+// shares reports whether another buffer has a byte of a part on one of its cores.
+func (n *naive) shares(id, buffer uint64, part model.Part) bool {
+	for _, other := range n.fleet.Buffers(id) {
+		for _, p := range other.Parts {
+			if other.ID == buffer || !other.Kind.InL1() || other.Kind == model.Kernel || other.Kind == model.Reserved {
+				continue
+			}
+			for core := range p.Cores.Cores().All() {
+				if part.Cores.Cores().Has(core) && max(part.Range.Start, p.Range.Start) < min(part.Range.End, p.Range.End) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // room returns the least room of what is registered on a device.

@@ -12,6 +12,7 @@ import (
 // other one at the node that brings the first, so they are compared when another node follows.
 type overlaps struct {
 	notes   notes
+	only    Filter
 	bytes   map[*row]uint64 // shared so far
 	pending []overlap
 	node    uint64 // of pending
@@ -62,7 +63,7 @@ func (o *overlaps) before(next *event.Event, _ *rows, _ *marker) {
 		return
 	}
 	for _, p := range o.pending {
-		if p.on.memory.live.of(p.of.id) != p.of {
+		if p.on.memory.live.of(p.of.id) != p.of || !o.only.HasDevice(p.on.id) {
 			continue
 		}
 		var other *buffer // the lowest one

@@ -73,7 +73,7 @@ func newReplay(file string, opt Options) *replay {
 		marker: marker{only: opt.Only, groups: opt.Groups, later: opt.OnePeak},
 		checks: newChecks(), subscribers: newSubscribers(opt),
 	}
-	(&overlaps{notes: r.notes, bytes: map[*row]uint64{}}).join(r.subscribers)
+	(&overlaps{notes: r.notes, only: opt.Only, bytes: map[*row]uint64{}}).join(r.subscribers)
 	fleet := r.session.Fleet()
 	r.books = books{
 		ledger: newLedger(fleet), notes: r.notes, common: &commonRows{}, buffers: opt.Buffers, addresses: AddressesNone,
