@@ -83,7 +83,7 @@ func importTable() map[string]row {
 		"replay/diff/internal/align": {},
 
 		"event":                    {ours: append(readers, "l1", "program", "fit", "device")},
-		"capture":                  {ours: append(readers, "l1", "program", "fit", "device", "event", "internal/clash"), outside: []string{btree}},
+		"capture":                  {ours: append(readers, "l1", "cbregion", "program", "fit", "device", "event", "internal/clash"), outside: []string{btree}},
 		"replay":                   {ours: []string{"l1", "program", "fit", "device", "event", "internal/asciijson", "internal/corepeaks", "internal/glance", "internal/shown"}, never: []string{"os", "flag"}},
 		"replay/internal/same":     {},
 		"replay/diff":              {ours: []string{"l1", "fit", "event", "replay", "internal/fold"}, never: []string{"os", "flag"}},

@@ -6,6 +6,7 @@ import (
 	"hash/maphash"
 	"slices"
 
+	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
@@ -36,10 +37,11 @@ type buffer struct {
 	parts       []fit.Part
 	span        l1.Range // empty if it lies nowhere, or is unsized
 	unsized     bool
-	hides       bool // its place on some cores
-	earlier     bool // from before the source: no total of allocations has it
-	synthesised bool // the source placed it
-	leaked      bool // it was not freed, and leaksOf has counted it
+	hides       bool                 // its place on some cores
+	named       event.Opt[device.ID] // by the node of a capture
+	earlier     bool                 // from before the source: no total of allocations has it
+	synthesised bool                 // the source placed it
+	leaked      bool                 // it was not freed, and leaksOf has counted it
 	hash        sum128
 	name        sum128 // of this one alone
 	count       int64  // of events before it
@@ -47,7 +49,7 @@ type buffer struct {
 
 // newBuffer describes a buffer by its event. It has no hash and no name yet.
 func newBuffer(e *event.Event, given fit.Buffer, now when, count int64) *buffer {
-	b := &buffer{id: given.ID, unsized: given.Unsized, hides: !given.Hidden.IsEmpty(), earlier: e.Earlier, count: count}
+	b := &buffer{id: given.ID, unsized: given.Unsized, hides: !given.Hidden.IsEmpty(), named: e.Named, earlier: e.Earlier, count: count}
 	b.parts = slices.Collect(given.All())
 	b.info = BufferInfo{
 		At: now.at, T: now.t, Op: now.op, Kind: given.Kind, Size: given.Size,

@@ -83,11 +83,12 @@ func (o *overlaps) before(next *event.Event, _ *rows, _ *marker) {
 	o.pending = o.pending[:0]
 }
 
-// overlaps reports whether two buffers share a byte of a core. What lies at one address from before the source is one
-// buffer, which several nodes show.
+// overlaps reports whether two buffers share a byte of a core. At one address, what several nodes show from before the
+// source is one buffer, and a buffer of a chip backs that of its mesh.
 func (b *buffer) overlaps(o *buffer) bool {
 	lies := func(b *buffer) bool { return b.info.Kind.InL1() && !b.info.Kind.Below() && !b.unsized }
-	if b == o || !lies(b) || !lies(o) || b.earlier && o.earlier && b.span.Start == o.span.Start || !b.span.Overlaps(o.span) {
+	one := b.span.Start == o.span.Start && (b.earlier && o.earlier || b.named != o.named)
+	if b == o || !lies(b) || !lies(o) || one || !b.span.Overlaps(o.span) {
 		return false
 	}
 	for _, p := range b.parts {

@@ -103,7 +103,7 @@ func TestGrowthEndsWhereRoomEnds(t *testing.T) {
 		{
 			"recorded below the base that is assumed",
 			strings.ReplaceAll(graph("ttnn.add", goodCB), "111616", "103680"),
-			[]uint64{1572864 - 111616},
+			[]uint64{1499136 - 4096 - 103680},
 		},
 	} {
 		in := inspect([]byte(c.input))

@@ -166,8 +166,9 @@ type player struct {
 	badMembers bool            // the chips of meshes are unknown
 	unfreed    map[int64]bool  // frees of CBs that are hidden
 
-	bottom bottom
-	lifted map[string]bool // ids with a buffer below persistent pages, or one of these
+	bottom   bottom
+	placesOn map[string]bool // devices on which a node places something
+	lifted   map[string]bool // ids with a buffer below persistent pages, or one of these
 }
 
 type frame struct {
@@ -213,7 +214,7 @@ func playFile(data []byte, opts Options, decided map[int64]bool, lifted map[stri
 	if err != nil {
 		return nil, nil, err
 	}
-	p := &player{lifted: lifted, bottom: bottom{map[string]uint64{}, map[string]uint64{}, new(bool)}, opts: opts, byName: map[string]*chip{}, shards: map[int64][]core{}, modes: map[int64]string{}, history: map[string][]*remembered{}, covered: map[string]bool{},
+	p := &player{placesOn: map[string]bool{}, lifted: lifted, bottom: bottom{map[string]uint64{}, map[string]uint64{}, new(bool)}, opts: opts, byName: map[string]*chip{}, shards: map[int64][]core{}, modes: map[int64]string{}, history: map[string][]*remembered{}, covered: map[string]bool{},
 		lastNth: map[string]int{}, decided: decided, announced: map[int64]string{}, shownBehind: map[spot]bool{}, ranOn: map[string]bool{}}
 	p.out = &L1Results{Devices: map[string]*L1Device{}, Hidden: map[string]int{}, chips: map[string]*chip{}}
 	p.ids = findIDs(nodes, head)
@@ -267,9 +268,12 @@ func (p *player) prepare(nodes []node, head header) error {
 		}
 	}
 	for _, n := range nodes {
-		if n.kind == "buffer_allocate" && !n.hidden && n.bufferKind() != "" || isPlaced(n.kind) && (!n.hidden || n.on != none) {
+		if placed := isPlaced(n.kind) && (!n.hidden || n.on != none); placed || n.kind == "buffer_allocate" && !n.hidden && n.bufferKind() != "" {
 			for _, name := range p.ids.unitsOf(n.on) {
 				names[name] = true
+				if placed {
+					p.placesOn[name] = true
+				}
 			}
 		}
 		if isPlaced(n.kind) && !n.hidden {
@@ -427,6 +431,12 @@ func (p *player) describe(allocation int64, n node) {
 
 // reaches says whether what belongs to one id lies on the device with another.
 func (p *player) reaches(from, to string) bool { return p.ids.reaches(from, to) }
+
+// lies says whether a buffer lies on a device. One from before the capture that names none lies where programs are
+// placed, if any are.
+func (p *player) lies(a *alloc, c *chip) bool {
+	return p.reaches(a.owner, c.name) && (!a.earlier || a.owner != none || p.placesOn[c.name] || len(p.placesOn) == 0)
+}
 
 func (p *player) play(n node) error {
 	name := n.on // nodes of an unknown kind name none
@@ -733,7 +743,7 @@ func (p *player) arrive(a *alloc) {
 		p.hide("buffers-overlap", true)
 	}
 	for _, c := range p.chips {
-		if !p.reaches(a.owner, c.name) {
+		if !p.lies(a, c) {
 			continue
 		}
 		c.sums(p)
@@ -781,7 +791,7 @@ func (p *player) locate(a *alloc) {
 	}
 	borders, low := []uint64{}, p.spec.Base // where L1_SMALL begins, on the devices that have the buffer
 	for _, c := range p.chips {
-		if p.reaches(a.owner, c.name) {
+		if p.lies(a, c) {
 			borders, low = append(borders, c.spec.size-c.spec.small), max(low, c.spec.Base)
 		}
 	}
@@ -796,7 +806,7 @@ func (p *player) locate(a *alloc) {
 		}
 		free := true
 		for _, b := range p.live {
-			shared := slices.ContainsFunc(p.chips, func(c *chip) bool { return p.reaches(a.owner, c.name) && p.reaches(b.owner, c.name) })
+			shared := slices.ContainsFunc(p.chips, func(c *chip) bool { return p.lies(a, c) && p.lies(b, c) })
 			if shared && b.placed && b.start < uint64(start)+block && uint64(start) < b.end {
 				free = false
 			}
@@ -859,7 +869,7 @@ func (p *player) fill(c *chip, only string) (map[core]uint64, error) {
 		}
 	}
 	for _, a := range p.live {
-		if !a.placed || !p.reaches(a.owner, c.name) || only != "" && only != map[string]string{"L1": "L1 buffer", "L1_SMALL": "L1_SMALL buffer"}[a.kind] {
+		if !a.placed || !p.lies(a, c) || only != "" && only != map[string]string{"L1": "L1 buffer", "L1_SMALL": "L1_SMALL buffer"}[a.kind] {
 			continue
 		}
 		for _, x := range a.cores(c) {

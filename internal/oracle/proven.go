@@ -112,7 +112,7 @@ func (p *past) explains(v view) bool {
 // overlapping counts the devices on which a buffer that comes takes a byte of a core that another one has.
 func (p *player) overlapping(a *alloc, now int64) (n int) {
 	for _, c := range p.chips {
-		if p.reaches(a.owner, c.name) && slices.ContainsFunc(p.live, func(b *alloc) bool { return p.reaches(b.owner, c.name) && p.overlap(c, a, b, now) }) {
+		if p.lies(a, c) && slices.ContainsFunc(p.live, func(b *alloc) bool { return p.lies(b, c) && p.overlap(c, a, b, now) }) {
 			n++
 		}
 	}

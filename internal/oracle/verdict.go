@@ -121,7 +121,7 @@ func (p *player) judge(c *chip, run program) Verdict {
 		v.Fits, v.Doubt = false, "persistent-l1"
 		return v
 	}
-	here := slices.DeleteFunc(slices.Clone(p.live), func(a *alloc) bool { return !a.placed || !p.reaches(a.owner, c.name) })
+	here := slices.DeleteFunc(slices.Clone(p.live), func(a *alloc) bool { return !a.placed || !p.lies(a, c) })
 	fleet := c.holding(here)
 	circulars, others := run.kinds()
 	for _, group := range [][]*buffer{circulars, others} {
