@@ -18,7 +18,7 @@ const listsKey = "per_operation_buffers" // of a report
 // A document is JSON text with a graph in it: its other sections, and the functions that receive its nodes.
 type document struct {
 	file   string
-	info   reportInfo                     // complete when all was read; see Early for what is known before
+	info   reportInfo                     // complete when all was read
 	object bool                           // it is a report around a graph
 	before shifted                        // of a slice
 	count  int64                          // nodes yielded of the array at hand
@@ -43,9 +43,7 @@ type reportInfo struct {
 	Rank      event.Opt[uint64] // of the host process that wrote it
 	WorldSize event.Opt[uint64] // number of such processes
 	Devices   []deviceInfo
-	// Early reports whether Devices was known before the first node.
-	Early   bool
-	Anomaly event.Anomaly
+	Anomaly   event.Anomaly
 	// Lost is how many operations a database names and has no graph of, LostName the first.
 	Lost     int64
 	LostName string
@@ -77,7 +75,6 @@ func reasonOf(e *event.InputError) string {
 // are in bytes.
 type deviceInfo struct {
 	ID           uint64 // of a chip or of a mesh
-	Arch         string // "" if absent
 	GridX, GridY event.Opt[uint64]
 	WorkerL1Size event.Opt[uint64] // size of L1 on one core
 	CBBase       event.Opt[uint64] // lowest address of circular buffers
@@ -115,7 +112,6 @@ func (d *document) report(s *jsonobject.Scanner) error {
 					Reason: "is a second graph beside " + strconv.Quote(graph)}
 			}
 			graph = key
-			d.info.Early = sections["devices"]
 			return d.graphValue(s, key)
 		case "version", "devices", "metadata":
 			again := sections[key]
@@ -271,7 +267,7 @@ func (s *section) read(raw []byte) jsonobject.Object {
 func devicesIn(o jsonobject.Object) (list []deviceInfo) {
 	for in := range o.Objects("devices") {
 		info := deviceIn(func(name string, most uint64) event.Opt[uint64] { return numberOf(in, name, most) })
-		info.Arch, info.ID = arch(in), in.Need("device_id", jsonobject.MaxInt)
+		info.ID = in.Need("device_id", jsonobject.MaxInt)
 		list = append(list, info)
 	}
 	return list
@@ -280,7 +276,7 @@ func devicesIn(o jsonobject.Object) (list []deviceInfo) {
 // numberIn reads a number by the name of its field or column, which is at most most.
 type numberIn func(name string, most uint64) event.Opt[uint64]
 
-// deviceIn reads a device, without its names, from numbers by field or column.
+// deviceIn reads a device, without its id, from numbers by field or column.
 func deviceIn(number numberIn) deviceInfo {
 	return deviceInfo{
 		GridX:        number("num_x_compute_cores", jsonobject.MaxWhole),
@@ -289,18 +285,6 @@ func deviceIn(number numberIn) deviceInfo {
 		CBBase:       number("address_at_first_l1_cb_buffer", jsonobject.MaxL1),
 		BankSize:     number("l1_bank_size", jsonobject.MaxL1),
 	}
-}
-
-// arch reads the name of an architecture. Another value is kept as it stands.
-func arch(in jsonobject.Object) string {
-	raw := in.Get("arch")
-	switch {
-	case raw == nil:
-		return ""
-	case raw[0] == '"':
-		return jsonobject.Unquote(raw)
-	}
-	return shown.Value(raw)
 }
 
 // operationBuffers reads {"4": [{"device_id": 0, "address": 1024, ...}, ...], ...}, which

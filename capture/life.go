@@ -21,8 +21,6 @@ const forever = math.MaxUint64
 // A life is when an allocation of the capture lived: up to, not at, its end.
 type life struct {
 	from, to uint64
-	kind     fit.Kind
-	perCore  event.Opt[uint64]
 }
 
 // lives are the allocations of one address.

@@ -83,8 +83,7 @@ func (p *past) allocated(b *buffer) *life {
 	if p.lives[b.said.recorded] == nil {
 		p.lives[b.said.recorded] = &lives{named: map[device.ID]*history{}}
 	}
-	one := life{from: b.said.at, to: forever, kind: b.said.kind, perCore: b.said.perCore}
-	return p.lives[b.said.recorded].begin(b.said.named, one, p.time.listable)
+	return p.lives[b.said.recorded].begin(b.said.named, life{from: b.said.at, to: forever}, p.time.listable)
 }
 
 // ended records the free of a buffer of the capture.

@@ -111,7 +111,6 @@ func (r *partReader) devices() error {
 			r.info.Devices = append(r.info.Devices, info)
 		}
 	}
-	r.info.Early = true
 	return nil
 }
 
