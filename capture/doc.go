@@ -33,7 +33,7 @@
 //	3 places                  places.go, unreadable.go
 //	  │  ground ............. specs, grids, units and events, which the parts share
 //	  ├─ programs             runs that are open, frees that announce them, equal runs, hits
-//	  │                       unit.go, open.go, workload.go, herald.go, layout.go, hits.go, hidden.go
+//	  │                       unit.go, open.go, workload.go, layout.go, hits.go, hidden.go
 //	  └─ memory               buffers that live, their ranges, buffers from before the capture
 //	  ▼                       buffers.go, heights.go, between.go, absentees.go
 //	4 events ───── event ───> in order, with notes about odd and hidden facts at the end

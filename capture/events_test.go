@@ -63,20 +63,20 @@ func flushed(t *testing.T, one *events) (nodes []uint64) {
 	return nodes
 }
 
-// TestHeraldsAlone drives the heralds without the other parts: what frees announce, and what they end.
-func TestHeraldsAlone(t *testing.T) {
+// TestAnnouncementsAlone drives units without the other parts: what frees announce on them.
+func TestAnnouncementsAlone(t *testing.T) {
 	known := newMembers()
 	known.join(8, 0)
 	u := newUnits(known)
 	for _, id := range []device.ID{0, 1, 8} {
 		u.add(&unit{id: id})
 	}
-	h, chip, other := newHeralds(u), u.byID[0], u.byID[1]
-	h.announce(8, 4)
-	h.again(8)
-	require.Equal(t, workload{at: 4, by: 8, most: 2, found: 1}, h.wake(chip).workload, "two programs of its mesh")
-	require.Equal(t, workload{}, h.wake(other).workload, "no chip of the mesh")
-	h.announce(8, 9)
-	require.False(t, h.awake.has(chip))
-	require.True(t, h.awake.has(other))
+	of, chip, other := u.announcement(8), u.byID[0], u.byID[1]
+	of.at, of.programs = 4, 2
+	chip.now().begin(firstRun{7, 5}, false)
+	require.Equal(t, announced{programs: []firstRun{{7, 5}}, workload: workload{of: of, at: 4, found: 1}}, *chip.now(), "two programs of its mesh")
+	require.Equal(t, 2, chip.now().most())
+	require.Equal(t, announced{}, *other.now(), "no chip of the mesh")
+	of.at, of.programs = 9, 1
+	require.Equal(t, announced{programs: []firstRun{}, workload: workload{of: of, at: 9, found: 1}}, *chip.now(), "nothing began since")
 }

@@ -151,7 +151,7 @@ func (p *places) free(s *step) {
 		p.hideFree(s.at, id)
 		return
 	case s.again:
-		p.programs.heralds.again(id)
+		p.units.announcement(id).programs++ // all frees of a workload of several programs come first
 		return
 	case s.dies:
 		u := p.units.byID[id]
@@ -270,7 +270,7 @@ func (p *places) execute(s *step) {
 		Kind: event.KindExecuted, Node: s.at, Op: event.Some(s.call.path), Devices: event.Some([]device.ID{chip}),
 	}
 	if u != nil {
-		e.Program, e.Known = u.since.next()
+		e.Program, e.Known = u.now().next()
 	}
 	blind := func(u *unit) bool { return u != nil && u.blind }
 	if !e.Known && !p.shownOnMesh(chip) && !blind(u) {
@@ -289,7 +289,7 @@ func (p *places) shownOnMesh(chip device.ID) bool {
 		if u.id == event.NoDevice {
 			continue
 		}
-		if p.complete(p.at, p.programs.open.of(u)); len(u.since.programs) > 0 {
+		if p.complete(p.at, p.programs.open.of(u)); len(u.now().programs) > 0 {
 			return true
 		}
 	}

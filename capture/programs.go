@@ -17,7 +17,7 @@ type programs struct {
 	layouts  *layouts
 	hits     hits
 	open     openRuns
-	heralds  heralds
+	alive    map[*unit]bool // with a run that no free has ended
 	hidden   hiddenPrograms
 	absent   *absentees
 	alike    map[device.ID]map[[2]uint64]bool // layouts.locals of what ran on each unit, if spread asks
@@ -29,7 +29,7 @@ type programs struct {
 
 func newPrograms(g *ground, a *absentees, noInfer bool) *programs {
 	return &programs{
-		ground: g, layouts: newLayouts(len(g.known.partly) > 0), hits: newHits(), open: openRuns{units: g.units}, heralds: newHeralds(g.units),
+		ground: g, layouts: newLayouts(len(g.known.partly) > 0), hits: newHits(), open: openRuns{units: g.units}, alive: map[*unit]bool{},
 		hidden: hiddenPrograms{ran: map[hiddenRun]bool{}}, absent: a, noInfer: noInfer, alike: map[device.ID]map[[2]uint64]bool{},
 	}
 }
@@ -38,18 +38,20 @@ func newPrograms(g *ground, a *absentees, noInfer bool) *programs {
 func (p *programs) place(n *node, u *unit) {
 	if u.blind {
 		p.hidden.hide(hiddenRun{operation: p.call.key, on: u.id})
-		u.since.shown = true
+		u.now().shown = true
 		return
 	}
 	if u.run == nil {
 		u.run = &run{on: u}
 	}
 	cb := placedBy(n)
-	if p.heralds.wake(u).divides(u.run.cbs, cb) {
+	if u.now().divides(u.run.cbs, cb) {
 		p.divide(u, n.Counter)
 	}
 	u.since.shown = true
-	p.heralds.live(u)
+	if !u.run.alive() {
+		p.alive[u] = true
+	}
 	u.run.add(n, cb, p.call)
 	if u.run.opened == 0 {
 		p.open.add(u.run)
@@ -61,11 +63,30 @@ func (p *programs) place(n *node, u *unit) {
 
 // free records a free with an id: the runs that it reaches end, and others are announced.
 func (p *programs) free(at uint64, id device.ID) {
-	p.heralds.announce(id, at)
-	p.endRuns(at, p.units.among(&p.heralds.alive, id))
-	if p.heralds.aimless(id, p.known) {
+	a, m := p.units.announcement(id), p.known.members
+	a.at, a.programs = at, 1
+	p.endRuns(at, p.living(id))
+	left := len(p.alive)
+	if p.alive[p.units.byID[event.NoDevice]] {
+		left--
+	}
+	if left > 0 && !p.known.placed[id] && !m.isChip[id] && !m.isMesh(id) { // no node says which of them it ends
 		p.out.notes.add(noteMeshUnknown, int64(at), fmt.Sprintf("id %d", id))
 	}
+}
+
+// living returns the units with a run that no free has ended, of those that an id reaches. It visits the former or the
+// latter, whichever are fewer.
+func (p *programs) living(id device.ID) (out []*unit) {
+	if id != event.NoDevice && 1+len(p.known.members.chips[id]) < len(p.alive) {
+		return slices.DeleteFunc(slices.Clone(p.units.reached(id)), func(u *unit) bool { return !p.alive[u] })
+	}
+	for u := range p.alive {
+		if p.known.members.reaches(id, u.id) {
+			out = append(out, u)
+		}
+	}
+	return out
 }
 
 // end records a free by the end of a program: the run of the unit ends.
@@ -73,10 +94,9 @@ func (p *programs) end(at uint64, u *unit) {
 	if u == nil {
 		return
 	}
-	if p.heralds.awake.has(u) {
-		u.since.over = u.since.over || u.since.shown
-	}
-	if p.heralds.alive.has(u) {
+	l := u.now()
+	l.over = l.over || l.shown
+	if p.alive[u] {
 		p.endRuns(at, []*unit{u})
 	}
 }
@@ -86,9 +106,14 @@ func (p *programs) endRuns(at uint64, on []*unit) {
 	var ended []device.ID
 	for _, u := range on {
 		ended = append(ended, u.id)
-		p.heralds.end(u)
+		p.endRun(u)
 	}
 	p.tellFreed(ended, at)
+}
+
+func (p *programs) endRun(u *unit) {
+	delete(p.alive, u)
+	u.run.end()
 }
 
 // abort records that an exception ends the innermost function, once for all functions
@@ -156,7 +181,7 @@ func (p *programs) completeParts(all [][]*run, i int, at uint64) {
 			return
 		}
 		p.known.bottom.program(r)
-		r.told, r.program = len(r.cbs), what.program
+		r.told = len(r.cbs)
 		on := r.where()
 		starts = append(starts, start{what, r.on, on, hitKey{r.call.key, r.call.runs}, r.first, nil})
 		if !what.aborted && !p.hidden.covers(r.call.key, r.on.id) {
@@ -178,14 +203,14 @@ func (p *programs) spread(starts []start) []start {
 	}
 	also := map[*unit]bool{}
 	for _, s := range starts {
-		of := p.heralds.wake(s.unit)
+		of := s.unit.now()
 		shown, ok := p.known.partly[of.at]
-		if !ok || s.what.continues || of.most == 0 || !slices.Contains(shown, s.unit.id) {
+		if !ok || s.what.continues || of.most() == 0 || !slices.Contains(shown, s.unit.id) {
 			continue
 		}
-		for _, chip := range p.known.members.chips[of.by] {
+		for _, chip := range p.known.members.chips[of.of.by] {
 			u := p.units.byID[chip]
-			if u == nil || also[u] || slices.Contains(shown, chip) || len(p.heralds.wake(u).programs) > len(of.programs) || p.hidden.covers(s.key.operation, chip) {
+			if u == nil || also[u] || slices.Contains(shown, chip) || len(u.now().programs) > len(of.programs) || p.hidden.covers(s.key.operation, chip) {
 				continue
 			}
 			r, ok := p.hits.ran[s.key][chip].find(func(r remembered) bool { return p.layouts.locals[r.program] == p.layouts.locals[s.what.program] })
@@ -255,7 +280,7 @@ func (p *programs) start(all []start, node uint64) {
 			p.alike[s.unit.id][p.layouts.locals[s.what.program]] = true
 		}
 		if s.what.outside = !p.layouts.inside(s.what.program, p.grids.of(s.unit.id)); !s.what.outside {
-			p.heralds.wake(s.unit).begin(firstRun{s.what.program, s.first}, s.what.inferred)
+			s.unit.now().begin(firstRun{s.what.program, s.first}, s.what.inferred)
 		}
 		i, ok := at[s.what]
 		if !ok {
@@ -283,8 +308,8 @@ func (p *programs) start(all []start, node uint64) {
 // divide ends the run of a unit before a node that begins another program. The run comes with the runs that
 // follow, unless it came before.
 func (p *programs) divide(u *unit, at uint64) {
-	a, old := p.heralds.wake(u), u.run
-	if a.found++; a.found == a.most && len(a.unsettled) > 0 {
+	a, old := u.now(), u.run
+	if a.found++; a.found == a.most() && len(a.unsettled) > 0 {
 		p.known.settles(a.unsettled)
 	}
 	u.run = &run{on: u, divided: true}
@@ -300,8 +325,8 @@ func (p *programs) divide(u *unit, at uint64) {
 // unsettles reports whether a run that is complete now may be several programs. Where the capture shows afterwards
 // that it is one, the next reading knows it.
 func (p *programs) unsettles(r *run) bool {
-	a := p.heralds.wake(r.on)
-	if a.over || a.found >= a.most || p.known.settled[r.first] {
+	a := r.on.now()
+	if a.over || a.found >= a.most() || p.known.settled[r.first] {
 		return false
 	}
 	if n := len(a.unsettled); n < maxAnnounced && (n == 0 || a.unsettled[n-1] != r.first) {
@@ -407,7 +432,7 @@ func (p *programs) hidePlaced(at uint64, id device.ID) {
 // hideFree ends all runs that a hidden free may have reached, and hides the programs up to
 // the next free.
 func (p *programs) hideFree(at uint64, id device.ID) {
-	if len(p.heralds.alive.all) > 0 || p.hidden.blind < len(p.units.order) {
+	if len(p.alive) > 0 || p.hidden.blind < len(p.units.order) {
 		p.hideUnits(at, p.units.either(id))
 	}
 }
@@ -415,15 +440,15 @@ func (p *programs) hideFree(at uint64, id device.ID) {
 // hideProgram hides the program of one unit. Its CBs that events have stay, and so do
 // the programs of its workload before it.
 func (p *programs) hideProgram(at uint64, u *unit) {
-	since := p.heralds.wake(u)
+	since := u.now()
 	since.shown = true
 	if r := u.run; isOpen(u) {
 		p.hidden.hide(hiddenRun{operation: r.call.key, on: u.id})
 		p.open.remove(r)
 		r.cbs = r.cbs[:r.told]
 		p.completeBefore(u, at)
-		if r.told == 0 && p.heralds.alive.has(u) {
-			p.heralds.end(u)
+		if r.told == 0 && p.alive[u] {
+			p.endRun(u)
 		}
 	}
 	since.programs, since.executions = since.programs[:0], 0
@@ -437,9 +462,9 @@ func (p *programs) hideProgram(at uint64, u *unit) {
 func (p *programs) hideUnits(at uint64, some []*unit) {
 	var ended []device.ID
 	for _, u := range some {
-		if p.heralds.alive.has(u) {
+		if p.alive[u] {
 			ended = append(ended, u.id)
-			p.heralds.end(u)
+			p.endRun(u)
 		}
 		p.hideProgram(at, u)
 	}
