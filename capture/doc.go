@@ -86,7 +86,7 @@
 //	programs.complete  gives the run a program: layouts has an equal one, or places a new one (event program)
 //	programs.start     one event run for all units with the same program and operation
 //	hits.remember      a later hit of the program cache runs it again
-//	events.flush       yields the events of the node
+//	events.tell        yields each of these events
 //
 // A new type of node needs a constant in node.go, a line in decoder.decodes, and a case in survey.next and places.next.
 //

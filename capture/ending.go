@@ -18,7 +18,7 @@ func (r *reading) close() {
 	}
 	p.close(s.closed)
 	p.lack(s.short)
-	p.complete(s.at, p.programs.open.all())
+	p.complete(s.at, p.programs.open.from(0))
 	p.memory.tellEarlier(&node{})
 	p.attend(forever)
 	if p.units.ran == 0 {

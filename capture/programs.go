@@ -22,14 +22,13 @@ type programs struct {
 	absent   *absentees
 	alike    map[device.ID]map[[2]uint64]bool // layouts.locals of what ran on each unit, if spread asks
 	noInfer  bool                             // Options.NoInfer
-	err      *event.InputError                // a program has no layout: the reading ends
 	call     call                             // where the node at hand stands
-	starting []event.Event                    // room for those of start
+	starting []event.Event                    // room for those of start, if there are few
 }
 
 func newPrograms(g *ground, a *absentees, noInfer bool) *programs {
 	return &programs{
-		ground: g, layouts: newLayouts(len(g.known.partly) > 0), hits: newHits(), open: openRuns{units: g.units}, alive: map[*unit]bool{},
+		ground: g, layouts: newLayouts(len(g.known.partly) > 0), hits: newHits(), open: newOpenRuns(g.units), alive: map[*unit]bool{},
 		hidden: hiddenPrograms{ran: map[hiddenRun]bool{}}, absent: a, noInfer: noInfer, alike: map[device.ID]map[[2]uint64]bool{},
 	}
 }
@@ -135,6 +134,9 @@ type start struct {
 	others [][]program.ID // workloads that may have begun instead of the one that this is the first program of
 }
 
+// maxStarts bounds the room for events that is used again.
+const maxStarts = 1 << 8
+
 // A startKey is the common part of starts that are one event.
 type startKey struct {
 	program             program.ID
@@ -160,7 +162,9 @@ func (p *programs) complete(at uint64, some []*run) {
 	for i := range most {
 		p.completeParts(all, i, at)
 	}
-	p.open.removeAll(some)
+	for _, r := range some {
+		p.open.remove(r)
+	}
 }
 
 // completeParts writes the programs with one number of some workloads. A program ends
@@ -177,7 +181,7 @@ func (p *programs) completeParts(all [][]*run, i int, at uint64) {
 		if r.inOp {
 			what.aborted = p.known.aborted[r.call.start]
 		}
-		if what.program = p.define(r); p.err != nil {
+		if what.program = p.define(r); p.out.err != nil {
 			return
 		}
 		p.known.bottom.program(r)
@@ -254,7 +258,7 @@ func (p *programs) tellFreed(ended []device.ID, at uint64) {
 func (p *programs) define(r *run) program.ID {
 	id, cbs, err := p.layouts.of(r.cbs, p.specs.spec(), r.on.spec.CBBase)
 	if err != nil {
-		p.err = cmp.Or(p.err, &event.InputError{Node: int64(r.first), Reason: err.Error(), Err: err})
+		p.out.err = cmp.Or(p.out.err, error(&event.InputError{Node: int64(r.first), Reason: err.Error(), Err: err}))
 	}
 	if cbs != nil {
 		p.out.tell(&event.Event{Kind: event.KindProgram, Node: r.first, Program: id, CBs: cbs, AsWritten: true})
@@ -297,7 +301,7 @@ func (p *programs) start(all []start, node uint64) {
 	for i := range events {
 		p.out.tell(&events[i])
 	}
-	if clear(events); cap(events) <= maxOut {
+	if clear(events); cap(events) <= maxStarts {
 		p.starting = events
 	}
 	for _, a := range p.absent.shown(p.known.members, first) {

@@ -113,6 +113,7 @@ func (r *reading) run(yield func(*event.Event, error) bool) error {
 		source = "database"
 		r.slice()
 	}
+	r.out.yield = yield
 	r.out.tell(&event.Event{Kind: event.KindHeader, Source: source})
 	r.places.declare()
 	for n, err := range r.reader.nodes() {
@@ -126,15 +127,9 @@ func (r *reading) run(yield func(*event.Event, error) bool) error {
 			return err
 		}
 		r.nodes++
-		if err := r.out.flush(yield); err != nil {
-			return err
-		}
 	}
 	r.finish()
-	if err := r.failed(); err != nil {
-		return err
-	}
-	return r.out.flush(yield)
+	return r.failed()
 }
 
 // ask completes all open runs behind the node of Options.At, once next is a later node.
@@ -144,21 +139,18 @@ func (r *reading) ask(next uint64) {
 	}
 	r.opt.At.OK = false
 	r.stand()
-	r.places.complete(next, r.places.programs.open.all())
+	r.places.complete(next, r.places.programs.open.from(0))
 }
 
 // stand says to the third stage where the reading stands behind the node at hand.
 func (r *reading) stand() { r.places.stand(r.operations.now(r.places.at)) }
 
-// failed returns an error if a program of the node at hand cannot be defined. No event of the node
-// is yielded then.
+// failed returns an error if a program of the node at hand cannot be defined, or the caller wants no more events.
 func (r *reading) failed() error {
-	e := r.places.programs.err
-	if e == nil {
-		return nil
+	if e, ok := errors.AsType[*event.InputError](r.out.err); ok {
+		e.File = r.reader.file
 	}
-	e.File = r.reader.file
-	return e
+	return r.out.err
 }
 
 // lost reports whether it is not known which functions run.
