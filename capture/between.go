@@ -64,11 +64,7 @@ func (r *reading) tellBetween() {
 	b := &r.places.memory.borders
 	b.end(r.places.memory.live)
 	for id := range b.ids {
-		silent := true
-		for range sharing(r.known.members, r.known.before.listed, id) {
-			silent = false
-		}
-		if silent {
+		if !anySharing(r.known.members, r.known.before.listed, id) {
 			r.out.hidden.add(hiddenBetween, wholeFile, "")
 		}
 	}

@@ -152,12 +152,8 @@ func (t blindTensors) add(n *node) {
 
 // mayDescribe reports whether a buffer, which no other tensor describes, may belong to a blind tensor.
 func (k *knowledge) mayDescribe(named device.ID, address uint64) bool {
-	for _, at := range []uint64{0, address} {
-		for range sharing(k.members, k.blind[at], named) {
-			return true
-		}
-	}
-	return false
+	blind := func(at uint64) bool { return anySharing(k.members, k.blind[at], named) }
+	return slices.ContainsFunc([]uint64{0, address}, blind)
 }
 
 // lifts reports whether persistent pages are known to lie on a unit.

@@ -436,7 +436,7 @@ func (s *survey) endSlice(start, next uint64) error {
 		}
 		clear(s.tensors)
 		clear(s.past.clues.tensors)
-		s.past.time.spans = append(s.past.time.spans, span{start, next - 1})
+		s.past.time.starts, s.past.time.ends = append(s.past.time.starts, start), append(s.past.time.ends, next-1)
 	}
 	return nil
 }
