@@ -13,7 +13,6 @@ import (
 
 // borders are the ends of operations of a database, and what lived across them.
 type borders struct {
-	leaving     guests             // buffers that are gone when an operation ends, by their end
 	ids         map[device.ID]bool // with L1 buffers that lived when an operation ended; nil: it is no database
 	began, next uint64             // first nodes of the last operation, and of the next one
 }
@@ -51,7 +50,8 @@ func (r *reading) endSlice(start, next uint64) error {
 	r.places.memory.tellEarlier(&node{})
 	for len(r.operations.stack) > 0 {
 		r.out.notes.add(noteUnfinished, wholeFile, r.operations.inner().name)
-		s := r.operations.unfinished(next-1, r.lost())
+		s := r.operations.now(next - 1)
+		r.operations.end(s, r.lost())
 		r.places.stand(s)
 		r.places.end(s)
 	}

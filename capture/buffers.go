@@ -2,7 +2,6 @@ package capture
 
 import (
 	"cmp"
-	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -154,9 +153,6 @@ func (b *buffer) back(on *buffer) {
 	b.backing[on.said.named] = on.id
 }
 
-// ids returns the ids that live buffers name, in their order.
-func (l *buffers) ids() []device.ID { return slices.SortedFunc(maps.Keys(l.live), byID) }
-
 // hide takes out a buffer that may be gone. Its own free finds it still.
 func (l *buffers) hide(b *buffer) {
 	b.hidden = true
@@ -212,10 +208,10 @@ func removeFrom[K comparable](lists map[K][]*buffer, key K, b *buffer) {
 	}
 }
 
-// reaching returns the live buffers of some ids in the order of their allocations.
-func (l *buffers) reaching(ids iter.Seq[device.ID]) (all []*buffer) {
-	for id := range ids {
-		all = slices.AppendSeq(all, maps.Values(l.live[id]))
+// sharing returns the live buffers that may lie on one device with an id, in the order of their allocations.
+func (l *buffers) sharing(id device.ID) (all []*buffer) {
+	for named := range sharing(l.known.members, l.live, id) {
+		all = slices.AppendSeq(all, maps.Values(named))
 	}
 	slices.SortFunc(all, func(a, b *buffer) int { return cmp.Compare(a.id, b.id) })
 	return all

@@ -12,12 +12,10 @@ import (
 func (r *reading) close() {
 	p, s := r.places, r.operations.finish(r.places.at, r.lost())
 	p.stand(s)
-	p.hit(s)
+	p.settle(s)
 	for _, f := range r.operations.hits() {
 		p.out.hidden.add(hiddenCacheHit, int64(f.start), f.name)
 	}
-	p.close(s.closed)
-	p.lack(s.short)
 	p.complete(s.at, p.programs.open.from(0))
 	p.memory.tellEarlier(&node{})
 	p.attend(forever)

@@ -94,7 +94,6 @@ func placed(id program.ID, run []program.CB, spec l1.Spec) ([]event.CB, error) {
 		}
 		return out, nil
 	}
-	circular, others := program.NewBuilder(id).AsWritten(), program.NewBuilder(id).AsWritten()
 	var ordered []program.CB
 	for _, fixed := range []bool{true, false} {
 		for _, cb := range run {
@@ -103,33 +102,26 @@ func placed(id program.ID, run []program.CB, spec l1.Spec) ([]event.CB, error) {
 			}
 		}
 	}
-	for _, cb := range ordered {
-		if cb.Kind == program.CircularBuffer {
-			circular.CB(cb)
-		} else {
-			others.CB(cb)
-		}
-	}
-	one, err := circular.Build(spec)
-	if err != nil {
-		return nil, err
-	}
-	rest, err := others.Build(spec)
-	if err != nil {
-		return nil, err
-	}
-	ofCircular, ofOthers := addresses(one), addresses(rest)
 	out := make([]event.CB, len(ordered))
-	for i, cb := range ordered {
-		from := &ofOthers
-		if cb.Kind == program.CircularBuffer {
-			from = &ofCircular
+	for _, circular := range []bool{true, false} {
+		b, of := program.NewBuilder(id).AsWritten(), []int(nil)
+		for i, cb := range ordered {
+			if (cb.Kind == program.CircularBuffer) == circular {
+				b.CB(cb)
+				of = append(of, i)
+			}
 		}
-		out[i] = event.CB{CB: cb, Synthesised: !cb.Global && !cb.Fixed}
-		if out[i].Synthesised {
-			out[i].Address, out[i].Fixed = (*from)[0], true
+		p, err := b.Build(spec)
+		if err != nil {
+			return nil, err
 		}
-		*from = (*from)[1:]
+		for k, cb := range p.CBs() {
+			to := &out[of[k]]
+			to.CB = ordered[of[k]]
+			if to.Synthesised = !to.Global && !to.Fixed; to.Synthesised {
+				to.Address, to.Fixed = cb.Address, true
+			}
+		}
 	}
 	return out, nil
 }
@@ -145,13 +137,4 @@ func lies(run []program.CB) bool {
 		}
 	}
 	return true
-}
-
-// addresses returns the addresses of a program's buffers in creation order.
-func addresses(p *program.Program) []uint64 {
-	out := make([]uint64, 0, p.Len())
-	for _, cb := range p.CBs() {
-		out = append(out, cb.Address)
-	}
-	return out
 }

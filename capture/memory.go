@@ -13,41 +13,45 @@ import (
 // memory knows which buffers live, and where.
 type memory struct {
 	*ground
-	live      *buffers
-	heights   heights
-	attending guests // residents that are there now, by their end
-	attended  int    // of the residents that are known
-	absent    *absentees
-	unread    bool // an allocation cannot be read
-	borders   borders
-	own       map[device.ID]bool // ids under which L1 buffers lie
-	path      string             // functions that run at the node at hand
+	live     *buffers
+	heights  heights
+	attended int // of the residents that are known
+	absent   *absentees
+	unread   bool // an allocation cannot be read
+	borders  borders
+	leaving  guests             // buffers that go where no node frees them: residents, and those of a database, by their end
+	own      map[device.ID]bool // ids under which L1 buffers lie
+	path     string             // functions that run at the node at hand
 }
 
 func newMemory(g *ground, a *absentees) *memory {
 	return &memory{
 		ground: g, live: newBuffers(g.known), heights: newHeights(g.known), absent: a, own: map[device.ID]bool{},
-		attending: newGuests(), borders: borders{leaving: newGuests()},
+		leaving: newGuests(),
 	}
 }
 
-// allocate records an allocation. It returns nil if the type of the buffer is not known.
-func (m *memory) allocate(n *node, id device.ID) *buffer {
+// allocate records an allocation.
+func (m *memory) allocate(n *node, id device.ID) {
 	b := m.live.allocation(n)
 	if b == nil {
 		m.out.notes.add(noteBufferUnplaced, int64(n.Counter), "unknown type "+n.Buffer.TypeName)
 		m.hideAllocation(n, id)
-		return nil
+		return
 	}
 	b.op = m.path
-	return b
+	if of := m.live.backed(b); of != nil {
+		m.back(of, b)
+		return
+	}
+	m.add(b)
 }
 
 // add adds a new buffer and writes its event.
 func (m *memory) add(b *buffer) {
 	m.live.add(b)
 	if until, ok := m.known.before.ends[b.said.at]; ok { // it is gone when an operation ends
-		m.borders.leaving.ReplaceOrInsert(guest{b, until})
+		m.leaving.ReplaceOrInsert(guest{b, until})
 	}
 	if b.said.kind.InL1() {
 		m.measure(b)
@@ -255,23 +259,18 @@ func (m *memory) allocation(b *buffer) event.Event {
 
 // departing returns a buffer that ends before the node next, where no node frees it. ok is false if there is none.
 func (m *memory) departing(next uint64) (b guest, ok bool) {
-	for b, ok = m.borders.leaving.Min(); ok && b.until < next; b, ok = m.borders.leaving.Min() {
-		if m.live.live[b.said.named][b.id] != nil {
+	for b, ok = m.leaving.Min(); ok && b.until < next; b, ok = m.leaving.Min() {
+		if b.earlier || m.live.live[b.said.named][b.id] != nil {
 			return b, true
 		}
-		m.borders.leaving.DeleteMin()
+		m.leaving.DeleteMin()
 	}
-	b, ok = m.attending.Min()
-	return b, ok && b.until < next
+	return b, false
 }
 
 // depart removes a buffer that departing has returned, and writes its free.
 func (m *memory) depart(b guest) {
-	if b.earlier {
-		m.attending.DeleteMin()
-	} else {
-		m.borders.leaving.DeleteMin()
-		m.borders.cross(b.buffer, m.borders.next)
+	if m.leaving.DeleteMin(); !b.earlier {
 		m.live.remove(b.buffer)
 	}
 	m.gone(b.buffer, b.until)
@@ -316,7 +315,7 @@ func (m *memory) unitsOf(r resident) []*unit {
 func (m *memory) arrive(b guest) {
 	b.place.address = event.Some(b.said.recorded)
 	m.heights.locate(b.buffer, m.specs.spec())
-	m.attending.ReplaceOrInsert(b)
+	m.leaving.ReplaceOrInsert(b)
 	e := m.allocation(b.buffer)
 	m.tellBuffer(&e, b.buffer, b.place.on)
 }
@@ -378,13 +377,12 @@ func (m *memory) hideAllocation(n *node, id device.ID) {
 
 // hideBuffers takes all buffers out of the devices that a hidden free may have reached.
 func (m *memory) hideBuffers(at uint64, id device.ID) {
-	ids := slices.DeleteFunc(m.live.ids(), func(named device.ID) bool { return !m.known.members.share(named, id) })
-	for _, b := range m.live.reaching(slices.Values(ids)) {
+	for _, b := range m.live.sharing(id) {
 		m.hideBuffer(b, at)
 	}
-	for _, b := range m.attending.all() {
-		if m.known.members.share(b.said.named, id) {
-			m.attending.Delete(b)
+	for _, b := range m.leaving.all() {
+		if b.earlier && m.known.members.share(b.said.named, id) {
+			m.leaving.Delete(b)
 			m.hideBuffer(b.buffer, at)
 		}
 	}

@@ -108,13 +108,6 @@ func (o *operations) next(n *node, lost bool) *step {
 	return s
 }
 
-// unfinished returns the step in which the innermost function ends without a node.
-func (o *operations) unfinished(at uint64, lost bool) *step {
-	s := o.now(at)
-	o.end(s, lost)
-	return s
-}
-
 // finish returns the step of the end of the capture.
 func (o *operations) finish(at uint64, lost bool) *step {
 	s := o.now(at)

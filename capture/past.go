@@ -41,13 +41,17 @@ func (p *past) next(n *node) {
 		if n.Unreadable == nil {
 			p.clues.names(n)
 		}
-	case typeTensor:
-		if n.Unreadable == nil && !p.hidden.OK {
-			p.clues.tensor(n)
-			if kind, ok := bufferKind(n); ok && kind == fit.KindL1 && n.Address.V == 0 && !anySharing(p.members, p.bare, idOf(n.DeviceID)) {
-				p.placeless.add(n.Counter)
-			}
-		}
+	}
+}
+
+// tensor records a tensor. of is the clue of the buffer node that names it, if there is one.
+func (p *past) tensor(n *node, of *clue) {
+	if n.Unreadable != nil || p.hidden.OK {
+		return
+	}
+	p.clues.tensor(n, of)
+	if kind, ok := bufferKind(n); ok && kind == fit.KindL1 && n.Address.V == 0 && !anySharing(p.members, p.bare, idOf(n.DeviceID)) {
+		p.placeless.add(n.Counter)
 	}
 }
 

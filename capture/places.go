@@ -159,9 +159,7 @@ func (p *places) free(s *step) {
 		p.programs.end(s.at, u)
 		return
 	}
-	p.hit(s)
-	p.close(s.closed)
-	p.lack(s.short)
+	p.settle(s)
 	p.completeOn(id)
 	p.programs.free(s.at, id)
 	p.programs.lift(id)
@@ -179,11 +177,14 @@ func (p *places) hideFree(at uint64, id device.ID) {
 	p.programs.hideFree(at, id)
 }
 
-// close ends a free that nothing followed. An operation whose program is not known by now ran something hidden.
-func (p *places) close(f *freeing) {
-	if f != nil && f.inOp && !f.settled {
+// settle ends what the innermost function ran: the program that it found in the cache, and a free that nothing followed.
+// An operation whose program is not known by now ran something hidden.
+func (p *places) settle(s *step) {
+	p.hit(s)
+	if f := s.closed; f != nil && f.inOp && !f.settled {
 		p.lack(f)
 	}
+	p.lack(s.short)
 }
 
 // lack notes that some of the programs that frees announced are not shown, if f is not nil. In a plan nothing is hidden.
@@ -247,9 +248,7 @@ func (p *places) end(s *step) {
 	if s.aborts {
 		p.programs.abort(s)
 	}
-	p.hit(s)
-	p.close(s.closed)
-	p.lack(s.short)
+	p.settle(s)
 	p.complete(s.at, p.programs.open.from(s.call.depth))
 	if p.opt.Operations {
 		p.out.tell(&event.Event{Kind: event.KindOpEnd, Node: s.at})
@@ -299,28 +298,14 @@ func (p *places) shownOnMesh(chip device.ID) bool {
 // bufferEvent records an allocation or free of a buffer. Runs on its units are
 // complete by then.
 func (p *places) bufferEvent(n *node) {
-	id := idOf(n.DeviceID)
+	id, found := idOf(n.DeviceID), true
 	p.completeOn(id)
-	p.upstream.buffer(n)
 	if n.Type == typeBufferAllocate {
-		p.upstream.pair(n, true)
-		p.allocate(n, id)
-		return
+		p.memory.allocate(n, id)
+	} else {
+		found = p.memory.free(n, id)
 	}
-	p.upstream.pair(n, p.memory.free(n, id))
-}
-
-// allocate records an allocation.
-func (p *places) allocate(n *node, id device.ID) {
-	b := p.memory.allocate(n, id)
-	if b == nil {
-		return
-	}
-	if of := p.memory.live.backed(b); of != nil {
-		p.memory.back(of, b)
-		return
-	}
-	p.memory.add(b)
+	p.upstream.buffer(n, found)
 }
 
 // apart returns the ids whose L1 buffers no program is compared with. A program is compared with buffers under its

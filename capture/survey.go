@@ -370,6 +370,13 @@ func (s *survey) deallocate(n *node) {
 func (s *survey) tensor(n *node) {
 	node, named := s.tensors[n.Counter]
 	delete(s.tensors, n.Counter)
+	var clue *clue
+	if named {
+		clue = s.past.clues.byNode[node]
+	}
+	if n.Type == typeTensor {
+		s.past.tensor(n, clue)
+	}
 	of, ok := shardsOf(n)
 	if !ok {
 		return
@@ -435,7 +442,6 @@ func (s *survey) endSlice(start, next uint64) error {
 			s.leave(false)
 		}
 		clear(s.tensors)
-		clear(s.past.clues.tensors)
 		s.past.time.starts, s.past.time.ends = append(s.past.time.starts, start), append(s.past.time.ends, next-1)
 	}
 	return nil
