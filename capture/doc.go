@@ -35,7 +35,7 @@
 //	  ├─ programs             runs that are open, frees that announce them, equal runs, hits
 //	  │                       unit.go, open.go, workload.go, layout.go, hits.go, hidden.go
 //	  └─ memory               buffers that live, their ranges, buffers from before the capture
-//	  ▼                       buffers.go, heights.go, between.go, absentees.go
+//	  ▼                       buffers.go, heights.go, between.go
 //	4 events ───── event ───> in order, with notes about odd and hidden facts at the end
 //	                          events.go, note.go, ending.go
 //

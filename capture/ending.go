@@ -20,8 +20,8 @@ func (r *reading) close() {
 	p.memory.tellEarlier(&node{})
 	p.attend(forever)
 	if p.units.ran == 0 {
-		for _, a := range slices.SortedFunc(maps.Values(p.memory.absent.byNode), absentee.compare) {
-			p.out.tell(a.told)
+		for _, node := range slices.Sorted(maps.Keys(p.out.absent)) {
+			p.out.tell(p.out.absent[node])
 		}
 	}
 }

@@ -3,6 +3,7 @@ package capture
 import (
 	"slices"
 
+	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 )
 
@@ -16,10 +17,15 @@ type events struct {
 	notes      notes
 	hidden     notes
 	unlessPlan notes // hidden, unless the capture turns out to be a plan
+
+	// Allocations of buffers in L1 from before the capture without a known place, by their nodes, and these nodes by the
+	// id that they name. Such an event waits until a program runs beside its buffer.
+	absent map[uint64]*event.Event
+	beside map[device.ID][]uint64
 }
 
 func newEvents() *events {
-	return &events{notes: notes{}, hidden: notes{}, unlessPlan: notes{}}
+	return &events{notes: notes{}, hidden: notes{}, unlessPlan: notes{}, absent: map[uint64]*event.Event{}, beside: map[device.ID][]uint64{}}
 }
 
 // tell yields a copy of an event.
@@ -32,6 +38,24 @@ func (e *events) tell(one *event.Event) {
 	}
 	if !e.yield(&e.one, nil) {
 		e.err = errStop
+	}
+}
+
+// tellAbsent yields the allocations that wait for the first program of some units.
+func (e *events) tellAbsent(m *members, first []*unit) {
+	var nodes []uint64
+	for _, u := range first {
+		for id := range m.above(u.id) {
+			nodes = append(nodes, e.beside[id]...)
+			delete(e.beside, id)
+		}
+	}
+	slices.Sort(nodes)
+	for _, node := range nodes {
+		if one := e.absent[node]; one != nil {
+			e.tell(one)
+			delete(e.absent, node)
+		}
 	}
 }
 

@@ -2,7 +2,6 @@ package capture
 
 import (
 	"encoding/binary"
-	"hash/maphash"
 	"slices"
 
 	"github.com/cbl1/cbl1/event"
@@ -15,17 +14,9 @@ import (
 type layouts struct {
 	byContent map[string]program.ID
 	content   []byte
-	far       []l1.Core   // by program: the largest coordinates that it names
-	locals    [][2]uint64 // by program: a hash of its local buffers; empty unless some program is shown on a part of its mesh
-	seeds     [2]maphash.Seed
-}
-
-func newLayouts(partly bool) *layouts {
-	l := &layouts{byContent: map[string]program.ID{}}
-	if partly {
-		l.seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
-	}
-	return l
+	far       []l1.Core // by program: the largest coordinates that it names
+	partly    bool      // some program is shown on a part of its mesh
+	locals    []string  // by program: the content of its local buffers, if partly
 }
 
 // inside reports whether all cores that a program names are on a grid that the file says.
@@ -56,9 +47,9 @@ func (l *layouts) of(run []program.CB, spec l1.Spec, base uint64) (id program.ID
 		}
 	}
 	l.far = append(l.far, far)
-	if l.seeds != [2]maphash.Seed{} {
+	if l.partly {
 		l.read(slices.DeleteFunc(slices.Clone(run), func(cb program.CB) bool { return cb.Global }))
-		l.locals = append(l.locals, [2]uint64{maphash.Bytes(l.seeds[0], l.content), maphash.Bytes(l.seeds[1], l.content)})
+		l.locals = append(l.locals, string(l.content))
 	}
 	return id, cbs, nil
 }

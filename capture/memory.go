@@ -15,8 +15,7 @@ type memory struct {
 	*ground
 	live     *buffers
 	heights  heights
-	attended int // of the residents that are known
-	absent   *absentees
+	attended int  // of the residents that are known
 	unread   bool // an allocation cannot be read
 	borders  borders
 	leaving  guests             // buffers that go where no node frees them: residents, and those of a database, by their end
@@ -24,9 +23,9 @@ type memory struct {
 	path     string             // functions that run at the node at hand
 }
 
-func newMemory(g *ground, a *absentees) *memory {
+func newMemory(g *ground) *memory {
 	return &memory{
-		ground: g, live: newBuffers(g.known), heights: newHeights(g.known), absent: a, own: map[device.ID]bool{},
+		ground: g, live: newBuffers(g.known), heights: newHeights(g.known), own: map[device.ID]bool{},
 		leaving: newGuests(),
 	}
 }
@@ -147,7 +146,7 @@ func (m *memory) lost(n *node, id device.ID) bool {
 		m.out.notes.add(noteBufferUnplaced, int64(n.Counter), "unknown type "+n.Buffer.TypeName)
 	}
 	for _, c := range n.Connections {
-		m.absent.drop(c)
+		delete(m.out.absent, c)
 	}
 	told := n.Address.V != 0                            // a reading knows all residents, or another one will
 	named := n.Address.V == 0 && len(n.Connections) > 0 // what stands for it has a node of its own
@@ -233,13 +232,8 @@ func (m *memory) likeFirst(all []*unit) (like, rest []*unit) {
 	if !slices.ContainsFunc(all, differs) {
 		return all, nil
 	}
-	for _, u := range all {
-		if differs(u) {
-			rest = append(rest, u)
-		} else {
-			like = append(like, u)
-		}
-	}
+	like = slices.DeleteFunc(slices.Clone(all), differs)
+	rest = slices.DeleteFunc(slices.Clone(all), func(u *unit) bool { return !differs(u) })
 	return like, rest
 }
 
@@ -359,13 +353,13 @@ func (m *memory) earlier(n *node, kind fit.Kind) event.Event {
 // runs beside it.
 func (m *memory) unplace(n *node, kind fit.Kind) {
 	e := m.earlier(n, kind)
-	a := absentee{&e, idOf(n.DeviceID)}
-	m.owns(a.named, kind)
-	if m.units.ranOn(a.named) {
-		m.out.tell(a.told)
+	id := idOf(n.DeviceID)
+	m.owns(id, kind)
+	if m.units.ranOn(id) {
+		m.out.tell(&e)
 		return
 	}
-	m.absent.add(a)
+	m.out.absent[n.Counter], m.out.beside[id] = &e, append(m.out.beside[id], n.Counter)
 }
 
 // hideAllocation keeps a buffer of an unreadable allocation out of L1. Its frees are recognised by the

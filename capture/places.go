@@ -24,8 +24,8 @@ type places struct {
 }
 
 func newPlaces(known *knowledge, opt Options) *places {
-	g, a := newGround(known, opt), newAbsentees()
-	return &places{ground: g, opt: opt, freed: event.NoDevice, unclear: map[device.ID]bool{}, programs: newPrograms(g, a, opt.NoInfer), memory: newMemory(g, a)}
+	g := newGround(known, opt)
+	return &places{ground: g, opt: opt, freed: event.NoDevice, unclear: map[device.ID]bool{}, programs: newPrograms(g, opt.NoInfer), memory: newMemory(g)}
 }
 
 // stand records where the stage stands: at a node, and in which functions.

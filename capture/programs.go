@@ -19,17 +19,16 @@ type programs struct {
 	open     openRuns
 	alive    map[*unit]bool // with a run that no free has ended
 	hidden   hiddenPrograms
-	absent   *absentees
-	alike    map[device.ID]map[[2]uint64]bool // layouts.locals of what ran on each unit, if spread asks
-	noInfer  bool                             // Options.NoInfer
-	call     call                             // where the node at hand stands
-	starting []event.Event                    // room for those of start, if there are few
+	alike    map[device.ID]map[string]bool // layouts.locals of what ran on each unit, if spread asks
+	noInfer  bool                          // Options.NoInfer
+	call     call                          // where the node at hand stands
+	starting []event.Event                 // room for those of start, if there are few
 }
 
-func newPrograms(g *ground, a *absentees, noInfer bool) *programs {
+func newPrograms(g *ground, noInfer bool) *programs {
 	return &programs{
-		ground: g, layouts: newLayouts(len(g.known.partly) > 0), hits: newHits(), open: newOpenRuns(g.units), alive: map[*unit]bool{},
-		hidden: hiddenPrograms{ran: map[hiddenRun]bool{}}, absent: a, noInfer: noInfer, alike: map[device.ID]map[[2]uint64]bool{},
+		ground: g, layouts: &layouts{byContent: map[string]program.ID{}, partly: len(g.known.partly) > 0}, hits: newHits(), open: newOpenRuns(g.units), alive: map[*unit]bool{},
+		hidden: hiddenPrograms{ran: map[hiddenRun]bool{}}, noInfer: noInfer, alike: map[device.ID]map[string]bool{},
 	}
 }
 
@@ -74,11 +73,11 @@ func (p *programs) free(at uint64, id device.ID) {
 	}
 }
 
-// living returns the units with a run that no free has ended, of those that an id reaches. It visits the former or the
-// latter, whichever are fewer.
+// living returns the units that an id reaches, or those of them with a run that no free has ended, whichever are found
+// faster.
 func (p *programs) living(id device.ID) (out []*unit) {
 	if id != event.NoDevice && 1+len(p.known.members.chips[id]) < len(p.alive) {
-		return slices.DeleteFunc(slices.Clone(p.units.reached(id)), func(u *unit) bool { return !p.alive[u] })
+		return p.units.reached(id)
 	}
 	for u := range p.alive {
 		if p.known.members.reaches(id, u.id) {
@@ -95,17 +94,17 @@ func (p *programs) end(at uint64, u *unit) {
 	}
 	l := u.now()
 	l.over = l.over || l.shown
-	if p.alive[u] {
-		p.endRuns(at, []*unit{u})
-	}
+	p.endRuns(at, []*unit{u})
 }
 
 // endRuns ends the runs that are alive on some units.
 func (p *programs) endRuns(at uint64, on []*unit) {
 	var ended []device.ID
 	for _, u := range on {
-		ended = append(ended, u.id)
-		p.endRun(u)
+		if p.alive[u] {
+			ended = append(ended, u.id)
+			p.endRun(u)
+		}
 	}
 	p.tellFreed(ended, at)
 }
@@ -279,7 +278,7 @@ func (p *programs) start(all []start, node uint64) {
 		s.what.persistent = p.known.lifts(s.unit.id)
 		if len(p.known.partly) > 0 {
 			if p.alike[s.unit.id] == nil {
-				p.alike[s.unit.id] = map[[2]uint64]bool{}
+				p.alike[s.unit.id] = map[string]bool{}
 			}
 			p.alike[s.unit.id][p.layouts.locals[s.what.program]] = true
 		}
@@ -304,9 +303,7 @@ func (p *programs) start(all []start, node uint64) {
 	if clear(events); cap(events) <= maxStarts {
 		p.starting = events
 	}
-	for _, a := range p.absent.shown(p.known.members, first) {
-		p.out.tell(a.told)
-	}
+	p.out.tellAbsent(p.known.members, first)
 }
 
 // divide ends the run of a unit before a node that begins another program. The run comes with the runs that
@@ -464,15 +461,10 @@ func (p *programs) hideProgram(at uint64, u *unit) {
 
 // hideUnits ends the runs of some units and hides their next programs.
 func (p *programs) hideUnits(at uint64, some []*unit) {
-	var ended []device.ID
+	p.endRuns(at, some)
 	for _, u := range some {
-		if p.alive[u] {
-			ended = append(ended, u.id)
-			p.endRun(u)
-		}
 		p.hideProgram(at, u)
 	}
-	p.tellFreed(ended, at)
 }
 
 // hideExecution forgets which programs the next executions on some units run.

@@ -218,7 +218,7 @@ func (p *proofs) add(n *node, unit device.ID, since uint64, in *buffer) {
 // that circular buffers in them show. perCore returns the size of an allocation. least has sizes of allocations.
 func (p *proofs) residents(known []resident, hybrid func(device.ID) bool, perCore func(*buffer) event.Opt[uint64]) (out []resident, least map[uint64]uint64) {
 	least = map[uint64]uint64{}
-	index := newResidentIndex(known, p.members)
+	index, larger := newResidentIndex(known, p.members), map[*resident]uint64{}
 	for _, one := range p.all {
 		r := resident{
 			named: one.on, unit: p.members.isBoth(one.on), kind: fit.KindL1, address: one.address, since: one.since, until: one.until, told: true, proven: one.first + 1,
@@ -238,7 +238,7 @@ func (p *proofs) residents(known []resident, hybrid func(device.ID) bool, perCor
 				switch {
 				case held:
 				case open != nil && (in == nil || open.address > in.said.recorded):
-					index.least[open] = max(index.least[open], end-open.address)
+					larger[open] = max(larger[open], end-open.address)
 				case in != nil:
 					least[in.said.at] = max(least[in.said.at], end-in.said.recorded)
 				default:
@@ -254,7 +254,9 @@ func (p *proofs) residents(known []resident, hybrid func(device.ID) bool, perCor
 			out = append(out, r)
 		}
 	}
-	index.enlarge()
+	for r, size := range larger {
+		r.perCore = event.Some(size)
+	}
 	slices.SortFunc(out, func(a, b resident) int { return cmp.Or(cmp.Compare(a.address, b.address), byID(a.named, b.named)) })
 	return out, least
 }
@@ -264,11 +266,10 @@ type residentIndex struct {
 	members *members
 	all     []*resident // by address
 	ends    []uint64    // the highest end of each and those before it; forever if one has no size
-	least   map[*resident]uint64
 }
 
 func newResidentIndex(known []resident, m *members) *residentIndex {
-	x := &residentIndex{members: m, least: map[*resident]uint64{}}
+	x := &residentIndex{members: m}
 	for i := range known {
 		x.all = append(x.all, &known[i])
 	}
@@ -302,11 +303,4 @@ func (x *residentIndex) holds(one *proof, at uint64) (held bool, open *resident)
 		}
 	}
 	return false, open
-}
-
-// enlarge gives buffers of unknown size their least size.
-func (x *residentIndex) enlarge() {
-	for r, size := range x.least {
-		r.perCore = event.Some(size)
-	}
 }

@@ -10,12 +10,19 @@ import (
 // Events opens the capture and returns its events; see Reader.Events. An event log yields its own events. A
 // file that was written to between its two readings is refused with event.ErrChanged.
 func (in Input) Events(opt Options) iter.Seq2[*event.Event, error] {
-	return func(yield func(*event.Event, error) bool) {
+	return stream(func(yield func(*event.Event, error) bool) error {
 		r, err := in.open()
-		if err == nil {
-			err = r.events(opt, in.Rank, yield)
+		if err != nil {
+			return err
 		}
-		if err != nil && !errors.Is(err, errStop) {
+		return r.events(opt, in.Rank, yield)
+	})
+}
+
+// stream returns what a reading yields, and its error as the last pair.
+func stream[T any](read func(yield func(*T, error) bool) error) iter.Seq2[*T, error] {
+	return func(yield func(*T, error) bool) {
+		if err := read(yield); err != nil && !errors.Is(err, errStop) {
 			yield(nil, err)
 		}
 	}
@@ -35,11 +42,7 @@ func (in Input) Events(opt Options) iter.Seq2[*event.Event, error] {
 // Event.Pos the place that the source has reached, which never goes back. An event log yields its own events, each as
 // soon as its line is read.
 func (r *Reader) Events(opt Options) iter.Seq2[*event.Event, error] {
-	return func(yield func(*event.Event, error) bool) {
-		if err := r.events(opt, event.Opt[uint64]{}, yield); err != nil && !errors.Is(err, errStop) {
-			yield(nil, err)
-		}
-	}
+	return stream(func(yield func(*event.Event, error) bool) error { return r.events(opt, event.Opt[uint64]{}, yield) })
 }
 
 // events reads a capture for its knowledge, and then for its events. One more reading between them is needed where
