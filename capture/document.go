@@ -1,12 +1,12 @@
 package capture
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/jsonobject"
@@ -100,7 +100,7 @@ func (d *document) report(s *jsonobject.Scanner) error {
 		}
 		key := string(raw)
 		if len(keys) <= shownKeys {
-			keys = append(keys, key)
+			keys = append(keys, shown.Name(key, 20))
 		}
 		if !whole {
 			key = "" // too long to be one of ours
@@ -128,28 +128,9 @@ func (d *document) report(s *jsonobject.Scanner) error {
 	case graph == "" && len(keys) > 0 && keys[0] == "schema":
 		return d.errorAt(s, "", "a document of cbl1, not a capture: cbl1 diff and cbl1 page --against read saved reports", event.ErrNotCapture)
 	case graph == "":
-		return d.errorAt(s, "", "object without graph, raw_graph or captured_graph: "+listKeys(keys), event.ErrNotCapture)
+		return d.errorAt(s, "", "object without graph, raw_graph or captured_graph: it has "+cmp.Or(listNames(keys), "no keys"), event.ErrNotCapture)
 	}
 	return nil
-}
-
-func listKeys(keys []string) string {
-	if len(keys) == 0 {
-		return "it has no keys"
-	}
-	var b strings.Builder
-	b.WriteString("it has ")
-	for i, key := range keys {
-		if i == shownKeys {
-			b.WriteString(", ...")
-			break
-		}
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(shown.Name(key, 20))
-	}
-	return b.String()
 }
 
 // graphValue reads the value of a graph key: an array, or a string whose text is
@@ -202,20 +183,20 @@ func (d *document) section(s *jsonobject.Scanner, key string, again bool) error 
 		return err
 	}
 	old := d.info
-	in := section{name: key}
-	o := in.read(raw)
+	var in jsonobject.Reader
+	o := memberIn(&in, key, raw)
 	switch key {
 	case "version":
 		// Another tool may put something else here; a version decides nothing.
 		v, wrong := jsonobject.Whole(raw)
 		d.info.Version = event.Opt[uint64]{V: v, OK: wrong == ""}
 	case "metadata":
-		in, _ := o.Object(key)
-		d.info.Rank, d.info.WorldSize = numberOf(in, "rank", jsonobject.MaxWhole), numberOf(in, "world_size", jsonobject.MaxWhole)
+		of, _ := o.Object(key)
+		d.info.Rank, d.info.WorldSize = numberOf(of, "rank", jsonobject.MaxWhole), numberOf(of, "world_size", jsonobject.MaxWhole)
 	case "devices":
 		d.info.Devices = devicesIn(o)
 	}
-	if e := in.json.Err(); e != nil {
+	if e := in.Err(); e != nil {
 		d.info.Unread.add(&event.InputError{Field: e.Path, Value: shown.Value(e.Value), Reason: e.Reason})
 		if key == "devices" {
 			d.info.Devices = devicesApart(raw)
@@ -243,9 +224,9 @@ func devicesApart(raw []byte) (list []deviceInfo) {
 		return []deviceInfo{{Unreadable: true}}
 	}
 	for _, one := range all {
-		in := section{name: "devices"}
-		alone := devicesIn(in.read(slices.Concat([]byte("["), one, []byte("]"))))
-		if in.json.Err() != nil {
+		var in jsonobject.Reader
+		alone := devicesIn(memberIn(&in, "devices", slices.Concat([]byte("["), one, []byte("]"))))
+		if in.Err() != nil {
 			alone = []deviceInfo{{Unreadable: true}}
 		}
 		list = append(list, alone...)
@@ -253,14 +234,9 @@ func devicesApart(raw []byte) (list []deviceInfo) {
 	return list
 }
 
-// A section is a part of a report, read as the member that it is.
-type section struct {
-	json jsonobject.Reader
-	name string
-}
-
-func (s *section) read(raw []byte) jsonobject.Object {
-	return s.json.Read(slices.Concat([]byte(`{"`+s.name+`":`), raw, []byte("}")))
+// memberIn reads a text as the only member of an object.
+func memberIn(in *jsonobject.Reader, name string, raw []byte) jsonobject.Object {
+	return in.Read(slices.Concat([]byte(`{"`+name+`":`), raw, []byte("}")))
 }
 
 // devicesIn reads [{"device_id": 0, "worker_l1_size": 1572864, ...}, ...].
