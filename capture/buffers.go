@@ -22,7 +22,6 @@ type buffer struct {
 	node    event.Opt[uint64]          // buffer node that the allocation names
 	backing map[device.ID]fit.BufferID // chips whose own allocation is shown too
 	sharded bool
-	ordinal uint64 // among the sharded buffers of the capture
 	shards  shards
 	place   placement
 	earlier bool  // it is from before the capture
@@ -72,11 +71,10 @@ type buffers struct {
 	byNode map[uint64][]*buffer                   // in the order of their allocations
 	loose  map[addressKey][]*buffer               // of allocations that name no node
 
-	sliced  bool     // a free may name a buffer node of another slice, or none
-	made    counters // buffer nodes that an allocation named
-	sharded uint64   // sharded buffers so far
-	newest  *node    // the last buffer node, while nothing followed it: last
-	last    node
+	sliced bool     // a free may name a buffer node of another slice, or none
+	made   counters // buffer nodes that an allocation named
+	newest *node    // the last buffer node, while nothing followed it: last
+	last   node
 }
 
 func newBuffers(known *knowledge) *buffers {
@@ -166,10 +164,6 @@ func (l *buffers) add(b *buffer) {
 		l.live[b.said.named] = map[fit.BufferID]*buffer{}
 	}
 	l.live[b.said.named][b.id] = b
-	if b.sharded {
-		b.ordinal = l.sharded
-		l.sharded++
-	}
 	if b.node.OK {
 		l.made.add(b.node.V)
 		l.byNode[b.node.V] = append(l.byNode[b.node.V], b)

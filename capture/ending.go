@@ -43,7 +43,7 @@ func (r *reading) finish() {
 		})
 	}
 	r.hideRows()
-	p.out.tellNotes(p.shows.plan())
+	p.out.tellNotes(p.known.plan)
 	last := event.Event{Kind: event.KindEnd, Node: end, Nodes: r.nodes, Rank: r.reader.info.Rank}
 	if !last.Rank.OK {
 		last.Rank = r.rank

@@ -64,7 +64,6 @@ func (e *events) tellNotes(plan bool) {
 	if !plan {
 		e.hidden.addAll(e.unlessPlan)
 	}
-	for _, one := range slices.Concat(e.hidden.events(event.KindHidden, e.pos), e.notes.events(event.KindAnomaly, e.pos)) {
-		e.tell(one)
-	}
+	e.hidden.tell(event.KindHidden, e)
+	e.notes.tell(event.KindAnomaly, e)
 }

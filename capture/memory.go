@@ -55,8 +55,8 @@ func (m *memory) add(b *buffer) {
 	if b.said.kind.InL1() {
 		m.measure(b)
 	}
-	if b.sharded {
-		b.shards = m.known.shards.get(b.ordinal)
+	if s := m.known.shards[b.said.at]; s != nil && b.sharded {
+		b.shards = *s
 	}
 	m.lay(b)
 }

@@ -16,7 +16,7 @@ type places struct {
 	programs *programs
 	memory   *memory
 	upstream upstreamSums
-	shows    shows
+	lacking  event.Opt[uint64]  // start of the last function that counts as not shown
 	unclear  map[device.ID]bool // numbers of circular buffers that may be a chip's or a mesh's
 	at       uint64             // counter of the node at hand
 	farthest uint64             // largest counter that a connection names
@@ -115,7 +115,6 @@ func (p *places) completeOn(id device.ID) { p.complete(p.at, p.programs.open.on(
 
 // place records a node that places a CB, dataflow buffer or scratchpad.
 func (p *places) place(n *node) {
-	p.shows.placed, p.shows.recorded = true, p.shows.recorded || n.Address.V != 0
 	p.upstream.place(n)
 	on, unclear := p.known.members.places(n, p.freed)
 	if unclear {
@@ -190,7 +189,16 @@ func (p *places) settle(s *step) {
 // lack notes that some of the programs that frees announced are not shown, if f is not nil. In a plan nothing is hidden.
 func (p *places) lack(f *freeing) {
 	if f != nil {
-		p.shows.not(p.out.unlessPlan, f.name, f.start)
+		p.notShown(p.out.unlessPlan, f.name, f.start)
+	}
+}
+
+// notShown notes that a function ran a program that the capture does not show. All frees and executions of the function
+// count once.
+func (p *places) notShown(in notes, name string, start uint64) {
+	if p.lacking != event.Some(start) {
+		p.lacking = event.Some(start)
+		in.add(hiddenNotShown, int64(start), name)
 	}
 }
 
@@ -220,7 +228,7 @@ func (p *places) hit(s *step) {
 	}
 	known := len(rounds) > 0
 	if known && !all {
-		p.shows.not(p.out.hidden, s.call.name, s.call.start)
+		p.notShown(p.out.hidden, s.call.name, s.call.start)
 	}
 	if known {
 		p.out.notes.add(noteInferred, int64(first), s.call.name)
@@ -257,7 +265,6 @@ func (p *places) end(s *step) {
 
 // execute records an execution of a program that its chip began to run.
 func (p *places) execute(s *step) {
-	p.shows.executed = true
 	if !s.node.PhysicalDeviceID.OK {
 		return
 	}
@@ -277,7 +284,7 @@ func (p *places) execute(s *step) {
 		if s.call.depth == 0 {
 			first = s.at
 		}
-		p.shows.not(p.out.hidden, s.call.name, first)
+		p.notShown(p.out.hidden, s.call.name, first)
 	}
 	p.out.tell(e)
 }

@@ -39,7 +39,6 @@ func (p *places) unreadable(s *step) {
 		p.completeOn(id)
 		p.memory.hideBuffers(s.at, id)
 	case typeProgramExecution:
-		p.shows.executed = true
 		on := p.units.ofChip(idOf(n.PhysicalDeviceID))
 		p.complete(s.at, p.programs.open.of(on...))
 		p.programs.hideExecution(on)
