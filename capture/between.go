@@ -25,15 +25,6 @@ func (b *borders) cross(one *buffer, start uint64) {
 	}
 }
 
-// end records that the last operation ends with all buffers that still live.
-func (b *borders) end(l *buffers) {
-	for _, named := range l.live {
-		for _, one := range named {
-			b.cross(one, b.began)
-		}
-	}
-}
-
 // slice makes a reading ready for the slices of a database.
 func (r *reading) slice() {
 	r.places.memory.live.sliced, r.places.memory.borders.ids = true, map[device.ID]bool{}
@@ -62,7 +53,11 @@ func (r *reading) endSlice(start, next uint64) error {
 // tellBetween notes the facts that a database does not contain.
 func (r *reading) tellBetween() {
 	b := &r.places.memory.borders
-	b.end(r.places.memory.live)
+	for _, named := range r.places.memory.live.live {
+		for _, one := range named {
+			b.cross(one, b.began)
+		}
+	}
 	for id := range b.ids {
 		if !anySharing(r.known.members, r.known.before.listed, id) {
 			r.out.hidden.add(hiddenBetween, wholeFile, "")

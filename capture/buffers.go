@@ -305,20 +305,7 @@ type guest struct {
 	until uint64
 }
 
-// guests are buffers by their end.
-type guests struct{ *btree.BTreeG[guest] }
-
-func newGuests() guests {
-	return guests{btree.NewG(16, func(a, b guest) bool {
-		return cmp.Or(cmp.Compare(a.until, b.until), cmp.Compare(a.id, b.id)) < 0
-	})}
-}
-
-// all returns the guests in their order.
-func (g guests) all() (out []guest) {
-	g.Ascend(func(b guest) bool {
-		out = append(out, b)
-		return true
-	})
-	return out
+// newGuests orders buffers by their end.
+func newGuests() *btree.BTreeG[guest] {
+	return btree.NewG(16, func(a, b guest) bool { return cmp.Or(cmp.Compare(a.until, b.until), cmp.Compare(a.id, b.id)) < 0 })
 }

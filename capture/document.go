@@ -141,7 +141,7 @@ func (d *document) graphValue(s *jsonobject.Scanner, key string) error {
 	case err != nil:
 		return err
 	case k == jsonobject.KindArray:
-		return d.graph(s, d.file)
+		return d.array(s, newDecoder(d.file))
 	case k == jsonobject.KindString:
 		return d.graphText(s, key)
 	}
@@ -164,7 +164,7 @@ func (d *document) graphText(s *jsonobject.Scanner, key string) error {
 		err = &event.InputError{File: file, Offset: inner.Offset(), Line: inner.Line(), Node: -1,
 			Reason: k.String() + " is not an array of nodes"}
 	default:
-		if err = d.graph(inner, file); err == nil {
+		if err = d.array(inner, newDecoder(file)); err == nil {
 			err = inner.End()
 		}
 	}
@@ -317,11 +317,6 @@ func (d *document) operationRows(s *jsonobject.Scanner, at uint64) error {
 		d.listed(row)
 		return nil
 	})
-}
-
-// graph reads an array of nodes.
-func (d *document) graph(s *jsonobject.Scanner, file string) error {
-	return d.array(s, newDecoder(file))
 }
 
 // array reads an array of nodes with a decoder that may have read others.

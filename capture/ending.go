@@ -16,7 +16,7 @@ func (r *reading) close() {
 	for _, f := range r.operations.hits() {
 		p.out.hidden.add(hiddenCacheHit, int64(f.start), f.name)
 	}
-	p.complete(s.at, p.programs.open.from(0))
+	p.programs.complete(s.at, p.programs.open.from(0))
 	p.memory.tellEarlier(&node{})
 	p.attend(forever)
 	if p.units.ran == 0 {

@@ -68,7 +68,7 @@ func newKnowledge(m *members) *knowledge {
 	return &knowledge{
 		members: m, ids: map[device.ID]bool{}, placed: map[device.ID]bool{}, shards: map[uint64]*shards{}, aborted: map[uint64]bool{},
 		sizes: knownSizes{contradicted: map[uint64]bool{}}, blind: blindTensors{},
-		behind: counters{}, unshown: counters{}, partly: map[uint64][]device.ID{}, settled: map[uint64]bool{}, bottom: newBottom(),
+		behind: counters{}, unshown: counters{}, partly: map[uint64][]device.ID{}, settled: map[uint64]bool{}, bottom: bottom{map[owner]uint64{}, map[device.ID]uint64{}, map[owner]bool{}},
 	}
 }
 
@@ -86,15 +86,6 @@ func (k *knowledge) ofOneMesh() bool {
 		}
 	}
 	return len(devices)+len(k.members.chips) <= 1
-}
-
-// settles records that each of some runs is one program. Their events said that it may be several.
-func (k *knowledge) settles(firsts []uint64) {
-	for _, first := range firsts {
-		if len(k.settled) < maxTensors {
-			k.settled[first] = true
-		}
-	}
 }
 
 // blindTensors are tensors whose memory_config cannot be read: by address, 0 if that cannot be read either,

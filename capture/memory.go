@@ -3,6 +3,8 @@ package capture
 import (
 	"slices"
 
+	"github.com/google/btree"
+
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
@@ -18,9 +20,9 @@ type memory struct {
 	attended int  // of the residents that are known
 	unread   bool // an allocation cannot be read
 	borders  borders
-	leaving  guests             // buffers that go where no node frees them: residents, and those of a database, by their end
-	own      map[device.ID]bool // ids under which L1 buffers lie
-	path     string             // functions that run at the node at hand
+	leaving  *btree.BTreeG[guest] // buffers that go where no node frees them: residents, and those of a database, by their end
+	own      map[device.ID]bool   // ids under which L1 buffers lie
+	path     string               // functions that run at the node at hand
 }
 
 func newMemory(g *ground) *memory {
@@ -52,24 +54,17 @@ func (m *memory) add(b *buffer) {
 	if until, ok := m.known.before.ends[b.said.at]; ok { // it is gone when an operation ends
 		m.leaving.ReplaceOrInsert(guest{b, until})
 	}
-	if b.said.kind.InL1() {
-		m.measure(b)
+	if b.said.kind.InL1() { // how much of a core it takes, and where, as far as the capture says so
+		if b.said.perCore = m.perCore(b); !b.said.perCore.OK {
+			least, ok := m.known.before.least[b.said.at]
+			b.said.perCore = event.Opt[uint64]{V: least, OK: ok}
+		}
+		b.place.address = event.Opt[uint64]{V: b.said.recorded, OK: b.said.recorded > 0}
 	}
 	if s := m.known.shards[b.said.at]; s != nil && b.sharded {
 		b.shards = *s
 	}
 	m.lay(b)
-}
-
-// measure finds how much of a core a buffer in L1 takes, and where, as far as the capture says so.
-func (m *memory) measure(b *buffer) {
-	if b.said.perCore = m.perCore(b); !b.said.perCore.OK {
-		least, ok := m.known.before.least[b.said.at]
-		b.said.perCore = event.Opt[uint64]{V: least, OK: ok}
-	}
-	if b.said.recorded > 0 {
-		b.place.address = event.Some(b.said.recorded)
-	}
 }
 
 // perCore returns how many bytes of a core the allocation of a buffer in L1 takes, as far as it says so.
@@ -374,11 +369,16 @@ func (m *memory) hideBuffers(at uint64, id device.ID) {
 	for _, b := range m.live.sharing(id) {
 		m.hideBuffer(b, at)
 	}
-	for _, b := range m.leaving.all() {
+	var residents []guest
+	m.leaving.Ascend(func(b guest) bool {
 		if b.earlier && m.known.members.share(b.said.named, id) {
-			m.leaving.Delete(b)
-			m.hideBuffer(b.buffer, at)
+			residents = append(residents, b)
 		}
+		return true
+	})
+	for _, b := range residents {
+		m.leaving.Delete(b)
+		m.hideBuffer(b.buffer, at)
 	}
 }
 

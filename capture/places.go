@@ -94,24 +94,17 @@ func (p *places) note(n *node) {
 // residents that are there by then come.
 func (p *places) attend(next uint64) {
 	for b, ok := p.memory.departing(next); ok; b, ok = p.memory.departing(next) {
-		p.complete(next, p.programs.open.of(b.place.on...))
+		p.programs.complete(next, p.programs.open.of(b.place.on...))
 		p.memory.depart(b)
 	}
 	for b, ok := p.memory.arriving(next); ok; b, ok = p.memory.arriving(next) {
-		p.complete(next, p.programs.open.of(b.place.on...))
+		p.programs.complete(next, p.programs.open.of(b.place.on...))
 		p.memory.arrive(b)
 	}
 }
 
-// complete writes some open runs.
-func (p *places) complete(at uint64, some []*run) {
-	if len(some) > 0 {
-		p.programs.complete(at, some)
-	}
-}
-
 // completeOn writes the open runs of the units that an id reaches.
-func (p *places) completeOn(id device.ID) { p.complete(p.at, p.programs.open.on(id)) }
+func (p *places) completeOn(id device.ID) { p.programs.complete(p.at, p.programs.open.on(id)) }
 
 // place records a node that places a CB, dataflow buffer or scratchpad.
 func (p *places) place(n *node) {
@@ -154,7 +147,7 @@ func (p *places) free(s *step) {
 		return
 	case s.dies:
 		u := p.units.byID[id]
-		p.complete(s.at, p.programs.open.of(u))
+		p.programs.complete(s.at, p.programs.open.of(u))
 		p.programs.end(s.at, u)
 		return
 	}
@@ -166,13 +159,13 @@ func (p *places) free(s *step) {
 		return
 	}
 	others := p.programs.doubted(id)
-	p.complete(s.at, p.programs.open.of(others...))
+	p.programs.complete(s.at, p.programs.open.of(others...))
 	p.programs.hideUnits(s.at, others)
 }
 
 // hideFree records a hidden free of circular buffers.
 func (p *places) hideFree(at uint64, id device.ID) {
-	p.complete(at, p.programs.open.of(p.units.either(id)...))
+	p.programs.complete(at, p.programs.open.of(p.units.either(id)...))
 	p.programs.hideFree(at, id)
 }
 
@@ -257,7 +250,7 @@ func (p *places) end(s *step) {
 		p.programs.abort(s)
 	}
 	p.settle(s)
-	p.complete(s.at, p.programs.open.from(s.call.depth))
+	p.programs.complete(s.at, p.programs.open.from(s.call.depth))
 	if p.opt.Operations {
 		p.out.tell(&event.Event{Kind: event.KindOpEnd, Node: s.at})
 	}
@@ -271,7 +264,7 @@ func (p *places) execute(s *step) {
 	chip := device.ID(s.node.PhysicalDeviceID.V)
 	p.hit(s)
 	u := p.units.byID[chip]
-	p.complete(s.at, p.programs.open.of(u))
+	p.programs.complete(s.at, p.programs.open.of(u))
 	e := &event.Event{
 		Kind: event.KindExecuted, Node: s.at, Op: event.Some(s.call.path), Devices: event.Some([]device.ID{chip}),
 	}
@@ -292,10 +285,7 @@ func (p *places) execute(s *step) {
 // shownOnMesh reports whether what a chip executes is shown under the id of its mesh.
 func (p *places) shownOnMesh(chip device.ID) bool {
 	for _, u := range p.units.meshesOf(chip) {
-		if u.id == event.NoDevice {
-			continue
-		}
-		if p.complete(p.at, p.programs.open.of(u)); len(u.now().programs) > 0 {
+		if p.programs.complete(p.at, p.programs.open.of(u)); len(u.now().programs) > 0 {
 			return true
 		}
 	}
@@ -324,7 +314,7 @@ func (p *places) apart() (ids []device.ID) {
 	nameless := p.units.byID[event.NoDevice]
 	for id := range p.memory.own {
 		u := p.units.byID[id]
-		onMesh := func(mesh *unit) bool { return mesh.ran && mesh.id != event.NoDevice }
+		onMesh := func(mesh *unit) bool { return mesh.ran }
 		switch {
 		case p.units.ran == 0, id == event.NoDevice:
 		case nameless != nil && nameless.ran:

@@ -310,8 +310,12 @@ func (p *programs) start(all []start, node uint64) {
 // follow, unless it came before.
 func (p *programs) divide(u *unit, at uint64) {
 	a, old := u.now(), u.run
-	if a.found++; a.found == a.most() && len(a.unsettled) > 0 {
-		p.known.settles(a.unsettled)
+	if a.found++; a.found == a.most() {
+		for _, first := range a.unsettled { // each of these is one program
+			if len(p.known.settled) < maxTensors {
+				p.known.settled[first] = true
+			}
+		}
 	}
 	u.run = &run{on: u, divided: true}
 	if old.open() {

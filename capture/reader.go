@@ -192,7 +192,7 @@ func (r *Reader) text(plain *packed.Stream) error {
 	}
 	switch k {
 	case jsonobject.KindArray:
-		err = r.graph(s, r.file)
+		err = r.array(s, newDecoder(r.file))
 	case jsonobject.KindObject:
 		err = r.report(s)
 	default:

@@ -68,7 +68,7 @@ func (r *Reader) events(opt Options, rank event.Opt[uint64], yield func(*event.E
 	known, lacks, lifts := s.known, s.lacks(), s.planned && s.placed
 	s = nil
 	if lacks {
-		if err := r.read(known, opt, rank, ignore); err != nil {
+		if err := r.read(known, opt, rank, func(*event.Event, error) bool { return true }); err != nil {
 			return err
 		}
 		if lifts {
@@ -86,9 +86,6 @@ func (r *Reader) read(known *knowledge, opt Options, rank event.Opt[uint64], yie
 	}
 	return newReading(again, opt, known, rank).run(yield)
 }
-
-// ignore takes the events of a reading that is made for facts alone.
-func ignore(*event.Event, error) bool { return true }
 
 // A reading is a capture read from its first node to its last for its events: each node passes through the
 // operations and the places, and the events of these are yielded.
@@ -142,7 +139,7 @@ func (r *reading) ask(next uint64) {
 	}
 	r.opt.At.OK = false
 	r.stand()
-	r.places.complete(next, r.places.programs.open.from(0))
+	r.places.programs.complete(next, r.places.programs.open.from(0))
 }
 
 // stand says to the third stage where the reading stands behind the node at hand.

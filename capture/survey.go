@@ -257,7 +257,7 @@ func (s *survey) execute(n *node) {
 	} else {
 		s.pair(chip, chip, false)
 	}
-	s.frees.execute(chip, n.Counter)
+	s.frees.ran[chip] = n.Counter + 1
 }
 
 // mesh records which chips of a mesh have a part of a tensor. A view without a buffer of its own has no id, and

@@ -86,13 +86,8 @@ func (u *units) ranOn(id device.ID) bool {
 	return slices.ContainsFunc(u.reached(id), func(one *unit) bool { return one.ran })
 }
 
-// meshesOf returns the units whose buffers lie on a chip too, by id. The unit of a number that is a mesh and a chip is
-// the chip.
-func (u *units) meshesOf(chip device.ID) []*unit {
-	var out []*unit
-	if one := u.byID[event.NoDevice]; one != nil && chip != event.NoDevice {
-		out = append(out, one)
-	}
+// meshesOf returns the meshes of a chip, by id. The unit of a number that is a mesh and a chip is the chip.
+func (u *units) meshesOf(chip device.ID) (out []*unit) {
 	for _, mesh := range u.members.meshesOf(chip) {
 		if one := u.byID[mesh]; one != nil && !u.members.isChip[mesh] {
 			out = append(out, one)

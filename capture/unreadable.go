@@ -40,7 +40,7 @@ func (p *places) unreadable(s *step) {
 		p.memory.hideBuffers(s.at, id)
 	case typeProgramExecution:
 		on := p.units.ofChip(idOf(n.PhysicalDeviceID))
-		p.complete(s.at, p.programs.open.of(on...))
+		p.programs.complete(s.at, p.programs.open.of(on...))
 		p.programs.hideExecution(on)
 	case typeFunctionStart:
 		p.enter(s)
