@@ -14,7 +14,10 @@ func (p *past) speaks(id device.ID) bool {
 // absences returns the ends of buffers that no node frees, and that the list at the end of an operation
 // lacks, by the counters of their allocations. Their lives end then.
 func (p *past) absences() map[uint64]uint64 {
-	ends, listed := map[uint64]uint64{}, p.census.byAddress()
+	ends, listed := map[uint64]uint64{}, map[uint64][]listedPlace{} // by address
+	for place := range p.census.places {
+		listed[place.address] = append(listed[place.address], place)
+	}
 	for address, lives := range p.lives {
 		for id, h := range lives.named {
 			if !p.speaks(id) {

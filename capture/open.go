@@ -16,6 +16,7 @@ type openRuns struct {
 	units   *units
 	byDepth *btree.BTreeG[*run] // of functions, then in the order in which they were opened
 	opened  uint64              // so far
+	least   run                 // where from begins
 }
 
 func newOpenRuns(u *units) openRuns {
@@ -37,7 +38,8 @@ func (o *openRuns) remove(r *run) {
 
 // from returns the runs that began in so many functions or more, in the order in which they were opened.
 func (o *openRuns) from(depth int) (runs []*run) {
-	o.byDepth.AscendGreaterOrEqual(&run{call: call{depth: depth}}, func(r *run) bool {
+	o.least.call.depth = depth
+	o.byDepth.AscendGreaterOrEqual(&o.least, func(r *run) bool {
 		runs = append(runs, r)
 		return true
 	})

@@ -118,6 +118,22 @@ func (p *proofs) allocated(b *buffer) {
 	}
 }
 
+// endedIn returns the ended allocations that have bytes of a range.
+func (a *idAllocations) endedIn(r l1.Range) (all []ended) {
+	from := ended{Range: r}
+	a.ended.DescendLessOrEqual(from, func(e ended) bool {
+		from = e
+		return false
+	})
+	a.ended.AscendRange(from, ended{Range: l1.Range{Start: r.End}}, func(e ended) bool {
+		if e.End > r.Start {
+			all = append(all, e)
+		}
+		return true
+	})
+	return all
+}
+
 // freed records the end of an allocation.
 func (p *proofs) freed(b *buffer, at uint64) {
 	of := p.named[b.said.named]
@@ -130,18 +146,7 @@ func (p *proofs) freed(b *buffer, at uint64) {
 	} else {
 		of.unsized.Delete(b)
 	}
-	var over []ended
-	of.ended.DescendLessOrEqual(ended{Range: r}, func(e ended) bool {
-		if e.Start < r.Start && e.End > r.Start {
-			over = append(over, e)
-		}
-		return false
-	})
-	of.ended.AscendRange(ended{Range: r}, ended{Range: l1.Range{Start: r.End}}, func(e ended) bool {
-		over = append(over, e)
-		return true
-	})
-	for _, e := range over {
+	for _, e := range of.endedIn(r) {
 		of.ended.Delete(e)
 		if e.Start < r.Start {
 			of.ended.ReplaceOrInsert(ended{l1.Range{Start: e.Start, End: r.Start}, e.at})
@@ -171,14 +176,9 @@ func (p *proofs) place(n *node, unit device.ID) {
 			}
 			return false
 		})
-		latest := func(e ended) bool {
-			if e.End > r.Start {
-				since = max(since, e.at)
-			}
-			return e.Start > r.Start
+		for _, e := range of.endedIn(r) {
+			since = max(since, e.at)
 		}
-		of.ended.DescendLessOrEqual(ended{Range: r}, latest)
-		of.ended.AscendRange(ended{Range: r}, ended{Range: l1.Range{Start: r.End}}, func(e ended) bool { latest(e); return true })
 	}
 	p.add(n, unit, since, in)
 }
