@@ -18,7 +18,7 @@ type clue struct {
 	described
 }
 
-// described is what the first tensor of a buffer says of it.
+// described has the facts about a buffer that its first tensor shows.
 type described struct {
 	address uint64 // 0 = there is no tensor
 	tensor  uint64 // its counter

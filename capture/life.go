@@ -27,7 +27,7 @@ func ofAddress[T any](all map[uint64]*byDevice[T], address uint64) *byDevice[T] 
 	return all[address]
 }
 
-// by returns those that name an id, and those of all ids.
+// by returns the nodes that name an id, and the nodes of all ids.
 func (b *byDevice[T]) by(id device.ID) (named, all *T) {
 	if b.named[id] == nil {
 		b.named[id] = new(T)
@@ -35,7 +35,7 @@ func (b *byDevice[T]) by(id device.ID) (named, all *T) {
 	return b.named[id], &b.all
 }
 
-// sharing yields those that may be of one device with an id.
+// sharing yields the nodes that may be of one device with an id.
 func (b *byDevice[T]) sharing(m *members, id device.ID) iter.Seq[*T] {
 	switch {
 	case b == nil:

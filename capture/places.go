@@ -2,6 +2,7 @@ package capture
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
@@ -140,7 +141,7 @@ func (p *places) free(s *step) {
 	}
 	switch {
 	case s.hides:
-		p.hideFree(s.at, id)
+		p.programs.hideFree(s.at, id)
 		return
 	case s.again:
 		p.units.announcement(id).programs++ // all frees of a workload of several programs come first
@@ -158,15 +159,7 @@ func (p *places) free(s *step) {
 	if !p.known.members.unread || id == event.NoDevice {
 		return
 	}
-	others := p.programs.doubted(id)
-	p.programs.complete(s.at, p.programs.open.of(others...))
-	p.programs.hideUnits(s.at, others)
-}
-
-// hideFree records a hidden free of circular buffers.
-func (p *places) hideFree(at uint64, id device.ID) {
-	p.programs.complete(at, p.programs.open.of(p.units.either(id)...))
-	p.programs.hideFree(at, id)
+	p.programs.hideUnits(s.at, p.programs.doubted(id))
 }
 
 // settle ends what the innermost function ran: the program that it found in the cache, and a free that nothing followed.
@@ -246,8 +239,8 @@ func (p *places) end(s *step) {
 		p.out.notes.add(noteEndWithoutStart, int64(s.at), s.node.Function.Name)
 		return
 	}
-	if s.aborts {
-		p.programs.abort(s)
+	if s.aborts && !s.noted && s.node.Unreadable == nil { // once for all functions that an exception ends
+		p.out.notes.add(noteAborted, int64(s.at), strings.Trim(s.call.name+": "+s.node.Function.AbortReason, ": "))
 	}
 	p.settle(s)
 	p.programs.complete(s.at, p.programs.open.from(s.call.depth))

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
@@ -73,8 +72,8 @@ func (p *programs) free(at uint64, id device.ID) {
 	}
 }
 
-// living returns the units that an id reaches, or those of them with a run that no free has ended, whichever are found
-// faster.
+// living returns units that an id reaches, with all among them on which a run is alive. It visits the units that the id
+// reaches or the units with such a run, whichever are fewer.
 func (p *programs) living(id device.ID) (out []*unit) {
 	if id != event.NoDevice && 1+len(p.known.members.chips[id]) < len(p.alive) {
 		return p.units.reached(id)
@@ -112,14 +111,6 @@ func (p *programs) endRuns(at uint64, on []*unit) {
 func (p *programs) endRun(u *unit) {
 	delete(p.alive, u)
 	u.run.end()
-}
-
-// abort records that an exception ends the innermost function, once for all functions
-// that it ends.
-func (p *programs) abort(s *step) {
-	if !s.noted && s.node.Unreadable == nil {
-		p.out.notes.add(noteAborted, int64(s.at), strings.Trim(s.call.name+": "+s.node.Function.AbortReason, ": "))
-	}
 }
 
 // A start is a program that one unit began to run.
@@ -465,6 +456,7 @@ func (p *programs) hideProgram(at uint64, u *unit) {
 
 // hideUnits ends the runs of some units and hides their next programs.
 func (p *programs) hideUnits(at uint64, some []*unit) {
+	p.complete(at, p.open.of(some...))
 	p.endRuns(at, some)
 	for _, u := range some {
 		p.hideProgram(at, u)
