@@ -13,7 +13,6 @@ import (
 
 // borders are the ends of operations of a database, and what lived across them.
 type borders struct {
-	leaving     guests             // buffers that are gone when an operation ends, by their end
 	ids         map[device.ID]bool // with L1 buffers that lived when an operation ended; nil: it is no database
 	began, next uint64             // first nodes of the last operation, and of the next one
 }
@@ -23,15 +22,6 @@ type borders struct {
 func (b *borders) cross(one *buffer, start uint64) {
 	if b.ids != nil && one.said.at < start && (one.said.kind == fit.KindL1 || one.said.kind == fit.KindL1Small) {
 		b.ids[one.said.named] = true
-	}
-}
-
-// end records that the last operation ends with all buffers that still live.
-func (b *borders) end(l *buffers) {
-	for _, named := range l.live {
-		for _, one := range named {
-			b.cross(one, b.began)
-		}
 	}
 }
 
@@ -51,7 +41,8 @@ func (r *reading) endSlice(start, next uint64) error {
 	r.places.memory.tellEarlier(&node{})
 	for len(r.operations.stack) > 0 {
 		r.out.notes.add(noteUnfinished, wholeFile, r.operations.inner().name)
-		s := r.operations.unfinished(next-1, r.lost())
+		s := r.operations.now(next - 1)
+		r.operations.end(s, r.lost())
 		r.places.stand(s)
 		r.places.end(s)
 	}
@@ -62,13 +53,13 @@ func (r *reading) endSlice(start, next uint64) error {
 // tellBetween notes the facts that a database does not contain.
 func (r *reading) tellBetween() {
 	b := &r.places.memory.borders
-	b.end(r.places.memory.live)
-	for id := range b.ids {
-		silent := true
-		for range sharing(r.known.members, r.known.before.listed, id) {
-			silent = false
+	for _, named := range r.places.memory.live.live {
+		for _, one := range named {
+			b.cross(one, b.began)
 		}
-		if silent {
+	}
+	for id := range b.ids {
+		if !anySharing(r.known.members, r.known.before.listed, id) {
 			r.out.hidden.add(hiddenBetween, wholeFile, "")
 		}
 	}

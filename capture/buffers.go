@@ -2,7 +2,6 @@ package capture
 
 import (
 	"cmp"
-	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -23,7 +22,6 @@ type buffer struct {
 	node    event.Opt[uint64]          // buffer node that the allocation names
 	backing map[device.ID]fit.BufferID // chips whose own allocation is shown too
 	sharded bool
-	ordinal uint64 // among the sharded buffers of the capture
 	shards  shards
 	place   placement
 	earlier bool  // it is from before the capture
@@ -73,11 +71,10 @@ type buffers struct {
 	byNode map[uint64][]*buffer                   // in the order of their allocations
 	loose  map[addressKey][]*buffer               // of allocations that name no node
 
-	sliced  bool     // a free may name a buffer node of another slice, or none
-	made    counters // buffer nodes that an allocation named
-	sharded uint64   // sharded buffers so far
-	newest  *node    // the last buffer node, while nothing followed it: last
-	last    node
+	sliced bool     // a free may name a buffer node of another slice, or none
+	made   counters // buffer nodes that an allocation named
+	newest *node    // the last buffer node, while nothing followed it: last
+	last   node
 }
 
 func newBuffers(known *knowledge) *buffers {
@@ -154,9 +151,6 @@ func (b *buffer) back(on *buffer) {
 	b.backing[on.said.named] = on.id
 }
 
-// ids returns the ids that live buffers name, in their order.
-func (l *buffers) ids() []device.ID { return slices.SortedFunc(maps.Keys(l.live), byID) }
-
 // hide takes out a buffer that may be gone. Its own free finds it still.
 func (l *buffers) hide(b *buffer) {
 	b.hidden = true
@@ -170,10 +164,6 @@ func (l *buffers) add(b *buffer) {
 		l.live[b.said.named] = map[fit.BufferID]*buffer{}
 	}
 	l.live[b.said.named][b.id] = b
-	if b.sharded {
-		b.ordinal = l.sharded
-		l.sharded++
-	}
 	if b.node.OK {
 		l.made.add(b.node.V)
 		l.byNode[b.node.V] = append(l.byNode[b.node.V], b)
@@ -212,10 +202,10 @@ func removeFrom[K comparable](lists map[K][]*buffer, key K, b *buffer) {
 	}
 }
 
-// reaching returns the live buffers of some ids in the order of their allocations.
-func (l *buffers) reaching(ids iter.Seq[device.ID]) (all []*buffer) {
-	for id := range ids {
-		all = slices.AppendSeq(all, maps.Values(l.live[id]))
+// sharing returns the live buffers that may lie on one device with an id, in the order of their allocations.
+func (l *buffers) sharing(id device.ID) (all []*buffer) {
+	for named := range sharing(l.known.members, l.live, id) {
+		all = slices.AppendSeq(all, maps.Values(named))
 	}
 	slices.SortFunc(all, func(a, b *buffer) int { return cmp.Compare(a.id, b.id) })
 	return all
@@ -315,20 +305,7 @@ type guest struct {
 	until uint64
 }
 
-// guests are buffers by their end.
-type guests struct{ *btree.BTreeG[guest] }
-
-func newGuests() guests {
-	return guests{btree.NewG(16, func(a, b guest) bool {
-		return cmp.Or(cmp.Compare(a.until, b.until), cmp.Compare(a.id, b.id)) < 0
-	})}
-}
-
-// all returns the guests in their order.
-func (g guests) all() (out []guest) {
-	g.Ascend(func(b guest) bool {
-		out = append(out, b)
-		return true
-	})
-	return out
+// newGuests orders buffers by their end.
+func newGuests() *btree.BTreeG[guest] {
+	return btree.NewG(16, func(a, b guest) bool { return cmp.Or(cmp.Compare(a.until, b.until), cmp.Compare(a.id, b.id)) < 0 })
 }

@@ -157,12 +157,3 @@ func (l *census) operations(s *listedSpans) (out []uint64) {
 	}
 	return out
 }
-
-// byAddress returns the places that are listed, by address.
-func (l *census) byAddress() map[uint64][]listedPlace {
-	out := map[uint64][]listedPlace{}
-	for place := range l.places {
-		out[place.address] = append(out[place.address], place)
-	}
-	return out
-}

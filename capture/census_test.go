@@ -12,7 +12,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/replay"
@@ -41,7 +40,8 @@ func TestListsAreSpans(t *testing.T) {
 	require.Equal(t, []resident{{
 		named: 0, kind: fit.KindL1, address: 4096, perCore: event.Some(uint64(64)), since: 3, until: 101,
 	}}, p.fromLists())
-	p.frees[4096] = &frees{named: map[device.ID][]lostFree{0: {{address: 4096, kind: fit.KindL1, at: 50}}}}
+	named, _ := ofAddress(p.frees, 4096).by(0)
+	*named = frees{{address: 4096, kind: fit.KindL1, at: 50}}
 	found := p.fromLists()
 	require.Len(t, found, 2, "freed at 50, and there again")
 	require.Equal(t, []uint64{3, 50, 100, 101}, []uint64{found[0].since, found[0].until, found[1].since, found[1].until})

@@ -39,7 +39,10 @@ func (s coreSets) shardGrid(raw []byte) (set l1.CoreRangeSet) {
 		if text = bytes.TrimLeft(text, `\"`); !ok || len(text) == 0 {
 			continue
 		}
-		end := bytes.IndexByte(text, closing(text[0]))
+		end := bytes.IndexByte(text, ']')
+		if text[0] == '{' {
+			end = bytes.IndexByte(text, '}')
+		}
 		if end < 0 {
 			return set
 		}
@@ -96,12 +99,4 @@ func readGrid(text []byte) (set l1.CoreRangeSet) {
 	}
 	set, _ = l1.NewCoreRangeSet(ranges...)
 	return set
-}
-
-// closing returns the bracket that ends what c begins.
-func closing(c byte) byte {
-	if c == '{' {
-		return '}'
-	}
-	return ']'
 }

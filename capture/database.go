@@ -46,7 +46,6 @@ type part struct {
 	*database
 	rank   event.Opt[uint64] // if the tables have one
 	slices []slice           // in the order of the run
-	listed bool              // buffers has rows of it
 }
 
 // A slice is the graph of one operation, the text of a cell.
@@ -64,7 +63,7 @@ func Databases(t Tables, file string) ([]Input, error) {
 	d := &database{tables: t, file: file}
 	var err error
 	if d.columns, err = t.Schema(); err != nil {
-		return nil, d.error("", "", 0, err)
+		return nil, d.error("", "", 0, err.Error(), err)
 	}
 	if err := d.isReport(); err != nil {
 		return nil, err
@@ -101,7 +100,7 @@ func (d *database) isReport() error {
 	if columns := d.columns[graphTable]; columns != nil {
 		for _, column := range []string{"operation_id", graphTable} {
 			if !slices.Contains(columns, column) {
-				return d.refuse(graphTable, column, "there is no such column", event.ErrNotCapture)
+				return d.error(graphTable, column, 0, "there is no such column", event.ErrNotCapture)
 			}
 		}
 		return nil
@@ -112,13 +111,13 @@ func (d *database) isReport() error {
 	})
 	switch {
 	case len(names) == 0:
-		return d.refuse("", "", "is an empty database: it has no tables", event.ErrNotCapture)
+		return d.error("", "", 0, "is an empty database: it has no tables", event.ErrNotCapture)
 	case d.columns["operations"] != nil && d.columns["devices"] != nil:
-		return d.refuse(graphTable, "", "there is no such table: the report was written before September 2024, and says nothing of circular buffers", event.ErrNotCapture)
+		return d.error(graphTable, "", 0, "there is no such table: the report was written before September 2024, and says nothing of circular buffers", event.ErrNotCapture)
 	case len(triage) > 0:
-		return d.refuse("", "", "is a database of tt-triage, which is not read yet; it holds "+d.holds(triage), event.ErrNotCapture)
+		return d.error("", "", 0, "is a database of tt-triage, which is not read yet; it holds "+d.holds(triage), event.ErrNotCapture)
 	}
-	return d.refuse("", "", "is no report database: it has the tables "+listNames(names), event.ErrNotCapture)
+	return d.error("", "", 0, "is no report database: it has the tables "+listNames(names), event.ErrNotCapture)
 }
 
 // holds says how many rows some tables have.
@@ -145,8 +144,9 @@ func listNames(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-func (d *database) refuse(table, column, reason string, cause error) error {
-	return &event.InputError{File: d.file, Table: table, Column: column, Node: -1, Reason: reason, Err: cause}
+// error returns an error about a place in the tables.
+func (d *database) error(table, column string, row int64, reason string, cause error) *event.InputError {
+	return &event.InputError{File: d.file, Table: table, Column: column, Row: row, Node: -1, Reason: reason, Err: cause}
 }
 
 // version refuses a later version than is known. imported reports whether an importer made the database.
@@ -156,24 +156,18 @@ func (d *database) version() (imported bool, err error) {
 	if !ok {
 		return false, nil
 	}
-	for row, err := range t.rows() {
-		switch {
-		case err != nil:
-			return false, err
-		case row.text("key") == "rank":
+	err = t.each(func(row *cells) (err error) {
+		switch row.text("key") {
+		case "rank":
 			if v, wrong := strconv.ParseUint(row.text("value"), 10, 63); wrong == nil {
 				d.said = event.Some(v)
 			}
-			continue
-		case row.text("key") != "schema_version":
-			continue
+		case "schema_version":
+			imported, err = d.isKnown(row)
 		}
-		imported, err = d.isKnown(row)
-		if err != nil {
-			return false, err
-		}
-	}
-	return imported, nil
+		return err
+	})
+	return imported, err
 }
 
 // isKnown reads the version of a database, and reports whether an importer made it.
@@ -202,16 +196,13 @@ func (d *database) parts(imported bool) ([]*part, error) {
 	t, _ := d.table(graphTable, 1, "operation_id", rankColumn)
 	var all []*part
 	last := map[event.Opt[uint64]]*part{} // by rank
-	for row, err := range t.rows() {
-		if err != nil {
-			return nil, err
-		}
+	err := t.each(func(row *cells) error {
 		id, rank := row.number("operation_id", jsonobject.MaxWhole), row.number(rankColumn, jsonobject.MaxWhole)
 		if row.err == nil && !id.OK {
-			return nil, t.refuseRow("operation_id", row.ID, "missing")
+			return t.error("operation_id", row.ID, "missing", nil)
 		}
 		if row.err != nil {
-			return nil, row.err
+			return row.err
 		}
 		p := last[rank]
 		if p == nil || imported && p.ends(id.V) {
@@ -219,23 +210,23 @@ func (d *database) parts(imported bool) ([]*part, error) {
 			last[rank], all = p, append(all, p)
 		}
 		if len(all) > maxParts {
-			return nil, t.refuseRow("", row.ID, fmt.Sprintf("there are more than %d captures in this database", maxParts))
+			return t.error("", row.ID, fmt.Sprintf("there are more than %d captures in this database", maxParts), nil)
 		}
 		p.slices = append(p.slices, slice{operation: id.V, row: row.ID})
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	if len(all) == 0 {
-		return nil, d.refuse(graphTable, "", "has no rows: the report was recorded without graphs", event.ErrNotCapture)
+		return nil, d.error(graphTable, "", 0, "has no rows: the report was recorded without graphs", event.ErrNotCapture)
 	}
 	for _, p := range all {
 		slices.SortStableFunc(p.slices, func(a, b slice) int { return cmp.Compare(a.operation, b.operation) })
 	}
 	slices.SortStableFunc(all, func(a, b *part) int { return cmp.Compare(a.rank.V, b.rank.V) })
 	d.all = all
-	return all, d.lists(all)
-}
-
-func (t table) refuseRow(column string, row int64, reason string) *event.InputError {
-	return &event.InputError{File: t.file, Table: t.name, Column: column, Row: row, Node: -1, Reason: reason}
+	return all, nil
 }
 
 // ends reports whether an operation begins another file: the ids of each further file
@@ -243,34 +234,6 @@ func (t table) refuseRow(column string, row int64, reason string) *event.InputEr
 func (p *part) ends(next uint64) bool {
 	before := p.slices[len(p.slices)-1].operation
 	return next%shift == 1 && next != before+1 && next > 1
-}
-
-// lists finds out which parts have rows in buffers.
-func (d *database) lists(all []*part) error {
-	t, ok := d.buffers()
-	if !ok {
-		return nil
-	}
-	left := len(all)
-	for row, err := range t.rows() {
-		if err != nil {
-			return err
-		}
-		id, rank := row.number("operation_id", jsonobject.MaxWhole), row.number(rankColumn, jsonobject.MaxWhole)
-		for _, p := range all {
-			if _, ok := p.slice(id.V); (ok || row.err != nil) && !p.listed && p.owns(rank) { // borders counts what cannot be read
-				p.listed, left = true, left-1
-			}
-		}
-		if left == 0 {
-			break
-		}
-	}
-	return nil
-}
-
-func (d *database) buffers() (table, bool) {
-	return d.table(buffersTable, 4, "operation_id", "address", "max_size_per_bank", "buffer_type", "device_id", rankColumn)
 }
 
 // owns reports whether a row with a rank is of the part: tables without ranks are of all.

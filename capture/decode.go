@@ -35,7 +35,6 @@ type decoder struct {
 	at      node
 	json    jsonobject.Reader
 	inner   jsonobject.Reader // of texts inside it
-	text    []byte            // for inner
 	raw     []byte
 	pos     event.Pos
 	top     jsonobject.Object // the node itself
@@ -362,10 +361,6 @@ func numberOf(o jsonobject.Object, name string, most uint64) event.Opt[uint64] {
 	return event.Opt[uint64]{V: v, OK: ok}
 }
 
-func deviceID(o jsonobject.Object, name string) event.Opt[uint64] {
-	return numberOf(o, name, jsonobject.MaxInt)
-}
-
 func flagOf(o jsonobject.Object, name string) event.Opt[bool] {
 	v, ok := o.Flag(name)
 	return event.Opt[bool]{V: v, OK: ok}
@@ -400,7 +395,7 @@ func (d *decoder) coreText(p jsonobject.Object) (set l1.CoreRangeSet) {
 		return set
 	}
 	if strings.HasPrefix(strings.TrimSpace(text), "[") && json.Valid([]byte(text)) {
-		set = rectangles(d.list([]byte(text)), "list")
+		set = rectangles(memberIn(&d.inner, "list", []byte(text)), "list")
 		if err := d.inner.Err(); err != nil {
 			p.Fail("core_range_set", "is not a core range set: "+strings.TrimPrefix(err.Error(), "list"), err)
 		}
@@ -454,9 +449,9 @@ func (d *decoder) deviceTensors(p jsonobject.Object) []deviceTensor {
 		}
 	}
 	var list []deviceTensor
-	in := d.list(raw)
+	in := memberIn(&d.inner, "list", raw)
 	for o := range in.Objects("list") {
-		t := deviceTensor{Address: numberOf(o, "address", jsonobject.MaxWhole), MeshDeviceID: deviceID(o, "mesh_device_id")}
+		t := deviceTensor{Address: numberOf(o, "address", jsonobject.MaxWhole), MeshDeviceID: numberOf(o, "mesh_device_id", jsonobject.MaxInt)}
 		t.DeviceID = o.Need("device_id", jsonobject.MaxInt)
 		list = append(list, t)
 	}
@@ -466,15 +461,6 @@ func (d *decoder) deviceTensors(p jsonobject.Object) []deviceTensor {
 	}
 	return list
 }
-
-// list returns an object whose member "list" is the given text.
-func (d *decoder) list(raw []byte) jsonobject.Object {
-	d.text = append(append(append(d.text[:0], listBefore...), raw...), '}')
-	return d.inner.Read(d.text)
-}
-
-// listBefore stands before the text of a list that is read as a member.
-const listBefore = `{"list":`
 
 // word returns a text, the same memory for equal short ones.
 func (d *decoder) word(o jsonobject.Object, name string) string {

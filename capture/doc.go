@@ -33,9 +33,9 @@
 //	3 places                  places.go, unreadable.go
 //	  │  ground ............. specs, grids, units and events, which the parts share
 //	  ├─ programs             runs that are open, frees that announce them, equal runs, hits
-//	  │                       unit.go, open.go, workload.go, herald.go, layout.go, hits.go, hidden.go
+//	  │                       unit.go, open.go, workload.go, layout.go, hits.go, hidden.go
 //	  └─ memory               buffers that live, their ranges, buffers from before the capture
-//	  ▼                       buffers.go, heights.go, between.go, absentees.go
+//	  ▼                       buffers.go, heights.go, between.go
 //	4 events ───── event ───> in order, with notes about odd and hidden facts at the end
 //	                          events.go, note.go, ending.go
 //
@@ -86,7 +86,7 @@
 //	programs.complete  gives the run a program: layouts has an equal one, or places a new one (event program)
 //	programs.start     one event run for all units with the same program and operation
 //	hits.remember      a later hit of the program cache runs it again
-//	events.flush       yields the events of the node
+//	events.tell        yields each of these events
 //
 // A new type of node needs a constant in node.go, a line in decoder.decodes, and a case in survey.next and places.next.
 //
@@ -130,7 +130,7 @@
 // less than the second reading, since it builds no programs. A pipe is kept: 1 MiB in memory, the rest in a file
 // ([Options].TempDir). Memory follows the number of distinct programs, of live buffers, and of
 // buffers from before the capture, and not the size of the input: one buffer, one node (at most 16 MiB), the two small
-// sections of a report, and 24 bytes for each operation of a database. Nodes and keys that do not matter
+// sections of a report, and 24 bytes for each operation of a database, and some 40 for each sharded buffer. Nodes and keys that do not matter
 // are never built. A run costs its nodes, an event of a buffer the devices on which it lies.
 //
 // # Concurrency

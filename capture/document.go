@@ -1,12 +1,12 @@
 package capture
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/jsonobject"
@@ -18,7 +18,7 @@ const listsKey = "per_operation_buffers" // of a report
 // A document is JSON text with a graph in it: its other sections, and the functions that receive its nodes.
 type document struct {
 	file   string
-	info   reportInfo                     // complete when all was read; see Early for what is known before
+	info   reportInfo                     // complete when all was read
 	object bool                           // it is a report around a graph
 	before shifted                        // of a slice
 	count  int64                          // nodes yielded of the array at hand
@@ -43,9 +43,7 @@ type reportInfo struct {
 	Rank      event.Opt[uint64] // of the host process that wrote it
 	WorldSize event.Opt[uint64] // number of such processes
 	Devices   []deviceInfo
-	// Early reports whether Devices was known before the first node.
-	Early   bool
-	Anomaly event.Anomaly
+	Anomaly   event.Anomaly
 	// Lost is how many operations a database names and has no graph of, LostName the first.
 	Lost     int64
 	LostName string
@@ -77,7 +75,6 @@ func reasonOf(e *event.InputError) string {
 // are in bytes.
 type deviceInfo struct {
 	ID           uint64 // of a chip or of a mesh
-	Arch         string // "" if absent
 	GridX, GridY event.Opt[uint64]
 	WorkerL1Size event.Opt[uint64] // size of L1 on one core
 	CBBase       event.Opt[uint64] // lowest address of circular buffers
@@ -103,7 +100,7 @@ func (d *document) report(s *jsonobject.Scanner) error {
 		}
 		key := string(raw)
 		if len(keys) <= shownKeys {
-			keys = append(keys, key)
+			keys = append(keys, shown.Name(key, 20))
 		}
 		if !whole {
 			key = "" // too long to be one of ours
@@ -115,7 +112,6 @@ func (d *document) report(s *jsonobject.Scanner) error {
 					Reason: "is a second graph beside " + strconv.Quote(graph)}
 			}
 			graph = key
-			d.info.Early = sections["devices"]
 			return d.graphValue(s, key)
 		case "version", "devices", "metadata":
 			again := sections[key]
@@ -132,28 +128,9 @@ func (d *document) report(s *jsonobject.Scanner) error {
 	case graph == "" && len(keys) > 0 && keys[0] == "schema":
 		return d.errorAt(s, "", "a document of cbl1, not a capture: cbl1 diff and cbl1 page --against read saved reports", event.ErrNotCapture)
 	case graph == "":
-		return d.errorAt(s, "", "object without graph, raw_graph or captured_graph: "+listKeys(keys), event.ErrNotCapture)
+		return d.errorAt(s, "", "object without graph, raw_graph or captured_graph: it has "+cmp.Or(listNames(keys), "no keys"), event.ErrNotCapture)
 	}
 	return nil
-}
-
-func listKeys(keys []string) string {
-	if len(keys) == 0 {
-		return "it has no keys"
-	}
-	var b strings.Builder
-	b.WriteString("it has ")
-	for i, key := range keys {
-		if i == shownKeys {
-			b.WriteString(", ...")
-			break
-		}
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(shown.Name(key, 20))
-	}
-	return b.String()
 }
 
 // graphValue reads the value of a graph key: an array, or a string whose text is
@@ -164,7 +141,7 @@ func (d *document) graphValue(s *jsonobject.Scanner, key string) error {
 	case err != nil:
 		return err
 	case k == jsonobject.KindArray:
-		return d.graph(s, d.file)
+		return d.array(s, newDecoder(d.file))
 	case k == jsonobject.KindString:
 		return d.graphText(s, key)
 	}
@@ -187,7 +164,7 @@ func (d *document) graphText(s *jsonobject.Scanner, key string) error {
 		err = &event.InputError{File: file, Offset: inner.Offset(), Line: inner.Line(), Node: -1,
 			Reason: k.String() + " is not an array of nodes"}
 	default:
-		if err = d.graph(inner, file); err == nil {
+		if err = d.array(inner, newDecoder(file)); err == nil {
 			err = inner.End()
 		}
 	}
@@ -206,20 +183,20 @@ func (d *document) section(s *jsonobject.Scanner, key string, again bool) error 
 		return err
 	}
 	old := d.info
-	in := section{name: key}
-	o := in.read(raw)
+	var in jsonobject.Reader
+	o := memberIn(&in, key, raw)
 	switch key {
 	case "version":
 		// Another tool may put something else here; a version decides nothing.
 		v, wrong := jsonobject.Whole(raw)
 		d.info.Version = event.Opt[uint64]{V: v, OK: wrong == ""}
 	case "metadata":
-		in, _ := o.Object(key)
-		d.info.Rank, d.info.WorldSize = numberOf(in, "rank", jsonobject.MaxWhole), numberOf(in, "world_size", jsonobject.MaxWhole)
+		of, _ := o.Object(key)
+		d.info.Rank, d.info.WorldSize = numberOf(of, "rank", jsonobject.MaxWhole), numberOf(of, "world_size", jsonobject.MaxWhole)
 	case "devices":
 		d.info.Devices = devicesIn(o)
 	}
-	if e := in.json.Err(); e != nil {
+	if e := in.Err(); e != nil {
 		d.info.Unread.add(&event.InputError{Field: e.Path, Value: shown.Value(e.Value), Reason: e.Reason})
 		if key == "devices" {
 			d.info.Devices = devicesApart(raw)
@@ -247,9 +224,9 @@ func devicesApart(raw []byte) (list []deviceInfo) {
 		return []deviceInfo{{Unreadable: true}}
 	}
 	for _, one := range all {
-		in := section{name: "devices"}
-		alone := devicesIn(in.read(slices.Concat([]byte("["), one, []byte("]"))))
-		if in.json.Err() != nil {
+		var in jsonobject.Reader
+		alone := devicesIn(memberIn(&in, "devices", slices.Concat([]byte("["), one, []byte("]"))))
+		if in.Err() != nil {
 			alone = []deviceInfo{{Unreadable: true}}
 		}
 		list = append(list, alone...)
@@ -257,21 +234,16 @@ func devicesApart(raw []byte) (list []deviceInfo) {
 	return list
 }
 
-// A section is a part of a report, read as the member that it is.
-type section struct {
-	json jsonobject.Reader
-	name string
-}
-
-func (s *section) read(raw []byte) jsonobject.Object {
-	return s.json.Read(slices.Concat([]byte(`{"`+s.name+`":`), raw, []byte("}")))
+// memberIn reads a text as the only member of an object.
+func memberIn(in *jsonobject.Reader, name string, raw []byte) jsonobject.Object {
+	return in.Read(slices.Concat([]byte(`{"`+name+`":`), raw, []byte("}")))
 }
 
 // devicesIn reads [{"device_id": 0, "worker_l1_size": 1572864, ...}, ...].
 func devicesIn(o jsonobject.Object) (list []deviceInfo) {
 	for in := range o.Objects("devices") {
 		info := deviceIn(func(name string, most uint64) event.Opt[uint64] { return numberOf(in, name, most) })
-		info.Arch, info.ID = arch(in), in.Need("device_id", jsonobject.MaxInt)
+		info.ID = in.Need("device_id", jsonobject.MaxInt)
 		list = append(list, info)
 	}
 	return list
@@ -280,7 +252,7 @@ func devicesIn(o jsonobject.Object) (list []deviceInfo) {
 // numberIn reads a number by the name of its field or column, which is at most most.
 type numberIn func(name string, most uint64) event.Opt[uint64]
 
-// deviceIn reads a device, without its names, from numbers by field or column.
+// deviceIn reads a device, without its id, from numbers by field or column.
 func deviceIn(number numberIn) deviceInfo {
 	return deviceInfo{
 		GridX:        number("num_x_compute_cores", jsonobject.MaxWhole),
@@ -289,18 +261,6 @@ func deviceIn(number numberIn) deviceInfo {
 		CBBase:       number("address_at_first_l1_cb_buffer", jsonobject.MaxL1),
 		BankSize:     number("l1_bank_size", jsonobject.MaxL1),
 	}
-}
-
-// arch reads the name of an architecture. Another value is kept as it stands.
-func arch(in jsonobject.Object) string {
-	raw := in.Get("arch")
-	switch {
-	case raw == nil:
-		return ""
-	case raw[0] == '"':
-		return jsonobject.Unquote(raw)
-	}
-	return shown.Value(raw)
 }
 
 // operationBuffers reads {"4": [{"device_id": 0, "address": 1024, ...}, ...], ...}, which
@@ -357,11 +317,6 @@ func (d *document) operationRows(s *jsonobject.Scanner, at uint64) error {
 		d.listed(row)
 		return nil
 	})
-}
-
-// graph reads an array of nodes.
-func (d *document) graph(s *jsonobject.Scanner, file string) error {
-	return d.array(s, newDecoder(file))
 }
 
 // array reads an array of nodes with a decoder that may have read others.

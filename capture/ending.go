@@ -12,18 +12,16 @@ import (
 func (r *reading) close() {
 	p, s := r.places, r.operations.finish(r.places.at, r.lost())
 	p.stand(s)
-	p.hit(s)
+	p.settle(s)
 	for _, f := range r.operations.hits() {
 		p.out.hidden.add(hiddenCacheHit, int64(f.start), f.name)
 	}
-	p.close(s.closed)
-	p.lack(s.short)
-	p.complete(s.at, p.programs.open.all())
+	p.programs.complete(s.at, p.programs.open.from(0))
 	p.memory.tellEarlier(&node{})
 	p.attend(forever)
 	if p.units.ran == 0 {
-		for _, a := range slices.SortedFunc(maps.Values(p.memory.absent.byNode), absentee.compare) {
-			p.out.tell(a.told)
+		for _, node := range slices.Sorted(maps.Keys(p.out.absent)) {
+			p.out.tell(p.out.absent[node])
 		}
 	}
 }
@@ -45,7 +43,7 @@ func (r *reading) finish() {
 		})
 	}
 	r.hideRows()
-	p.out.tellNotes(p.shows.plan())
+	p.out.tellNotes(p.known.plan)
 	last := event.Event{Kind: event.KindEnd, Node: end, Nodes: r.nodes, Rank: r.reader.info.Rank}
 	if !last.Rank.OK {
 		last.Rank = r.rank

@@ -1,7 +1,6 @@
 package capture
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/cbl1/cbl1/device"
@@ -9,23 +8,16 @@ import (
 
 // speaks reports whether a database lists the buffers of an id that lived when operations ended.
 func (p *past) speaks(id device.ID) bool {
-	if !p.time.sliced {
-		return false
-	}
-	says, ok := p.spoken[id]
-	if !ok {
-		for listed := range p.census.devices {
-			says = says || p.members.share(listed, id)
-		}
-		p.spoken[id] = says
-	}
-	return says
+	return p.time.sliced && anySharing(p.members, p.census.devices, id)
 }
 
 // absences returns the ends of buffers that no node frees, and that the list at the end of an operation
 // lacks, by the counters of their allocations. Their lives end then.
 func (p *past) absences() map[uint64]uint64 {
-	ends, listed := map[uint64]uint64{}, p.census.byAddress()
+	ends, listed := map[uint64]uint64{}, map[uint64][]listedPlace{} // by address
+	for place := range p.census.places {
+		listed[place.address] = append(listed[place.address], place)
+	}
 	for address, lives := range p.lives {
 		for id, h := range lives.named {
 			if !p.speaks(id) {
@@ -56,27 +48,16 @@ func (p *past) listedAt(id device.ID, places []listedPlace) []uint64 {
 
 // absent returns when a life has ended by the first list without it, or forever.
 func (p *past) absent(l life, at []uint64) uint64 {
-	i, ok := slices.BinarySearchFunc(p.time.spans, l.from, func(s span, from uint64) int {
+	t := &p.time
+	own := t.before(l.from + 1)
+	next, _ := slices.BinarySearch(at, t.starts[own])
+	for i := own; i < len(t.starts) && l.to > t.ends[i]; i, next = i+1, next+1 {
 		switch {
-		case s.end < from:
-			return -1
-		case s.start > from:
-			return 1
-		}
-		return 0
-	})
-	if !ok {
-		return forever
-	}
-	own := i
-	next, _ := slices.BinarySearch(at, p.time.spans[i].start)
-	for ; i < len(p.time.spans) && l.to > p.time.spans[i].end; i, next = i+1, next+1 {
-		switch {
-		case next < len(at) && at[next] == p.time.spans[i].start:
+		case next < len(at) && at[next] == t.starts[i]:
 		case i == own:
-			return p.time.spans[i].end
+			return t.ends[i]
 		default:
-			return p.goneBy(p.time.spans[i].start)
+			return p.goneBy(t.starts[i])
 		}
 	}
 	return forever
@@ -97,12 +78,11 @@ func (p *past) goneBy(start uint64) uint64 {
 
 // since returns the first node at which a freed buffer lived. With lists of the buffers at the ends of
 // operations that is not before the slice of the free.
-func (p *past) since(f lostFree) uint64 {
+func (p *past) since(f *lostFree) uint64 {
 	if !p.speaks(f.named) {
 		return f.after
 	}
-	i, _ := slices.BinarySearchFunc(p.time.spans, f.at+1, func(s span, at uint64) int { return cmp.Compare(s.start, at) })
-	return max(f.after, p.time.spans[max(i-1, 0)].start)
+	return max(f.after, p.time.starts[p.time.before(f.at+1)])
 }
 
 // listings returns where the buffers of an id are listed, ascending: in a database when each
@@ -110,9 +90,6 @@ func (p *past) since(f lostFree) uint64 {
 func (p *past) listings(id device.ID) []uint64 {
 	if !p.time.sliced {
 		return p.census.operations(p.census.devices[id])
-	}
-	for _, s := range p.time.spans[len(p.time.starts):] {
-		p.time.starts = append(p.time.starts, s.start)
 	}
 	return p.time.starts
 }

@@ -3,65 +3,67 @@ package capture
 import (
 	"slices"
 
+	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 )
 
-// events are the queue between the third stage and the caller. The last stage yields the events of each
-// node, and counts odd and hidden facts until the end.
+// events are the last stage. It yields events, and counts odd and hidden facts until the end.
 type events struct {
-	pos event.Pos // of events that have none of their own
+	yield func(*event.Event, error) bool
+	pos   event.Pos   // of events that have none of their own
+	one   event.Event // that is yielded
+	err   error       // after it nothing is yielded: errStop, or why a program cannot be defined
 
-	out        [][]event.Event // not yet yielded; its memory is used again
 	notes      notes
 	hidden     notes
 	unlessPlan notes // hidden, unless the capture turns out to be a plan
-}
 
-// maxOut is how many events a block holds. One node seldom has more events, but the list of
-// an operation in a database may have 100,000: one slice that grows took 2.2 times their memory.
-const maxOut = 256
+	// Allocations of buffers in L1 from before the capture without a known place, by their nodes, and these nodes by the
+	// id that they name. Such an event waits until a program runs beside its buffer.
+	absent map[uint64]*event.Event
+	beside map[device.ID][]uint64
+}
 
 func newEvents() *events {
-	return &events{notes: notes{}, hidden: notes{}, unlessPlan: notes{}}
+	return &events{notes: notes{}, hidden: notes{}, unlessPlan: notes{}, absent: map[uint64]*event.Event{}, beside: map[device.ID][]uint64{}}
 }
 
-// tell queues a copy of an event.
+// tell yields a copy of an event.
 func (e *events) tell(one *event.Event) {
-	last := len(e.out) - 1
-	if last < 0 || len(e.out[last]) == maxOut {
-		e.out = append(e.out, nil)
-		last++
+	if e.err != nil {
+		return
 	}
-	e.out[last] = append(e.out[last], *one)
-	if one.Pos == (event.Pos{}) {
-		e.out[last][len(e.out[last])-1].Pos = e.pos
+	if e.one = *one; one.Pos == (event.Pos{}) {
+		e.one.Pos = e.pos
+	}
+	if !e.yield(&e.one, nil) {
+		e.err = errStop
 	}
 }
 
-// tellNotes queues the counts of the notes.
+// tellAbsent yields the allocations that wait for the first program of some units.
+func (e *events) tellAbsent(m *members, first []*unit) {
+	var nodes []uint64
+	for _, u := range first {
+		for id := range m.above(u.id) {
+			nodes = append(nodes, e.beside[id]...)
+			delete(e.beside, id)
+		}
+	}
+	slices.Sort(nodes)
+	for _, node := range nodes {
+		if one := e.absent[node]; one != nil {
+			e.tell(one)
+			delete(e.absent, node)
+		}
+	}
+}
+
+// tellNotes yields the counts of the notes.
 func (e *events) tellNotes(plan bool) {
 	if !plan {
 		e.hidden.addAll(e.unlessPlan)
 	}
-	for _, one := range slices.Concat(e.hidden.events(event.KindHidden, e.pos), e.notes.events(event.KindAnomaly, e.pos)) {
-		e.tell(one)
-	}
-}
-
-// flush yields the events. It returns errStop if the caller wants no more.
-func (e *events) flush(yield func(*event.Event, error) bool) error {
-	for n, block := range e.out {
-		for i := range block {
-			if !yield(&block[i], nil) {
-				return errStop
-			}
-		}
-		if n > 0 {
-			e.out[n] = nil
-		}
-	}
-	if len(e.out) > 0 {
-		e.out = [][]event.Event{e.out[0][:0]}
-	}
-	return nil
+	e.hidden.tell(event.KindHidden, e)
+	e.notes.tell(event.KindAnomaly, e)
 }

@@ -11,33 +11,31 @@ import (
 
 // TestTeller drives the last stage of a reading alone: events come out in the order in which they go in.
 func TestTeller(t *testing.T) {
-	one := newEvents()
-	for n := range uint64(3) {
-		one.tell(&event.Event{Kind: event.KindFree, Node: n})
-	}
-	require.Equal(t, []uint64{0, 1, 2}, flushed(t, one))
-	require.Empty(t, flushed(t, one), "comes out once")
-}
-
-func TestTellerBlocks(t *testing.T) {
-	one := newEvents()
+	one, got := newEvents(), []event.Event(nil)
 	one.pos = event.Pos{Node: 7, Line: 3}
-	var want []uint64
-	for n := range uint64(2*maxOut + 1) {
-		one.tell(&event.Event{Node: n})
-		want = append(want, n)
+	one.yield = func(e *event.Event, _ error) bool {
+		got = append(got, *e)
+		return len(got) < 3
 	}
-	require.Equal(t, event.Pos{Node: 7, Line: 3}, one.out[2][0].Pos, "an event without a place has that of the reading")
-	require.Equal(t, want, flushed(t, one))
-	require.Len(t, one.out, 1, "one block is used again")
-	one.tell(&event.Event{})
-	require.ErrorIs(t, one.flush(func(*event.Event, error) bool { return false }), errStop)
+	for n := range uint64(5) {
+		one.tell(&event.Event{Kind: event.KindFree, Node: n, Pos: event.Pos{Node: int64(n)}})
+	}
+	require.Equal(t, []event.Event{
+		{Kind: event.KindFree, Pos: one.pos},
+		{Kind: event.KindFree, Node: 1, Pos: event.Pos{Node: 1}},
+		{Kind: event.KindFree, Node: 2, Pos: event.Pos{Node: 2}},
+	}, got, "an event without a place has that of the reading, and the caller wants three")
+	require.ErrorIs(t, one.err, errStop)
 }
 
 // TestTellerNotes counts facts that are hidden only in a run. Hidden facts come before anomalies.
 func TestTellerNotes(t *testing.T) {
 	for _, plan := range []bool{false, true} {
-		one := newEvents()
+		one, codes := newEvents(), []string(nil)
+		one.yield = func(e *event.Event, _ error) bool {
+			codes = append(codes, e.Code)
+			return true
+		}
 		one.notes.add(noteAborted, 1, "f")
 		one.unlessPlan.add(hiddenNotShown, 2, "g")
 		one.tellNotes(plan)
@@ -45,38 +43,24 @@ func TestTellerNotes(t *testing.T) {
 		if plan {
 			want = want[1:]
 		}
-		var codes []string
-		require.NoError(t, one.flush(func(e *event.Event, _ error) bool {
-			codes = append(codes, e.Code)
-			return true
-		}))
 		require.Equal(t, want, codes)
 	}
 }
 
-func flushed(t *testing.T, one *events) (nodes []uint64) {
-	t.Helper()
-	require.NoError(t, one.flush(func(e *event.Event, _ error) bool {
-		nodes = append(nodes, e.Node)
-		return true
-	}))
-	return nodes
-}
-
-// TestHeraldsAlone drives the heralds without the other parts: what frees announce, and what they end.
-func TestHeraldsAlone(t *testing.T) {
+// TestAnnouncementsAlone drives units without the other parts: what frees announce on them.
+func TestAnnouncementsAlone(t *testing.T) {
 	known := newMembers()
 	known.join(8, 0)
 	u := newUnits(known)
 	for _, id := range []device.ID{0, 1, 8} {
 		u.add(&unit{id: id})
 	}
-	h, chip, other := newHeralds(u), u.byID[0], u.byID[1]
-	h.announce(8, 4)
-	h.again(8)
-	require.Equal(t, workload{at: 4, by: 8, most: 2, found: 1}, h.wake(chip).workload, "two programs of its mesh")
-	require.Equal(t, workload{}, h.wake(other).workload, "no chip of the mesh")
-	h.announce(8, 9)
-	require.False(t, h.awake.has(chip))
-	require.True(t, h.awake.has(other))
+	of, chip, other := u.announcement(8), u.byID[0], u.byID[1]
+	of.at, of.programs = 4, 2
+	chip.now().begin(firstRun{7, 5}, false)
+	require.Equal(t, announced{programs: []firstRun{{7, 5}}, workload: workload{of: of, at: 4, found: 1}}, *chip.now(), "two programs of its mesh")
+	require.Equal(t, 2, chip.now().most())
+	require.Equal(t, announced{}, *other.now(), "no chip of the mesh")
+	of.at, of.programs = 9, 1
+	require.Equal(t, announced{programs: []firstRun{}, workload: workload{of: of, at: 9, found: 1}}, *chip.now(), "nothing began since")
 }

@@ -46,9 +46,6 @@ func (g *groups) place(on []device.ID, at uint64) {
 	}
 }
 
-// execute records an execution on a chip.
-func (g *groups) execute(chip device.ID, at uint64) { g.ran[chip] = at + 1 }
-
 // free records a free in a function, nil if none runs. It reports whether it is not the first of its group.
 func (g *groups) free(id device.ID, at uint64, in *frame) (again bool) {
 	again = g.last == (freeNode{id, at}) && at > 0

@@ -56,8 +56,8 @@ func (h *hits) remember(r *run, what remembered) {
 		*h = newHits()
 	}
 	h.last[key.operation] = key.runs
-	l := &r.on.since.workload
-	anew := workloadRan{l.at, l.most, []remembered{what}}
+	l := r.on.now()
+	anew := workloadRan{l.at, l.most(), []remembered{what}}
 	if h.ran[key] == nil {
 		h.ran[key] = map[device.ID]*unitWorkloads{}
 	}
@@ -101,7 +101,7 @@ func (o *unitWorkloads) ended(on *unit) []workloadRan {
 		return nil
 	}
 	n := len(o.workloads) - 1
-	if last := o.workloads[n]; last.frees > 0 && last.behind == on.since.at && on.run != nil && on.run.open() && last.has(on.run) {
+	if last := o.workloads[n]; last.frees > 0 && last.behind == on.now().at && on.run != nil && on.run.open() && last.has(on.run) {
 		return o.workloads[:n]
 	}
 	return o.workloads

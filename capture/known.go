@@ -21,11 +21,12 @@ type knowledge struct {
 	badRows unreadRows         // rows of lists of buffers that cannot be read
 	sizes   knownSizes         // of L1_SMALL
 	banks   saidBanks          // sizes of banks by messages of the allocator
-	shards  knownShards        // of sharded buffers
+	shards  map[uint64]*shards // of sharded buffers, by the counters of their allocations
 	blind   blindTensors       // with no buffer of the capture that is known to be theirs
 	// recorded begins where the lowest local circular buffer with an address starts, and ends at the highest end of any
 	// recorded range in L1.
 	recorded l1.Range
+	plan     bool            // everything that would run is shown: it was recorded instead of dispatched
 	seen     l1.Core         // largest coordinates of any core
 	aborted  map[uint64]bool // starts of functions that an exception ended
 	before   knownBefore     // of buffers that no node allocates or frees
@@ -65,9 +66,9 @@ type knownBefore struct {
 
 func newKnowledge(m *members) *knowledge {
 	return &knowledge{
-		members: m, ids: map[device.ID]bool{}, placed: map[device.ID]bool{}, aborted: map[uint64]bool{},
+		members: m, ids: map[device.ID]bool{}, placed: map[device.ID]bool{}, shards: map[uint64]*shards{}, aborted: map[uint64]bool{},
 		sizes: knownSizes{contradicted: map[uint64]bool{}}, blind: blindTensors{},
-		behind: counters{}, unshown: counters{}, partly: map[uint64][]device.ID{}, settled: map[uint64]bool{}, bottom: newBottom(),
+		behind: counters{}, unshown: counters{}, partly: map[uint64][]device.ID{}, settled: map[uint64]bool{}, bottom: bottom{map[owner]uint64{}, map[device.ID]uint64{}, map[owner]bool{}},
 	}
 }
 
@@ -85,49 +86,6 @@ func (k *knowledge) ofOneMesh() bool {
 		}
 	}
 	return len(devices)+len(k.members.chips) <= 1
-}
-
-// settles records that each of some runs is one program. Their events said that it may be several.
-func (k *knowledge) settles(firsts []uint64) {
-	for _, first := range firsts {
-		if len(k.settled) < maxTensors {
-			k.settled[first] = true
-		}
-	}
-}
-
-// knownShards say how each sharded buffer lies, by its ordinal among the sharded allocations of the capture.
-type knownShards struct {
-	kinds []shards
-	of    []uint32 // by ordinal: one more than the index in kinds; 0 = nothing says it
-}
-
-// recent is how many kinds of shards are compared with a new one. A capture has few.
-const recent = 16
-
-// add records the next sharded buffer.
-func (k *knownShards) add(s shards) {
-	k.of = append(k.of, 0)
-	if s.described() {
-		k.set(uint64(len(k.of)-1), s)
-	}
-}
-
-func (k *knownShards) set(ordinal uint64, s shards) {
-	from := max(0, len(k.kinds)-recent)
-	i := slices.IndexFunc(k.kinds[from:], s.equal)
-	if i < 0 {
-		i = len(k.kinds) - from
-		k.kinds = append(k.kinds, s)
-	}
-	k.of[ordinal] = uint32(from + i + 1)
-}
-
-func (k *knownShards) get(ordinal uint64) (s shards) {
-	if ordinal < uint64(len(k.of)) && k.of[ordinal] > 0 { // there are more in a file that changes between its readings
-		s = k.kinds[k.of[ordinal]-1]
-	}
-	return s
 }
 
 // blindTensors are tensors whose memory_config cannot be read: by address, 0 if that cannot be read either,
@@ -152,12 +110,8 @@ func (t blindTensors) add(n *node) {
 
 // mayDescribe reports whether a buffer, which no other tensor describes, may belong to a blind tensor.
 func (k *knowledge) mayDescribe(named device.ID, address uint64) bool {
-	for _, at := range []uint64{0, address} {
-		for range sharing(k.members, k.blind[at], named) {
-			return true
-		}
-	}
-	return false
+	blind := func(at uint64) bool { return anySharing(k.members, k.blind[at], named) }
+	return slices.ContainsFunc([]uint64{0, address}, blind)
 }
 
 // lifts reports whether persistent pages are known to lie on a unit.

@@ -172,6 +172,12 @@ func (l *laws) placed(e *event.Event) {
 		require.NoError(l.t, err)
 		other, err := again.Build(spec)
 		require.NoError(l.t, err)
+		addresses := func(p *program.Program) (all []uint64) {
+			for _, cb := range p.CBs() {
+				all = append(all, cb.Address)
+			}
+			return all
+		}
 		require.Equal(l.t, addresses(other), addresses(one))
 		for kind := program.CircularBuffer; kind <= program.Scratchpad; kind++ {
 			require.Equal(l.t, other.Occupied(kind).Bytes(), one.Occupied(kind).Bytes())

@@ -2,7 +2,6 @@ package capture
 
 import (
 	"encoding/binary"
-	"hash/maphash"
 	"slices"
 
 	"github.com/cbl1/cbl1/event"
@@ -15,17 +14,9 @@ import (
 type layouts struct {
 	byContent map[string]program.ID
 	content   []byte
-	far       []l1.Core   // by program: the largest coordinates that it names
-	locals    [][2]uint64 // by program: a hash of its local buffers; empty unless some program is shown on a part of its mesh
-	seeds     [2]maphash.Seed
-}
-
-func newLayouts(partly bool) *layouts {
-	l := &layouts{byContent: map[string]program.ID{}}
-	if partly {
-		l.seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
-	}
-	return l
+	far       []l1.Core // by program: the largest coordinates that it names
+	partly    bool      // some program is shown on a part of its mesh
+	locals    []string  // by program: the content of its local buffers, if partly
 }
 
 // inside reports whether all cores that a program names are on a grid that the file says.
@@ -56,9 +47,9 @@ func (l *layouts) of(run []program.CB, spec l1.Spec, base uint64) (id program.ID
 		}
 	}
 	l.far = append(l.far, far)
-	if l.seeds != [2]maphash.Seed{} {
+	if l.partly {
 		l.read(slices.DeleteFunc(slices.Clone(run), func(cb program.CB) bool { return cb.Global }))
-		l.locals = append(l.locals, [2]uint64{maphash.Bytes(l.seeds[0], l.content), maphash.Bytes(l.seeds[1], l.content)})
+		l.locals = append(l.locals, string(l.content))
 	}
 	return id, cbs, nil
 }
@@ -94,7 +85,6 @@ func placed(id program.ID, run []program.CB, spec l1.Spec) ([]event.CB, error) {
 		}
 		return out, nil
 	}
-	circular, others := program.NewBuilder(id).AsWritten(), program.NewBuilder(id).AsWritten()
 	var ordered []program.CB
 	for _, fixed := range []bool{true, false} {
 		for _, cb := range run {
@@ -103,33 +93,26 @@ func placed(id program.ID, run []program.CB, spec l1.Spec) ([]event.CB, error) {
 			}
 		}
 	}
-	for _, cb := range ordered {
-		if cb.Kind == program.CircularBuffer {
-			circular.CB(cb)
-		} else {
-			others.CB(cb)
-		}
-	}
-	one, err := circular.Build(spec)
-	if err != nil {
-		return nil, err
-	}
-	rest, err := others.Build(spec)
-	if err != nil {
-		return nil, err
-	}
-	ofCircular, ofOthers := addresses(one), addresses(rest)
 	out := make([]event.CB, len(ordered))
-	for i, cb := range ordered {
-		from := &ofOthers
-		if cb.Kind == program.CircularBuffer {
-			from = &ofCircular
+	for _, circular := range []bool{true, false} {
+		b, of := program.NewBuilder(id).AsWritten(), []int(nil)
+		for i, cb := range ordered {
+			if (cb.Kind == program.CircularBuffer) == circular {
+				b.CB(cb)
+				of = append(of, i)
+			}
 		}
-		out[i] = event.CB{CB: cb, Synthesised: !cb.Global && !cb.Fixed}
-		if out[i].Synthesised {
-			out[i].Address, out[i].Fixed = (*from)[0], true
+		p, err := b.Build(spec)
+		if err != nil {
+			return nil, err
 		}
-		*from = (*from)[1:]
+		for k, cb := range p.CBs() {
+			to := &out[of[k]]
+			to.CB = ordered[of[k]]
+			if to.Synthesised = !to.Global && !to.Fixed; to.Synthesised {
+				to.Address, to.Fixed = cb.Address, true
+			}
+		}
 	}
 	return out, nil
 }
@@ -145,13 +128,4 @@ func lies(run []program.CB) bool {
 		}
 	}
 	return true
-}
-
-// addresses returns the addresses of a program's buffers in creation order.
-func addresses(p *program.Program) []uint64 {
-	out := make([]uint64, 0, p.Len())
-	for _, cb := range p.CBs() {
-		out = append(out, cb.Address)
-	}
-	return out
 }

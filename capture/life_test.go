@@ -26,7 +26,7 @@ func TestLivesAgreeWithList(t *testing.T) {
 		var alive []*buffer
 		var lives []*life
 		named := map[*life]device.ID{}
-		var lost []lostFree
+		var lost frees
 		shared := func(named, id device.ID) bool { return members.share(named, id) }
 		for at := range rapid.Uint64Range(1, 40).Draw(t, "nodes") {
 			switch n := rapid.IntRange(0, 9).Draw(t, "what"); {
@@ -62,7 +62,7 @@ func TestLivesAgreeWithList(t *testing.T) {
 					n.DeviceID = event.Some(uint64(by))
 				}
 				p.lost(&n)
-				lost = p.frees[address].sorted()
+				lost = p.frees[address].all
 				require.Equal(t, after, lost[len(lost)-1].after)
 				require.Equal(t, by, lost[len(lost)-1].named)
 			}

@@ -3,6 +3,8 @@ package capture
 import (
 	"slices"
 
+	"github.com/google/btree"
+
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
@@ -13,60 +15,56 @@ import (
 // memory knows which buffers live, and where.
 type memory struct {
 	*ground
-	live      *buffers
-	heights   heights
-	attending guests // residents that are there now, by their end
-	attended  int    // of the residents that are known
-	absent    *absentees
-	unread    bool // an allocation cannot be read
-	borders   borders
-	own       map[device.ID]bool // ids under which L1 buffers lie
-	path      string             // functions that run at the node at hand
+	live     *buffers
+	heights  heights
+	attended int  // of the residents that are known
+	unread   bool // an allocation cannot be read
+	borders  borders
+	leaving  *btree.BTreeG[guest] // buffers that go where no node frees them: residents, and those of a database, by their end
+	own      map[device.ID]bool   // ids under which L1 buffers lie
+	path     string               // functions that run at the node at hand
 }
 
-func newMemory(g *ground, a *absentees) *memory {
+func newMemory(g *ground) *memory {
 	return &memory{
-		ground: g, live: newBuffers(g.known), heights: newHeights(g.known), absent: a, own: map[device.ID]bool{},
-		attending: newGuests(), borders: borders{leaving: newGuests()},
+		ground: g, live: newBuffers(g.known), heights: newHeights(g.known), own: map[device.ID]bool{},
+		leaving: newGuests(),
 	}
 }
 
-// allocate records an allocation. It returns nil if the type of the buffer is not known.
-func (m *memory) allocate(n *node, id device.ID) *buffer {
+// allocate records an allocation.
+func (m *memory) allocate(n *node, id device.ID) {
 	b := m.live.allocation(n)
 	if b == nil {
 		m.out.notes.add(noteBufferUnplaced, int64(n.Counter), "unknown type "+n.Buffer.TypeName)
 		m.hideAllocation(n, id)
-		return nil
+		return
 	}
 	b.op = m.path
-	return b
+	if of := m.live.backed(b); of != nil {
+		m.back(of, b)
+		return
+	}
+	m.add(b)
 }
 
 // add adds a new buffer and writes its event.
 func (m *memory) add(b *buffer) {
 	m.live.add(b)
 	if until, ok := m.known.before.ends[b.said.at]; ok { // it is gone when an operation ends
-		m.borders.leaving.ReplaceOrInsert(guest{b, until})
+		m.leaving.ReplaceOrInsert(guest{b, until})
 	}
-	if b.said.kind.InL1() {
-		m.measure(b)
+	if b.said.kind.InL1() { // how much of a core it takes, and where, as far as the capture says so
+		if b.said.perCore = m.perCore(b); !b.said.perCore.OK {
+			least, ok := m.known.before.least[b.said.at]
+			b.said.perCore = event.Opt[uint64]{V: least, OK: ok}
+		}
+		b.place.address = event.Opt[uint64]{V: b.said.recorded, OK: b.said.recorded > 0}
 	}
-	if b.sharded {
-		b.shards = m.known.shards.get(b.ordinal)
+	if s := m.known.shards[b.said.at]; s != nil && b.sharded {
+		b.shards = *s
 	}
 	m.lay(b)
-}
-
-// measure finds how much of a core a buffer in L1 takes, and where, as far as the capture says so.
-func (m *memory) measure(b *buffer) {
-	if b.said.perCore = m.perCore(b); !b.said.perCore.OK {
-		least, ok := m.known.before.least[b.said.at]
-		b.said.perCore = event.Opt[uint64]{V: least, OK: ok}
-	}
-	if b.said.recorded > 0 {
-		b.place.address = event.Some(b.said.recorded)
-	}
 }
 
 // perCore returns how many bytes of a core the allocation of a buffer in L1 takes, as far as it says so.
@@ -143,7 +141,7 @@ func (m *memory) lost(n *node, id device.ID) bool {
 		m.out.notes.add(noteBufferUnplaced, int64(n.Counter), "unknown type "+n.Buffer.TypeName)
 	}
 	for _, c := range n.Connections {
-		m.absent.drop(c)
+		delete(m.out.absent, c)
 	}
 	told := n.Address.V != 0                            // a reading knows all residents, or another one will
 	named := n.Address.V == 0 && len(n.Connections) > 0 // what stands for it has a node of its own
@@ -229,13 +227,8 @@ func (m *memory) likeFirst(all []*unit) (like, rest []*unit) {
 	if !slices.ContainsFunc(all, differs) {
 		return all, nil
 	}
-	for _, u := range all {
-		if differs(u) {
-			rest = append(rest, u)
-		} else {
-			like = append(like, u)
-		}
-	}
+	like = slices.DeleteFunc(slices.Clone(all), differs)
+	rest = slices.DeleteFunc(slices.Clone(all), func(u *unit) bool { return !differs(u) })
 	return like, rest
 }
 
@@ -255,23 +248,18 @@ func (m *memory) allocation(b *buffer) event.Event {
 
 // departing returns a buffer that ends before the node next, where no node frees it. ok is false if there is none.
 func (m *memory) departing(next uint64) (b guest, ok bool) {
-	for b, ok = m.borders.leaving.Min(); ok && b.until < next; b, ok = m.borders.leaving.Min() {
-		if m.live.live[b.said.named][b.id] != nil {
+	for b, ok = m.leaving.Min(); ok && b.until < next; b, ok = m.leaving.Min() {
+		if b.earlier || m.live.live[b.said.named][b.id] != nil {
 			return b, true
 		}
-		m.borders.leaving.DeleteMin()
+		m.leaving.DeleteMin()
 	}
-	b, ok = m.attending.Min()
-	return b, ok && b.until < next
+	return b, false
 }
 
 // depart removes a buffer that departing has returned, and writes its free.
 func (m *memory) depart(b guest) {
-	if b.earlier {
-		m.attending.DeleteMin()
-	} else {
-		m.borders.leaving.DeleteMin()
-		m.borders.cross(b.buffer, m.borders.next)
+	if m.leaving.DeleteMin(); !b.earlier {
 		m.live.remove(b.buffer)
 	}
 	m.gone(b.buffer, b.until)
@@ -316,7 +304,7 @@ func (m *memory) unitsOf(r resident) []*unit {
 func (m *memory) arrive(b guest) {
 	b.place.address = event.Some(b.said.recorded)
 	m.heights.locate(b.buffer, m.specs.spec())
-	m.attending.ReplaceOrInsert(b)
+	m.leaving.ReplaceOrInsert(b)
 	e := m.allocation(b.buffer)
 	m.tellBuffer(&e, b.buffer, b.place.on)
 }
@@ -360,13 +348,13 @@ func (m *memory) earlier(n *node, kind fit.Kind) event.Event {
 // runs beside it.
 func (m *memory) unplace(n *node, kind fit.Kind) {
 	e := m.earlier(n, kind)
-	a := absentee{&e, idOf(n.DeviceID)}
-	m.owns(a.named, kind)
-	if m.units.ranOn(a.named) {
-		m.out.tell(a.told)
+	id := idOf(n.DeviceID)
+	m.owns(id, kind)
+	if m.units.ranOn(id) {
+		m.out.tell(&e)
 		return
 	}
-	m.absent.add(a)
+	m.out.absent[n.Counter], m.out.beside[id] = &e, append(m.out.beside[id], n.Counter)
 }
 
 // hideAllocation keeps a buffer of an unreadable allocation out of L1. Its frees are recognised by the
@@ -378,15 +366,19 @@ func (m *memory) hideAllocation(n *node, id device.ID) {
 
 // hideBuffers takes all buffers out of the devices that a hidden free may have reached.
 func (m *memory) hideBuffers(at uint64, id device.ID) {
-	ids := slices.DeleteFunc(m.live.ids(), func(named device.ID) bool { return !m.known.members.share(named, id) })
-	for _, b := range m.live.reaching(slices.Values(ids)) {
+	for _, b := range m.live.sharing(id) {
 		m.hideBuffer(b, at)
 	}
-	for _, b := range m.attending.all() {
-		if m.known.members.share(b.said.named, id) {
-			m.attending.Delete(b)
-			m.hideBuffer(b.buffer, at)
+	var residents []guest
+	m.leaving.Ascend(func(b guest) bool {
+		if b.earlier && m.known.members.share(b.said.named, id) {
+			residents = append(residents, b)
 		}
+		return true
+	})
+	for _, b := range residents {
+		m.leaving.Delete(b)
+		m.hideBuffer(b.buffer, at)
 	}
 }
 

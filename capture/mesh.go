@@ -169,6 +169,14 @@ func (m *members) resolve(n *node) {
 	n.DeviceID = event.Some(uint64(m.only.V))
 }
 
+// anySharing reports whether a key of a map may mean one device with an id.
+func anySharing[V any](members *members, of map[device.ID]V, id device.ID) bool {
+	for range sharing(members, of, id) {
+		return true
+	}
+	return false
+}
+
 // sharing yields the values of a map whose keys may mean one device with an id. It visits the
 // keys, or the ids that may share a device with the id, whichever are fewer.
 func sharing[V any](members *members, of map[device.ID]V, id device.ID) iter.Seq[V] {
@@ -181,23 +189,16 @@ func sharing[V any](members *members, of map[device.ID]V, id device.ID) iter.Seq
 			}
 			return
 		}
-		seen := map[device.ID]bool{}
-		visit := func(one device.ID) bool {
+		on, seen := slices.Clip(members.chips[id]), map[device.ID]bool{}
+		if !members.isBoth(id) {
+			on = append(on, id)
+		}
+		for _, one := range on {
 			for other := range members.above(one) {
-				v, ok := of[other]
-				if ok && !seen[other] && !yield(v) {
-					return false
+				if v, ok := of[other]; ok && !seen[other] && !yield(v) {
+					return
 				}
 				seen[other] = true
-			}
-			return true
-		}
-		if !members.isBoth(id) && !visit(id) {
-			return
-		}
-		for _, one := range members.chips[id] {
-			if !visit(one) {
-				return
 			}
 		}
 	}

@@ -81,17 +81,15 @@ func (n notes) addAll(more notes) {
 	}
 }
 
-// events returns an event of the given kind for each code, by code.
-func (n notes) events(kind event.Kind, pos event.Pos) []*event.Event {
-	var out []*event.Event
+// tell yields an event of the given kind for each code, by code.
+func (n notes) tell(kind event.Kind, out *events) {
 	for _, code := range slices.Sorted(maps.Keys(n)) {
-		e := &event.Event{Kind: kind, Pos: pos, Code: code, Count: n[code].count, Detail: n[code].detail}
+		e := event.Event{Kind: kind, Pos: out.pos, Code: code, Count: n[code].count, Detail: n[code].detail}
 		if first := n[code].first; first == wholeFile {
 			e.Pos.Node = wholeFile
 		} else {
 			e.Node = uint64(first)
 		}
-		out = append(out, e)
+		out.tell(&e)
 	}
-	return out
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/google/btree"
+
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 )
@@ -12,50 +14,36 @@ import (
 // of them is O(k log k), however many are open.
 type openRuns struct {
 	units   *units
-	byDepth []*run // of functions, then in the order in which they were opened
-	opened  uint64 // so far
+	byDepth *btree.BTreeG[*run] // of functions, then in the order in which they were opened
+	opened  uint64              // so far
+	least   run                 // where from begins
 }
 
-func byDepth(a, b *run) int {
-	return cmp.Or(cmp.Compare(a.call.depth, b.call.depth), cmp.Compare(a.opened, b.opened))
+func newOpenRuns(u *units) openRuns {
+	return openRuns{units: u, byDepth: btree.NewG(16, func(a, b *run) bool {
+		return cmp.Or(cmp.Compare(a.call.depth, b.call.depth), cmp.Compare(a.opened, b.opened)) < 0
+	})}
 }
 
 func (o *openRuns) add(r *run) {
 	o.opened++
 	r.opened = o.opened
-	at, _ := slices.BinarySearchFunc(o.byDepth, r, byDepth)
-	o.byDepth = slices.Insert(o.byDepth, at, r)
+	o.byDepth.ReplaceOrInsert(r)
 }
 
 func (o *openRuns) remove(r *run) {
-	if at, ok := slices.BinarySearchFunc(o.byDepth, r, byDepth); ok {
-		o.byDepth = slices.Delete(o.byDepth, at, at+1)
-	}
+	o.byDepth.Delete(r)
 	r.opened = 0
 }
 
-// removeAll removes some.
-func (o *openRuns) removeAll(some []*run) {
-	if len(some) < len(o.byDepth) {
-		for _, r := range some {
-			o.remove(r)
-		}
-		return
-	}
-	for _, r := range some {
-		r.opened = 0
-	}
-	clear(o.byDepth)
-	o.byDepth = o.byDepth[:0]
-}
-
-// all returns the runs in the order in which they were opened.
-func (o *openRuns) all() []*run { return o.from(0) }
-
-// from returns the runs that began in so many functions or more.
-func (o *openRuns) from(depth int) []*run {
-	at, _ := slices.BinarySearchFunc(o.byDepth, depth, func(r *run, depth int) int { return cmp.Compare(r.call.depth, depth) })
-	return inOrder(slices.Clone(o.byDepth[at:]))
+// from returns the runs that began in so many functions or more, in the order in which they were opened.
+func (o *openRuns) from(depth int) (runs []*run) {
+	o.least.call.depth = depth
+	o.byDepth.AscendGreaterOrEqual(&o.least, func(r *run) bool {
+		runs = append(runs, r)
+		return true
+	})
+	return inOrder(runs)
 }
 
 // of returns the open runs of some units.
@@ -77,13 +65,8 @@ func isOpen(u *unit) bool { return u != nil && u.run != nil && u.run.opened > 0 
 
 // on returns the open runs of the units that an id reaches.
 func (o *openRuns) on(id device.ID) (runs []*run) {
-	if reach := 1 + len(o.units.members.chips[id]); reach < len(o.byDepth) && id != event.NoDevice {
+	if reach := 1 + len(o.units.members.chips[id]); reach < o.byDepth.Len() && id != event.NoDevice {
 		return o.of(o.units.reached(id)...)
 	}
-	for _, r := range o.byDepth {
-		if o.units.members.reaches(id, r.on.id) {
-			runs = append(runs, r)
-		}
-	}
-	return inOrder(runs)
+	return slices.DeleteFunc(o.from(0), func(r *run) bool { return !o.units.members.reaches(id, r.on.id) })
 }

@@ -2,6 +2,7 @@ package capture
 
 import (
 	"hash/maphash"
+	"math"
 	"strings"
 
 	"github.com/cbl1/cbl1/device"
@@ -108,13 +109,6 @@ func (o *operations) next(n *node, lost bool) *step {
 	return s
 }
 
-// unfinished returns the step in which the innermost function ends without a node.
-func (o *operations) unfinished(at uint64, lost bool) *step {
-	s := o.now(at)
-	o.end(s, lost)
-	return s
-}
-
 // finish returns the step of the end of the capture.
 func (o *operations) finish(at uint64, lost bool) *step {
 	s := o.now(at)
@@ -167,7 +161,7 @@ func (o *operations) free(s *step, lost bool) {
 	if inner := o.inner(); inner != nil {
 		o.freeing.name, o.freeing.start = inner.name, inner.start
 		o.freeing.inOp, o.freeing.settled = true, inner.unread || lost
-		o.freeing.runs = inner.runs() + 1
+		o.freeing.runs = o.call().runs + 1
 		inner.group = o.freeing
 	}
 }
@@ -179,7 +173,7 @@ func (o *operations) dies(id device.ID, at uint64) bool {
 	case o.dead == (freeNode{id, at}) && at > 0:
 		return true
 	case kind == freeAsks:
-		return inner == nil || !o.ranMore(o.call().key, inner.runs()+1, id)
+		return inner == nil || !o.ranMore(inner.key, o.call().runs+1, id)
 	default:
 		return kind == freeEnds
 	}
@@ -265,19 +259,14 @@ func (o *operations) hits() (out []function) {
 
 // A function is a call that has not ended.
 type function struct {
-	name      string // to shown.MaxName bytes
-	names     chain  // of the functions that run, this one included
-	cut       bool   // a path has not all of them
-	call      call   // inside it; its path is made on demand
-	start     uint64 // counter
-	arguments uint64
-	cacheHit  event.Opt[bool]
-	placed    bool      // something was placed in it, or inferred
-	aborted   bool      // an exception ended a function in it
-	unread    bool      // its start cannot be read
-	key       operation // of a device operation with arguments
-	group     *freeing  // its last group of frees
-	hidden    uint64    // 1 more than the start of the outermost function around it that cannot be read, or 0
+	call           // inside it
+	names    chain // of the functions that run, this one included
+	cacheHit event.Opt[bool]
+	placed   bool     // something was placed in it, or inferred
+	aborted  bool     // an exception ended a function in it
+	unread   bool     // its start cannot be read
+	group    *freeing // its last group of frees
+	hidden   uint64   // 1 more than the start of the outermost function around it that cannot be read, or 0
 }
 
 // A chain is the names of functions that run inside each other, joined. Of long ones it has
@@ -287,14 +276,6 @@ type chain struct {
 	start  string // the first shown.MaxOutput bytes
 	length int    // of all
 	hash   uint64 // of all names, whole
-}
-
-// runs returns how many groups of frees the function had.
-func (f *function) runs() int {
-	if f.group == nil {
-		return 0
-	}
-	return f.group.runs
 }
 
 // An operation is the key of programs in the program cache, as far as a capture has it. Of a device operation with
@@ -325,40 +306,35 @@ func (o *operations) inner() *function {
 }
 
 func (o *operations) enter(n *node) {
-	o.text = append(o.text[:0], shown.Clip(n.Function.Name, shown.MaxName)...)
-	in := function{name: o.intern(), start: n.Counter, arguments: n.Function.Arguments, cacheHit: n.Function.CacheHit}
+	whole, arguments := n.Function.Name, n.Function.Arguments
+	name := o.intern(shown.MaxName, shown.Clip(whole, shown.MaxName))
+	in := function{call: call{path: name, name: name, start: n.Counter, depth: len(o.stack) + 1}, cacheHit: n.Function.CacheHit}
 	var around chain
+	sep := ""
 	if outer := o.inner(); outer != nil {
-		in.hidden, around = outer.hidden, outer.names
+		in.hidden, around, sep = outer.hidden, outer.names, between
+		in.path = o.intern(math.MaxInt, shown.ClipStart(around.start, around.length, shown.MaxOutput), sep, name)
 	}
 	if in.unread = n.Unreadable != nil; in.unread && in.hidden == 0 {
 		in.hidden = n.Counter + 1
 	}
-	in.cut = len(n.Function.Name) > shown.MaxName || around.length > shown.MaxOutput
-	in.names = o.join(around, n.Function.Name, in.name)
-	if in.arguments != 0 && !in.unread && strings.HasSuffix(n.Function.Name, deviceOperation) {
-		in.key = operation{name: in.name, arguments: in.arguments}
-		if len(n.Function.Name) > shown.MaxName {
-			in.key.cut = o.hash(0, n.Function.Name)
+	in.names = chain{around.start, around.length + len(sep) + len(name), o.hash(around.hash, whole)}
+	if len(around.start) < shown.MaxOutput {
+		in.names.start = o.intern(shown.MaxOutput, around.start, sep, name)
+	}
+	switch {
+	case arguments == 0 || in.unread || !strings.HasSuffix(whole, deviceOperation):
+		in.key = operation{name: in.path, arguments: arguments, hidden: in.hidden}
+		if len(whole) > shown.MaxName || around.length > shown.MaxOutput {
+			in.key.cut = in.names.hash
+		}
+	default:
+		in.key = operation{name: name, arguments: arguments}
+		if len(whole) > shown.MaxName {
+			in.key.cut = o.hash(0, whole)
 		}
 	}
 	o.stack = append(o.stack, in)
-}
-
-// join adds a name, whole and as it is shown, to the names of the functions that run.
-func (o *operations) join(all chain, whole, name string) chain {
-	sep := between
-	if len(o.stack) == 0 {
-		sep = ""
-	}
-	if len(all.start) < shown.MaxOutput {
-		o.text = append(append(append(o.text[:0], all.start...), sep...), name...)
-		o.text = o.text[:min(len(o.text), shown.MaxOutput)]
-		all.start = o.intern()
-	}
-	all.length += len(sep) + len(name)
-	all.hash = o.hash(all.hash, whole)
-	return all
 }
 
 // leave ends the innermost function. Placing in it counts for the function around it too.
@@ -373,8 +349,8 @@ func (o *operations) leave() {
 // A call is where a node stands among the functions that run. The zero call is outside of all.
 type call struct {
 	key   operation
-	path  string // functions that run
-	name  string // of the innermost one
+	path  string // functions that run, outermost first; those around the innermost one take shown.MaxOutput bytes at most
+	name  string // of the innermost one, to shown.MaxName bytes
 	start uint64 // its counter
 	runs  int    // its groups of frees so far
 	depth int    // how many functions run
@@ -386,32 +362,11 @@ func (o *operations) call() call {
 	if inner == nil {
 		return call{}
 	}
-	if inner.call.path == "" {
-		c := call{key: inner.key, path: o.path(), name: inner.name, start: inner.start, depth: len(o.stack)}
-		if c.key.name == "" {
-			c.key = operation{name: c.path, arguments: inner.arguments, hidden: inner.hidden}
-			if inner.cut {
-				c.key.cut = inner.names.hash
-			}
-		}
-		inner.call = c
-	}
 	c := inner.call
-	c.runs = inner.runs()
-	return c
-}
-
-// path returns the names of the functions that run, outermost first. Those around the
-// innermost one take shown.MaxOutput bytes at most.
-func (o *operations) path() string {
-	o.text = o.text[:0]
-	if n := len(o.stack); n > 1 {
-		out := o.stack[n-2].names
-		o.text = append(o.text, shown.ClipStart(out.start, out.length, shown.MaxOutput)...)
-		o.text = append(o.text, between...)
+	if inner.group != nil {
+		c.runs = inner.group.runs
 	}
-	o.text = append(o.text, o.inner().name...)
-	return o.intern()
+	return c
 }
 
 // hash goes on with a hash.
@@ -423,8 +378,13 @@ func (o *operations) hash(before uint64, name string) uint64 {
 	return max(h.Sum64(), 1)
 }
 
-// intern returns the text at hand, the same memory for equal texts.
-func (o *operations) intern() string {
+// intern returns joined texts up to some bytes, the same memory for equal ones.
+func (o *operations) intern(most int, texts ...string) string {
+	o.text = o.text[:0]
+	for _, text := range texts {
+		o.text = append(o.text, text...)
+	}
+	o.text = o.text[:min(len(o.text), most)]
 	known, ok := o.texts[string(o.text)]
 	if !ok {
 		if o.bytes += len(o.text); o.bytes > maxTextBytes {

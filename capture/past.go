@@ -13,29 +13,20 @@ type past struct {
 	time    timeline
 	clues   clues
 	census  census
-	lives   map[uint64]*lives   // by address
-	frees   map[uint64]*frees   // by address
-	byNode  map[uint64]lostFree // the first one that names a buffer node, with the largest address
-	blind   []uint64            // frees of L1 buffers without an address or node, in a database
-	spoken  map[device.ID]bool  // answers of speaks, found at the end
-	firsts  map[placeOf]uint64  // when a buffer lay there first, found at the end
-	bare    map[device.ID]bool  // ids of allocations in L1 without an address
+	lives   map[uint64]*byDevice[history] // by address
+	frees   map[uint64]*byDevice[frees]   // by address
+	byNode  map[uint64]lostFree           // the first one that names a buffer node, with the largest address
+	blind   []uint64                      // frees of L1 buffers without an address or node, in a database
+	bare    map[device.ID]bool            // ids of allocations in L1 without an address
 	// placeless are tensors in L1 without an address. No allocation that lacks one too may be theirs.
 	placeless counters
 	hidden    event.Opt[uint64] // the first hidden allocation: what shows later may be its buffer
 }
 
-// A placeOf is an address of an id.
-type placeOf struct {
-	id      device.ID
-	address uint64
-}
-
 func newPast(m *members) *past {
 	return &past{
-		members: m, clues: newClues(), lives: map[uint64]*lives{}, frees: map[uint64]*frees{},
-		byNode: map[uint64]lostFree{}, spoken: map[device.ID]bool{}, firsts: map[placeOf]uint64{},
-		bare: map[device.ID]bool{}, placeless: counters{},
+		members: m, clues: newClues(), lives: map[uint64]*byDevice[history]{}, frees: map[uint64]*byDevice[frees]{},
+		byNode: map[uint64]lostFree{}, bare: map[device.ID]bool{}, placeless: counters{},
 	}
 }
 
@@ -50,26 +41,22 @@ func (p *past) next(n *node) {
 		if n.Unreadable == nil {
 			p.clues.names(n)
 		}
-	case typeTensor:
-		if n.Unreadable == nil && !p.hidden.OK {
-			p.clues.tensor(n)
-			if kind, ok := bufferKind(n); ok && kind == fit.KindL1 && n.Address.V == 0 && !p.isBare(idOf(n.DeviceID)) {
-				p.placeless.add(n.Counter)
-			}
-		}
 	}
 }
 
-// isBare reports whether an allocation in L1 on a device of an id had no address.
-func (p *past) isBare(id device.ID) bool {
-	for range sharing(p.members, p.bare, id) {
-		return true
+// tensor records a tensor. of is the clue of the buffer node that names it, if there is one.
+func (p *past) tensor(n *node, of *clue) {
+	if n.Unreadable != nil || p.hidden.OK {
+		return
 	}
-	return false
+	p.clues.tensor(n, of)
+	if kind, ok := bufferKind(n); ok && kind == fit.KindL1 && n.Address.V == 0 && !anySharing(p.members, p.bare, idOf(n.DeviceID)) {
+		p.placeless.add(n.Counter)
+	}
 }
 
 // allocated records an allocation of the capture. It returns its life, if its place is
-// recorded.
+// recorded. Where there are no lists, it is one life with the allocation before it.
 func (p *past) allocated(b *buffer) *life {
 	if b.node.OK {
 		p.clues.allocated(b.node.V)
@@ -80,18 +67,27 @@ func (p *past) allocated(b *buffer) *life {
 	if !b.said.kind.InL1() || b.said.recorded == 0 {
 		return nil
 	}
-	if p.lives[b.said.recorded] == nil {
-		p.lives[b.said.recorded] = &lives{named: map[device.ID]*history{}}
+	named, all := ofAddress(p.lives, b.said.recorded).by(b.said.named)
+	named.open++
+	all.open++
+	if n := len(named.lives); n > 0 && !p.time.listable && named.lives[n-1].to != forever {
+		named.lives[n-1].to = forever
+		return named.lives[n-1]
 	}
-	one := life{from: b.said.at, to: forever, kind: b.said.kind, perCore: b.said.perCore}
-	return p.lives[b.said.recorded].begin(b.said.named, one, p.time.listable)
+	one := &life{b.said.at, forever}
+	named.lives, all.lives = append(named.lives, one), append(all.lives, one)
+	return one
 }
 
 // ended records the free of a buffer of the capture.
 func (p *past) ended(b *buffer, at uint64) {
-	if b.life != nil {
-		p.lives[b.said.recorded].end(b.said.named, b.life, at)
+	if b.life == nil {
+		return
 	}
+	b.life.to = at
+	named, all := ofAddress(p.lives, b.said.recorded).by(b.said.named)
+	named.open, named.last = named.open-1, at
+	all.open, all.last = all.open-1, at
 }
 
 // lost records a free without a known allocation.
@@ -103,26 +99,30 @@ func (p *past) lost(n *node) {
 	if p.time.sliced && n.Address.V == 0 {
 		p.blind = append(p.blind, n.Counter)
 	}
-	f := lostFree{
+	f := &lostFree{
 		named: idOf(n.DeviceID), kind: kind, address: n.Address.V, perCore: n.Buffer.MaxSizePerBank, at: n.Counter,
 		doubt: p.hidden.OK || !ok,
 	}
 	if len(n.Connections) > 0 {
 		f.node = event.Some(n.Connections[0])
 	}
-	f.after = max(p.lives[f.address].ended(p.members, f.named, f.at), p.frees[f.address].last(p.members, f.named))
+	for h := range p.lives[f.address].sharing(p.members, f.named) {
+		f.after = max(f.after, h.ended(f.at))
+	}
+	for list := range p.frees[f.address].sharing(p.members, f.named) {
+		f.after = max(f.after, (*list)[len(*list)-1].at)
+	}
 	if f.address != 0 {
-		if p.frees[f.address] == nil {
-			p.frees[f.address] = &frees{named: map[device.ID][]lostFree{}}
-		}
-		p.frees[f.address].add(f)
+		named, all := ofAddress(p.frees, f.address).by(f.named)
+		*named, *all = append(*named, f), append(*all, f)
 	}
 	if !f.node.OK {
 		return
 	}
-	if was, ok := p.byNode[f.node.V]; ok {
-		was.address = max(was.address, f.address)
-		f = was
+	first, ok := p.byNode[f.node.V]
+	if !ok {
+		first = *f
 	}
-	p.byNode[f.node.V] = f
+	first.address = max(first.address, f.address)
+	p.byNode[f.node.V] = first
 }

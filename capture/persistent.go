@@ -28,10 +28,6 @@ type owner struct {
 	unit bool
 }
 
-func newBottom() bottom {
-	return bottom{map[owner]uint64{}, map[device.ID]uint64{}, map[owner]bool{}}
-}
-
 // owners yields the owners of buffers on a unit.
 func (m *members) owners(unit device.ID) iter.Seq[owner] {
 	return func(yield func(owner) bool) {

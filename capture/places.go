@@ -2,6 +2,7 @@ package capture
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
@@ -16,7 +17,7 @@ type places struct {
 	programs *programs
 	memory   *memory
 	upstream upstreamSums
-	shows    shows
+	lacking  event.Opt[uint64]  // start of the last function that counts as not shown
 	unclear  map[device.ID]bool // numbers of circular buffers that may be a chip's or a mesh's
 	at       uint64             // counter of the node at hand
 	farthest uint64             // largest counter that a connection names
@@ -24,8 +25,8 @@ type places struct {
 }
 
 func newPlaces(known *knowledge, opt Options) *places {
-	g, a := newGround(known, opt), newAbsentees()
-	return &places{ground: g, opt: opt, freed: event.NoDevice, unclear: map[device.ID]bool{}, programs: newPrograms(g, a, opt.NoInfer), memory: newMemory(g, a)}
+	g := newGround(known, opt)
+	return &places{ground: g, opt: opt, freed: event.NoDevice, unclear: map[device.ID]bool{}, programs: newPrograms(g, opt.NoInfer), memory: newMemory(g)}
 }
 
 // stand records where the stage stands: at a node, and in which functions.
@@ -94,28 +95,20 @@ func (p *places) note(n *node) {
 // residents that are there by then come.
 func (p *places) attend(next uint64) {
 	for b, ok := p.memory.departing(next); ok; b, ok = p.memory.departing(next) {
-		p.complete(next, p.programs.open.of(b.place.on...))
+		p.programs.complete(next, p.programs.open.of(b.place.on...))
 		p.memory.depart(b)
 	}
 	for b, ok := p.memory.arriving(next); ok; b, ok = p.memory.arriving(next) {
-		p.complete(next, p.programs.open.of(b.place.on...))
+		p.programs.complete(next, p.programs.open.of(b.place.on...))
 		p.memory.arrive(b)
 	}
 }
 
-// complete writes some open runs.
-func (p *places) complete(at uint64, some []*run) {
-	if len(some) > 0 {
-		p.programs.complete(at, some)
-	}
-}
-
 // completeOn writes the open runs of the units that an id reaches.
-func (p *places) completeOn(id device.ID) { p.complete(p.at, p.programs.open.on(id)) }
+func (p *places) completeOn(id device.ID) { p.programs.complete(p.at, p.programs.open.on(id)) }
 
 // place records a node that places a CB, dataflow buffer or scratchpad.
 func (p *places) place(n *node) {
-	p.shows.placed, p.shows.recorded = true, p.shows.recorded || n.Address.V != 0
 	p.upstream.place(n)
 	on, unclear := p.known.members.places(n, p.freed)
 	if unclear {
@@ -148,48 +141,50 @@ func (p *places) free(s *step) {
 	}
 	switch {
 	case s.hides:
-		p.hideFree(s.at, id)
+		p.programs.hideFree(s.at, id)
 		return
 	case s.again:
-		p.programs.heralds.again(id)
+		p.units.announcement(id).programs++ // all frees of a workload of several programs come first
 		return
 	case s.dies:
 		u := p.units.byID[id]
-		p.complete(s.at, p.programs.open.of(u))
+		p.programs.complete(s.at, p.programs.open.of(u))
 		p.programs.end(s.at, u)
 		return
 	}
-	p.hit(s)
-	p.close(s.closed)
-	p.lack(s.short)
+	p.settle(s)
 	p.completeOn(id)
 	p.programs.free(s.at, id)
 	p.programs.lift(id)
 	if !p.known.members.unread || id == event.NoDevice {
 		return
 	}
-	others := p.programs.doubted(id)
-	p.complete(s.at, p.programs.open.of(others...))
-	p.programs.hideUnits(s.at, others)
+	p.programs.hideUnits(s.at, p.programs.doubted(id))
 }
 
-// hideFree records a hidden free of circular buffers.
-func (p *places) hideFree(at uint64, id device.ID) {
-	p.complete(at, p.programs.open.of(p.units.either(id)...))
-	p.programs.hideFree(at, id)
-}
-
-// close ends a free that nothing followed. An operation whose program is not known by now ran something hidden.
-func (p *places) close(f *freeing) {
-	if f != nil && f.inOp && !f.settled {
+// settle ends what the innermost function ran: the program that it found in the cache, and a free that nothing followed.
+// An operation whose program is not known by now ran something hidden.
+func (p *places) settle(s *step) {
+	p.hit(s)
+	if f := s.closed; f != nil && f.inOp && !f.settled {
 		p.lack(f)
 	}
+	p.lack(s.short)
 }
 
 // lack notes that some of the programs that frees announced are not shown, if f is not nil. In a plan nothing is hidden.
 func (p *places) lack(f *freeing) {
 	if f != nil {
-		p.shows.not(p.out.unlessPlan, f.name, f.start)
+		p.notShown(p.out.unlessPlan, f.name, f.start)
+	}
+}
+
+// notShown notes that a function ran a program that the capture does not show. All frees and executions of the function
+// count once.
+func (p *places) notShown(in notes, name string, start uint64) {
+	if p.lacking != event.Some(start) {
+		p.lacking = event.Some(start)
+		in.add(hiddenNotShown, int64(start), name)
 	}
 }
 
@@ -219,7 +214,7 @@ func (p *places) hit(s *step) {
 	}
 	known := len(rounds) > 0
 	if known && !all {
-		p.shows.not(p.out.hidden, s.call.name, s.call.start)
+		p.notShown(p.out.hidden, s.call.name, s.call.start)
 	}
 	if known {
 		p.out.notes.add(noteInferred, int64(first), s.call.name)
@@ -244,13 +239,11 @@ func (p *places) end(s *step) {
 		p.out.notes.add(noteEndWithoutStart, int64(s.at), s.node.Function.Name)
 		return
 	}
-	if s.aborts {
-		p.programs.abort(s)
+	if s.aborts && !s.noted && s.node.Unreadable == nil { // once for all functions that an exception ends
+		p.out.notes.add(noteAborted, int64(s.at), strings.Trim(s.call.name+": "+s.node.Function.AbortReason, ": "))
 	}
-	p.hit(s)
-	p.close(s.closed)
-	p.lack(s.short)
-	p.complete(s.at, p.programs.open.from(s.call.depth))
+	p.settle(s)
+	p.programs.complete(s.at, p.programs.open.from(s.call.depth))
 	if p.opt.Operations {
 		p.out.tell(&event.Event{Kind: event.KindOpEnd, Node: s.at})
 	}
@@ -258,19 +251,18 @@ func (p *places) end(s *step) {
 
 // execute records an execution of a program that its chip began to run.
 func (p *places) execute(s *step) {
-	p.shows.executed = true
 	if !s.node.PhysicalDeviceID.OK {
 		return
 	}
 	chip := device.ID(s.node.PhysicalDeviceID.V)
 	p.hit(s)
 	u := p.units.byID[chip]
-	p.complete(s.at, p.programs.open.of(u))
+	p.programs.complete(s.at, p.programs.open.of(u))
 	e := &event.Event{
 		Kind: event.KindExecuted, Node: s.at, Op: event.Some(s.call.path), Devices: event.Some([]device.ID{chip}),
 	}
 	if u != nil {
-		e.Program, e.Known = u.since.next()
+		e.Program, e.Known = u.now().next()
 	}
 	blind := func(u *unit) bool { return u != nil && u.blind }
 	if !e.Known && !p.shownOnMesh(chip) && !blind(u) {
@@ -278,7 +270,7 @@ func (p *places) execute(s *step) {
 		if s.call.depth == 0 {
 			first = s.at
 		}
-		p.shows.not(p.out.hidden, s.call.name, first)
+		p.notShown(p.out.hidden, s.call.name, first)
 	}
 	p.out.tell(e)
 }
@@ -286,10 +278,7 @@ func (p *places) execute(s *step) {
 // shownOnMesh reports whether what a chip executes is shown under the id of its mesh.
 func (p *places) shownOnMesh(chip device.ID) bool {
 	for _, u := range p.units.meshesOf(chip) {
-		if u.id == event.NoDevice {
-			continue
-		}
-		if p.complete(p.at, p.programs.open.of(u)); len(u.since.programs) > 0 {
+		if p.programs.complete(p.at, p.programs.open.of(u)); len(u.now().programs) > 0 {
 			return true
 		}
 	}
@@ -299,28 +288,14 @@ func (p *places) shownOnMesh(chip device.ID) bool {
 // bufferEvent records an allocation or free of a buffer. Runs on its units are
 // complete by then.
 func (p *places) bufferEvent(n *node) {
-	id := idOf(n.DeviceID)
+	id, found := idOf(n.DeviceID), true
 	p.completeOn(id)
-	p.upstream.buffer(n)
 	if n.Type == typeBufferAllocate {
-		p.upstream.pair(n, true)
-		p.allocate(n, id)
-		return
+		p.memory.allocate(n, id)
+	} else {
+		found = p.memory.free(n, id)
 	}
-	p.upstream.pair(n, p.memory.free(n, id))
-}
-
-// allocate records an allocation.
-func (p *places) allocate(n *node, id device.ID) {
-	b := p.memory.allocate(n, id)
-	if b == nil {
-		return
-	}
-	if of := p.memory.live.backed(b); of != nil {
-		p.memory.back(of, b)
-		return
-	}
-	p.memory.add(b)
+	p.upstream.buffer(n, found)
 }
 
 // apart returns the ids whose L1 buffers no program is compared with. A program is compared with buffers under its
@@ -332,7 +307,7 @@ func (p *places) apart() (ids []device.ID) {
 	nameless := p.units.byID[event.NoDevice]
 	for id := range p.memory.own {
 		u := p.units.byID[id]
-		onMesh := func(mesh *unit) bool { return mesh.ran && mesh.id != event.NoDevice }
+		onMesh := func(mesh *unit) bool { return mesh.ran }
 		switch {
 		case p.units.ran == 0, id == event.NoDevice:
 		case nameless != nil && nameless.ran:

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
@@ -17,20 +16,18 @@ type programs struct {
 	layouts  *layouts
 	hits     hits
 	open     openRuns
-	heralds  heralds
+	alive    map[*unit]bool // with a run that no free has ended
 	hidden   hiddenPrograms
-	absent   *absentees
-	alike    map[device.ID]map[[2]uint64]bool // layouts.locals of what ran on each unit, if spread asks
-	noInfer  bool                             // Options.NoInfer
-	err      *event.InputError                // a program has no layout: the reading ends
-	call     call                             // where the node at hand stands
-	starting []event.Event                    // room for those of start
+	alike    map[device.ID]map[string]bool // layouts.locals of what ran on each unit, if spread asks
+	noInfer  bool                          // Options.NoInfer
+	call     call                          // where the node at hand stands
+	starting []event.Event                 // room for those of start, if there are few
 }
 
-func newPrograms(g *ground, a *absentees, noInfer bool) *programs {
+func newPrograms(g *ground, noInfer bool) *programs {
 	return &programs{
-		ground: g, layouts: newLayouts(len(g.known.partly) > 0), hits: newHits(), open: openRuns{units: g.units}, heralds: newHeralds(g.units),
-		hidden: hiddenPrograms{ran: map[hiddenRun]bool{}}, absent: a, noInfer: noInfer, alike: map[device.ID]map[[2]uint64]bool{},
+		ground: g, layouts: &layouts{byContent: map[string]program.ID{}, partly: len(g.known.partly) > 0}, hits: newHits(), open: newOpenRuns(g.units), alive: map[*unit]bool{},
+		hidden: hiddenPrograms{ran: map[hiddenRun]bool{}}, noInfer: noInfer, alike: map[device.ID]map[string]bool{},
 	}
 }
 
@@ -38,18 +35,20 @@ func newPrograms(g *ground, a *absentees, noInfer bool) *programs {
 func (p *programs) place(n *node, u *unit) {
 	if u.blind {
 		p.hidden.hide(hiddenRun{operation: p.call.key, on: u.id})
-		u.since.shown = true
+		u.now().shown = true
 		return
 	}
 	if u.run == nil {
 		u.run = &run{on: u}
 	}
 	cb := placedBy(n)
-	if p.heralds.wake(u).divides(u.run.cbs, cb) {
+	if u.now().divides(u.run.cbs, cb) {
 		p.divide(u, n.Counter)
 	}
 	u.since.shown = true
-	p.heralds.live(u)
+	if !u.run.alive() {
+		p.alive[u] = true
+	}
 	u.run.add(n, cb, p.call)
 	if u.run.opened == 0 {
 		p.open.add(u.run)
@@ -61,11 +60,30 @@ func (p *programs) place(n *node, u *unit) {
 
 // free records a free with an id: the runs that it reaches end, and others are announced.
 func (p *programs) free(at uint64, id device.ID) {
-	p.heralds.announce(id, at)
-	p.endRuns(at, p.units.among(&p.heralds.alive, id))
-	if p.heralds.aimless(id, p.known) {
+	a, m := p.units.announcement(id), p.known.members
+	a.at, a.programs = at, 1
+	p.endRuns(at, p.living(id))
+	left := len(p.alive)
+	if p.alive[p.units.byID[event.NoDevice]] {
+		left--
+	}
+	if left > 0 && !p.known.placed[id] && !m.isChip[id] && !m.isMesh(id) { // no node says which of them it ends
 		p.out.notes.add(noteMeshUnknown, int64(at), fmt.Sprintf("id %d", id))
 	}
+}
+
+// living returns units that an id reaches, with all among them on which a run is alive. It visits the units that the id
+// reaches or the units with such a run, whichever are fewer.
+func (p *programs) living(id device.ID) (out []*unit) {
+	if id != event.NoDevice && 1+len(p.known.members.chips[id]) < len(p.alive) {
+		return p.units.reached(id)
+	}
+	for u := range p.alive {
+		if p.known.members.reaches(id, u.id) {
+			out = append(out, u)
+		}
+	}
+	return out
 }
 
 // end records a free by the end of a program: the run of the unit ends.
@@ -73,30 +91,26 @@ func (p *programs) end(at uint64, u *unit) {
 	if u == nil {
 		return
 	}
-	if p.heralds.awake.has(u) {
-		u.since.over = u.since.over || u.since.shown
-	}
-	if p.heralds.alive.has(u) {
-		p.endRuns(at, []*unit{u})
-	}
+	l := u.now()
+	l.over = l.over || l.shown
+	p.endRuns(at, []*unit{u})
 }
 
 // endRuns ends the runs that are alive on some units.
 func (p *programs) endRuns(at uint64, on []*unit) {
 	var ended []device.ID
 	for _, u := range on {
-		ended = append(ended, u.id)
-		p.heralds.end(u)
+		if p.alive[u] {
+			ended = append(ended, u.id)
+			p.endRun(u)
+		}
 	}
 	p.tellFreed(ended, at)
 }
 
-// abort records that an exception ends the innermost function, once for all functions
-// that it ends.
-func (p *programs) abort(s *step) {
-	if !s.noted && s.node.Unreadable == nil {
-		p.out.notes.add(noteAborted, int64(s.at), strings.Trim(s.call.name+": "+s.node.Function.AbortReason, ": "))
-	}
+func (p *programs) endRun(u *unit) {
+	delete(p.alive, u)
+	u.run.end()
 }
 
 // A start is a program that one unit began to run.
@@ -109,6 +123,9 @@ type start struct {
 	first  uint64         // counter of the first node that the capture shows of it
 	others [][]program.ID // workloads that may have begun instead of the one that this is the first program of
 }
+
+// maxStarts bounds the room for events that is used again.
+const maxStarts = 1 << 8
 
 // A startKey is the common part of starts that are one event.
 type startKey struct {
@@ -135,7 +152,9 @@ func (p *programs) complete(at uint64, some []*run) {
 	for i := range most {
 		p.completeParts(all, i, at)
 	}
-	p.open.removeAll(some)
+	for _, r := range some {
+		p.open.remove(r)
+	}
 }
 
 // completeParts writes the programs with one number of some workloads. A program ends
@@ -152,11 +171,11 @@ func (p *programs) completeParts(all [][]*run, i int, at uint64) {
 		if r.inOp {
 			what.aborted = p.known.aborted[r.call.start]
 		}
-		if what.program = p.define(r); p.err != nil {
+		if what.program = p.define(r); p.out.err != nil {
 			return
 		}
 		p.known.bottom.program(r)
-		r.told, r.program = len(r.cbs), what.program
+		r.told = len(r.cbs)
 		on := r.where()
 		starts = append(starts, start{what, r.on, on, hitKey{r.call.key, r.call.runs}, r.first, nil})
 		if !what.aborted && !p.hidden.covers(r.call.key, r.on.id) {
@@ -178,14 +197,14 @@ func (p *programs) spread(starts []start) []start {
 	}
 	also := map[*unit]bool{}
 	for _, s := range starts {
-		of := p.heralds.wake(s.unit)
+		of := s.unit.now()
 		shown, ok := p.known.partly[of.at]
-		if !ok || s.what.continues || of.most == 0 || !slices.Contains(shown, s.unit.id) {
+		if !ok || s.what.continues || of.most() == 0 || !slices.Contains(shown, s.unit.id) {
 			continue
 		}
-		for _, chip := range p.known.members.chips[of.by] {
+		for _, chip := range p.known.members.chips[of.of.by] {
 			u := p.units.byID[chip]
-			if u == nil || also[u] || slices.Contains(shown, chip) || len(p.heralds.wake(u).programs) > len(of.programs) || p.hidden.covers(s.key.operation, chip) {
+			if u == nil || also[u] || slices.Contains(shown, chip) || len(u.now().programs) > len(of.programs) || p.hidden.covers(s.key.operation, chip) {
 				continue
 			}
 			r, ok := p.hits.ran[s.key][chip].find(func(r remembered) bool { return p.layouts.locals[r.program] == p.layouts.locals[s.what.program] })
@@ -229,7 +248,7 @@ func (p *programs) tellFreed(ended []device.ID, at uint64) {
 func (p *programs) define(r *run) program.ID {
 	id, cbs, err := p.layouts.of(r.cbs, p.specs.spec(), r.on.spec.CBBase)
 	if err != nil {
-		p.err = cmp.Or(p.err, &event.InputError{Node: int64(r.first), Reason: err.Error(), Err: err})
+		p.out.err = cmp.Or(p.out.err, error(&event.InputError{Node: int64(r.first), Reason: err.Error(), Err: err}))
 	}
 	if cbs != nil {
 		p.out.tell(&event.Event{Kind: event.KindProgram, Node: r.first, Program: id, CBs: cbs, AsWritten: true})
@@ -250,12 +269,12 @@ func (p *programs) start(all []start, node uint64) {
 		s.what.persistent = p.known.lifts(s.unit.id)
 		if len(p.known.partly) > 0 {
 			if p.alike[s.unit.id] == nil {
-				p.alike[s.unit.id] = map[[2]uint64]bool{}
+				p.alike[s.unit.id] = map[string]bool{}
 			}
 			p.alike[s.unit.id][p.layouts.locals[s.what.program]] = true
 		}
 		if s.what.outside = !p.layouts.inside(s.what.program, p.grids.of(s.unit.id)); !s.what.outside {
-			p.heralds.wake(s.unit).begin(firstRun{s.what.program, s.first}, s.what.inferred)
+			s.unit.now().begin(firstRun{s.what.program, s.first}, s.what.inferred)
 		}
 		i, ok := at[s.what]
 		if !ok {
@@ -272,20 +291,22 @@ func (p *programs) start(all []start, node uint64) {
 	for i := range events {
 		p.out.tell(&events[i])
 	}
-	if clear(events); cap(events) <= maxOut {
+	if clear(events); cap(events) <= maxStarts {
 		p.starting = events
 	}
-	for _, a := range p.absent.shown(p.known.members, first) {
-		p.out.tell(a.told)
-	}
+	p.out.tellAbsent(p.known.members, first)
 }
 
 // divide ends the run of a unit before a node that begins another program. The run comes with the runs that
 // follow, unless it came before.
 func (p *programs) divide(u *unit, at uint64) {
-	a, old := p.heralds.wake(u), u.run
-	if a.found++; a.found == a.most && len(a.unsettled) > 0 {
-		p.known.settles(a.unsettled)
+	a, old := u.now(), u.run
+	if a.found++; a.found == a.most() {
+		for _, first := range a.unsettled { // each of these is one program
+			if len(p.known.settled) < maxTensors {
+				p.known.settled[first] = true
+			}
+		}
 	}
 	u.run = &run{on: u, divided: true}
 	if old.open() {
@@ -300,8 +321,8 @@ func (p *programs) divide(u *unit, at uint64) {
 // unsettles reports whether a run that is complete now may be several programs. Where the capture shows afterwards
 // that it is one, the next reading knows it.
 func (p *programs) unsettles(r *run) bool {
-	a := p.heralds.wake(r.on)
-	if a.over || a.found >= a.most || p.known.settled[r.first] {
+	a := r.on.now()
+	if a.over || a.found >= a.most() || p.known.settled[r.first] {
 		return false
 	}
 	if n := len(a.unsettled); n < maxAnnounced && (n == 0 || a.unsettled[n-1] != r.first) {
@@ -407,7 +428,7 @@ func (p *programs) hidePlaced(at uint64, id device.ID) {
 // hideFree ends all runs that a hidden free may have reached, and hides the programs up to
 // the next free.
 func (p *programs) hideFree(at uint64, id device.ID) {
-	if len(p.heralds.alive.all) > 0 || p.hidden.blind < len(p.units.order) {
+	if len(p.alive) > 0 || p.hidden.blind < len(p.units.order) {
 		p.hideUnits(at, p.units.either(id))
 	}
 }
@@ -415,15 +436,15 @@ func (p *programs) hideFree(at uint64, id device.ID) {
 // hideProgram hides the program of one unit. Its CBs that events have stay, and so do
 // the programs of its workload before it.
 func (p *programs) hideProgram(at uint64, u *unit) {
-	since := p.heralds.wake(u)
+	since := u.now()
 	since.shown = true
 	if r := u.run; isOpen(u) {
 		p.hidden.hide(hiddenRun{operation: r.call.key, on: u.id})
 		p.open.remove(r)
 		r.cbs = r.cbs[:r.told]
 		p.completeBefore(u, at)
-		if r.told == 0 && p.heralds.alive.has(u) {
-			p.heralds.end(u)
+		if r.told == 0 && p.alive[u] {
+			p.endRun(u)
 		}
 	}
 	since.programs, since.executions = since.programs[:0], 0
@@ -435,15 +456,11 @@ func (p *programs) hideProgram(at uint64, u *unit) {
 
 // hideUnits ends the runs of some units and hides their next programs.
 func (p *programs) hideUnits(at uint64, some []*unit) {
-	var ended []device.ID
+	p.complete(at, p.open.of(some...))
+	p.endRuns(at, some)
 	for _, u := range some {
-		if p.heralds.alive.has(u) {
-			ended = append(ended, u.id)
-			p.heralds.end(u)
-		}
 		p.hideProgram(at, u)
 	}
-	p.tellFreed(ended, at)
 }
 
 // hideExecution forgets which programs the next executions on some units run.

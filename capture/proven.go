@@ -118,6 +118,22 @@ func (p *proofs) allocated(b *buffer) {
 	}
 }
 
+// endedIn returns the ended allocations that have bytes of a range.
+func (a *idAllocations) endedIn(r l1.Range) (all []ended) {
+	from := ended{Range: r}
+	a.ended.DescendLessOrEqual(from, func(e ended) bool {
+		from = e
+		return false
+	})
+	a.ended.AscendRange(from, ended{Range: l1.Range{Start: r.End}}, func(e ended) bool {
+		if e.End > r.Start {
+			all = append(all, e)
+		}
+		return true
+	})
+	return all
+}
+
 // freed records the end of an allocation.
 func (p *proofs) freed(b *buffer, at uint64) {
 	of := p.named[b.said.named]
@@ -130,18 +146,7 @@ func (p *proofs) freed(b *buffer, at uint64) {
 	} else {
 		of.unsized.Delete(b)
 	}
-	var over []ended
-	of.ended.DescendLessOrEqual(ended{Range: r}, func(e ended) bool {
-		if e.Start < r.Start && e.End > r.Start {
-			over = append(over, e)
-		}
-		return false
-	})
-	of.ended.AscendRange(ended{Range: r}, ended{Range: l1.Range{Start: r.End}}, func(e ended) bool {
-		over = append(over, e)
-		return true
-	})
-	for _, e := range over {
+	for _, e := range of.endedIn(r) {
 		of.ended.Delete(e)
 		if e.Start < r.Start {
 			of.ended.ReplaceOrInsert(ended{l1.Range{Start: e.Start, End: r.Start}, e.at})
@@ -171,14 +176,9 @@ func (p *proofs) place(n *node, unit device.ID) {
 			}
 			return false
 		})
-		latest := func(e ended) bool {
-			if e.End > r.Start {
-				since = max(since, e.at)
-			}
-			return e.Start > r.Start
+		for _, e := range of.endedIn(r) {
+			since = max(since, e.at)
 		}
-		of.ended.DescendLessOrEqual(ended{Range: r}, latest)
-		of.ended.AscendRange(ended{Range: r}, ended{Range: l1.Range{Start: r.End}}, func(e ended) bool { latest(e); return true })
 	}
 	p.add(n, unit, since, in)
 }
@@ -218,7 +218,7 @@ func (p *proofs) add(n *node, unit device.ID, since uint64, in *buffer) {
 // that circular buffers in them show. perCore returns the size of an allocation. least has sizes of allocations.
 func (p *proofs) residents(known []resident, hybrid func(device.ID) bool, perCore func(*buffer) event.Opt[uint64]) (out []resident, least map[uint64]uint64) {
 	least = map[uint64]uint64{}
-	index := newResidentIndex(known, p.members)
+	index, larger := newResidentIndex(known, p.members), map[*resident]uint64{}
 	for _, one := range p.all {
 		r := resident{
 			named: one.on, unit: p.members.isBoth(one.on), kind: fit.KindL1, address: one.address, since: one.since, until: one.until, told: true, proven: one.first + 1,
@@ -238,7 +238,7 @@ func (p *proofs) residents(known []resident, hybrid func(device.ID) bool, perCor
 				switch {
 				case held:
 				case open != nil && (in == nil || open.address > in.said.recorded):
-					index.least[open] = max(index.least[open], end-open.address)
+					larger[open] = max(larger[open], end-open.address)
 				case in != nil:
 					least[in.said.at] = max(least[in.said.at], end-in.said.recorded)
 				default:
@@ -254,7 +254,9 @@ func (p *proofs) residents(known []resident, hybrid func(device.ID) bool, perCor
 			out = append(out, r)
 		}
 	}
-	index.enlarge()
+	for r, size := range larger {
+		r.perCore = event.Some(size)
+	}
 	slices.SortFunc(out, func(a, b resident) int { return cmp.Or(cmp.Compare(a.address, b.address), byID(a.named, b.named)) })
 	return out, least
 }
@@ -264,11 +266,10 @@ type residentIndex struct {
 	members *members
 	all     []*resident // by address
 	ends    []uint64    // the highest end of each and those before it; forever if one has no size
-	least   map[*resident]uint64
 }
 
 func newResidentIndex(known []resident, m *members) *residentIndex {
-	x := &residentIndex{members: m, least: map[*resident]uint64{}}
+	x := &residentIndex{members: m}
 	for i := range known {
 		x.all = append(x.all, &known[i])
 	}
@@ -302,11 +303,4 @@ func (x *residentIndex) holds(one *proof, at uint64) (held bool, open *resident)
 		}
 	}
 	return false, open
-}
-
-// enlarge gives buffers of unknown size their least size.
-func (x *residentIndex) enlarge() {
-	for r, size := range x.least {
-		r.perCore = event.Some(size)
-	}
 }

@@ -118,12 +118,10 @@ func (r *Reader) again() (*Reader, error) {
 // The last pair has a nil node and an *event.InputError if the input cannot be read to its end; whatever
 // was yielded before is then part of a broken capture. nodes can be called once: a Reader does not rewind.
 func (r *Reader) nodes() iter.Seq2[*node, error] {
-	return func(yield func(*node, error) bool) {
+	return stream(func(yield func(*node, error) bool) error {
 		r.yield = func(n *node) bool { return yield(n, nil) }
-		if err := r.run(); err != nil && !errors.Is(err, errStop) {
-			yield(nil, err)
-		}
-	}
+		return r.run()
+	})
 }
 
 func (r *Reader) run() error {
@@ -182,7 +180,7 @@ func (r *Reader) text(plain *packed.Stream) error {
 	}
 	switch k {
 	case jsonobject.KindArray:
-		err = r.graph(s, r.file)
+		err = r.array(s, newDecoder(r.file))
 	case jsonobject.KindObject:
 		err = r.report(s)
 	default:

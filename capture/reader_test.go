@@ -237,14 +237,12 @@ func TestReport(t *testing.T) {
 		Version: some[uint64](1), Rank: some[uint64](3), WorldSize: some[uint64](8),
 		Devices: []deviceInfo{
 			{
-				ID: 4, Arch: "blackhole", GridX: some[uint64](11), GridY: some[uint64](10), WorkerL1Size: some[uint64](1572864),
+				ID: 4, GridX: some[uint64](11), GridY: some[uint64](10), WorkerL1Size: some[uint64](1572864),
 				CBBase: some[uint64](111616),
 			},
-			{ID: 5, Arch: "2"},
+			{ID: 5},
 		},
 	}
-	early := info
-	early.Early = true
 	const metadata = `{"rank":3,"world_size":"8","build":[{"rank":9}]}`
 	text := func(s string) string { return `"` + strings.ReplaceAll(s, `"`, `\"`) + `"` }
 	for _, c := range []struct {
@@ -252,7 +250,7 @@ func TestReport(t *testing.T) {
 		want   reportInfo
 	}{
 		{`{"version":1,"graph":` + two + `,"devices":` + rows + `,"metadata":` + metadata + `}`, info},
-		{`{"version":1,"devices":` + rows + `,"metadata":` + metadata + `,"graph":` + two + `,"buffer_pages":[{"graph":1}]}`, early},
+		{`{"version":1,"devices":` + rows + `,"metadata":` + metadata + `,"graph":` + two + `,"buffer_pages":[{"graph":1}]}`, info},
 		{`{"schema_version":"2","raw_graph":` + two + `}`, reportInfo{}},
 		{`{"captured_graph":` + two + `,"version":"2.1","devices":null,"metadata":null}`, reportInfo{}},
 		{`{"captured_graph":` + text(two) + `,"operation_id":17}`, reportInfo{}},

@@ -10,9 +10,16 @@ import (
 	"github.com/cbl1/cbl1/fit"
 )
 
-// freed returns the counter of the first lost free of a place from a node on.
+// freed returns the counter of the first lost free of a place from a node on, or forever.
 func (p *past) freed(named device.ID, address, from uint64) uint64 {
-	return p.frees[address].first(p.members, named, from)
+	at := uint64(forever)
+	for list := range p.frees[address].sharing(p.members, named) {
+		i, _ := slices.BinarySearchFunc(*list, from, func(f *lostFree, from uint64) int { return cmp.Compare(f.at, from) })
+		if i < len(*list) {
+			at = min(at, (*list)[i].at)
+		}
+	}
+	return at
 }
 
 // residents returns the residents with a known place, by when they came. seen has the buffer
@@ -110,16 +117,10 @@ func (p *past) follow(c clue) (r resident, explained bool) {
 
 // firstLife returns from when on a buffer of the capture lay at an address first.
 func (p *past) firstLife(id device.ID, address uint64) uint64 {
-	place := placeOf{id, address}
-	first, ok := p.firsts[place]
-	if ok {
-		return first
-	}
-	first = forever
+	first := uint64(forever)
 	for h := range p.lives[address].sharing(p.members, id) {
 		first = min(first, h.lives[0].from)
 	}
-	p.firsts[place] = first
 	return first
 }
 
@@ -131,7 +132,7 @@ func (p *past) fromFrees(out []resident) []resident {
 		told[placeAt{r.address, r.until}] = append(told[placeAt{r.address, r.until}], i)
 	}
 	for _, address := range slices.Sorted(maps.Keys(p.frees)) {
-		for _, f := range p.frees[address].sorted() {
+		for _, f := range p.frees[address].all {
 			if f.doubt {
 				continue
 			}

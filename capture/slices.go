@@ -44,23 +44,12 @@ func (r *partReader) slices() error {
 	return r.lostOperations()
 }
 
-// skip counts the nodes of the graph of one operation.
-func (r *partReader) skip(s *jsonobject.Scanner, row int64) error {
-	return r.slice(s, row, func() error {
-		r.count = 0
-		return s.Each(func() error {
-			r.count++
-			return s.Skip()
-		})
-	})
-}
-
 // slice reads the graph of one operation with a function. Errors have the place in the table, and counters
 // as they stand there.
 func (r *partReader) slice(s *jsonobject.Scanner, row int64, array func() error) error {
 	text, err := r.part.tables.Text(graphTable, graphTable, row)
 	if err != nil {
-		return r.part.error(graphTable, graphTable, row, err)
+		return r.part.error(graphTable, graphTable, row, err.Error(), err)
 	}
 	s.Reset(text)
 	clear(r.before.buffers)
@@ -92,15 +81,12 @@ func (r *partReader) devices() error {
 		return nil
 	}
 	seen := map[deviceInfo]bool{} // files that were imported together have the same devices
-	for row, err := range t.rows() {
-		if err != nil {
-			return err
-		}
+	return t.each(func(row *cells) error {
 		id, rank := row.number("device_id", jsonobject.MaxInt), row.number(rankColumn, jsonobject.MaxWhole)
 		info := deviceIn(row.number)
 		info.ID = id.V
 		if row.err == nil && !id.OK {
-			row.err = t.refuseRow("device_id", row.ID, "missing")
+			row.err = t.error("device_id", row.ID, "missing", nil)
 		}
 		if row.err != nil {
 			r.info.Unread.add(row.err)
@@ -110,44 +96,48 @@ func (r *partReader) devices() error {
 			seen[info] = true
 			r.info.Devices = append(r.info.Devices, info)
 		}
-	}
-	r.info.Early = true
-	return nil
+		return nil
+	})
 }
 
 // borders reads which buffers lived when each operation ended.
 func (r *partReader) borders() error {
 	p := r.part
-	t, ok := p.buffers()
-	if !ok || !p.listed || r.listed == nil {
+	t, ok := p.table(buffersTable, 4, "operation_id", "address", "max_size_per_bank", "buffer_type", "device_id", rankColumn)
+	if !ok || r.listed == nil {
 		return nil
 	}
-	for i, one := range p.slices {
-		if r.nodesOf(i) > 0 {
-			r.listed(listedBuffer{begins: true, at: one.start})
-		}
-	}
-	for row, err := range t.rows() {
-		if err != nil {
-			return err
-		}
+	lists, unread := false, unreadRows{} // a row is of the part, or may be
+	err := t.each(func(row *cells) error {
 		id, rank := row.number("operation_id", jsonobject.MaxWhole), row.number(rankColumn, jsonobject.MaxWhole)
+		i, ok := p.slice(id.V)
+		if !lists && (ok || row.err != nil) && p.owns(rank) {
+			lists = true
+			for i, one := range p.slices {
+				if r.nodesOf(i) > 0 {
+					r.listed(listedBuffer{begins: true, at: one.start})
+				}
+			}
+		}
 		b := listedIn(0, row.number)
 		if row.err != nil {
-			r.info.Listed.add(row.err)
-			continue
+			unread.add(row.err)
+			return nil
 		}
-		i, ok := p.slice(id.V)
 		if !ok || !p.owns(rank) || r.nodesOf(i) == 0 {
-			continue
+			return nil
 		}
 		if !r.before.ids {
 			b.named = event.NoDevice // the graphs are of 2024 and do not distinguish devices
 		}
 		b.at = p.slices[i].start
 		r.listed(b)
+		return nil
+	})
+	if lists {
+		r.info.Listed = unread
 	}
-	return nil
+	return err
 }
 
 // nodesOf returns how many nodes a slice has, once all were read.
@@ -190,20 +180,16 @@ func (r *partReader) eachLost(name, label string, do func(id uint64, name string
 	if !ok {
 		return nil
 	}
-	for row, err := range t.rows() {
-		if err != nil {
-			return err
-		}
+	return t.each(func(row *cells) error {
 		id, rank := row.number("operation_id", jsonobject.MaxWhole), row.number(rankColumn, jsonobject.MaxWhole)
-		if row.err != nil {
+		switch {
+		case row.err != nil:
 			r.info.Unread.add(row.err)
-			continue
-		}
-		if id.OK && r.part.loses(id.V, rank) {
+		case id.OK && r.part.loses(id.V, rank):
 			do(id.V, row.text(label))
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // loses reports whether no part has a slice of an operation, which belongs to this one.
@@ -238,8 +224,14 @@ func (in Input) Counter(operation, node uint64) (uint64, error) {
 	r, s := &partReader{&document{file: in.Path}, p}, jsonobject.New(nil, bufferSize)
 	var before uint64
 	for j := range i + 1 {
-		before = r.before.nodes
-		if err := r.skip(s, p.slices[j].row); err != nil {
+		before, r.count = r.before.nodes, 0
+		err := r.slice(s, p.slices[j].row, func() error {
+			return s.Each(func() error {
+				r.count++
+				return s.Skip()
+			})
+		})
+		if err != nil {
 			return 0, err
 		}
 	}

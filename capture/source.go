@@ -10,12 +10,19 @@ import (
 // Events opens the capture and returns its events; see Reader.Events. An event log yields its own events. A
 // file that was written to between its two readings is refused with event.ErrChanged.
 func (in Input) Events(opt Options) iter.Seq2[*event.Event, error] {
-	return func(yield func(*event.Event, error) bool) {
+	return stream(func(yield func(*event.Event, error) bool) error {
 		r, err := in.open()
-		if err == nil {
-			err = r.events(opt, in.Rank, yield)
+		if err != nil {
+			return err
 		}
-		if err != nil && !errors.Is(err, errStop) {
+		return r.events(opt, in.Rank, yield)
+	})
+}
+
+// stream returns what a reading yields, and its error as the last pair.
+func stream[T any](read func(yield func(*T, error) bool) error) iter.Seq2[*T, error] {
+	return func(yield func(*T, error) bool) {
+		if err := read(yield); err != nil && !errors.Is(err, errStop) {
 			yield(nil, err)
 		}
 	}
@@ -35,11 +42,7 @@ func (in Input) Events(opt Options) iter.Seq2[*event.Event, error] {
 // Event.Pos the place that the source has reached, which never goes back. An event log yields its own events, each as
 // soon as its line is read.
 func (r *Reader) Events(opt Options) iter.Seq2[*event.Event, error] {
-	return func(yield func(*event.Event, error) bool) {
-		if err := r.events(opt, event.Opt[uint64]{}, yield); err != nil && !errors.Is(err, errStop) {
-			yield(nil, err)
-		}
-	}
+	return stream(func(yield func(*event.Event, error) bool) error { return r.events(opt, event.Opt[uint64]{}, yield) })
 }
 
 // events reads a capture for its knowledge, and then for its events. One more reading between them is needed where
@@ -65,7 +68,7 @@ func (r *Reader) events(opt Options, rank event.Opt[uint64], yield func(*event.E
 	known, lacks, lifts := s.known, s.lacks(), s.planned && s.placed
 	s = nil
 	if lacks {
-		if err := r.read(known, opt, rank, ignore); err != nil {
+		if err := r.read(known, opt, rank, func(*event.Event, error) bool { return true }); err != nil {
 			return err
 		}
 		if lifts {
@@ -83,9 +86,6 @@ func (r *Reader) read(known *knowledge, opt Options, rank event.Opt[uint64], yie
 	}
 	return newReading(again, opt, known, rank).run(yield)
 }
-
-// ignore takes the events of a reading that is made for facts alone.
-func ignore(*event.Event, error) bool { return true }
 
 // A reading is a capture read from its first node to its last for its events: each node passes through the
 // operations and the places, and the events of these are yielded.
@@ -113,6 +113,7 @@ func (r *reading) run(yield func(*event.Event, error) bool) error {
 		source = "database"
 		r.slice()
 	}
+	r.out.yield = yield
 	r.out.tell(&event.Event{Kind: event.KindHeader, Source: source})
 	r.places.declare()
 	for n, err := range r.reader.nodes() {
@@ -126,15 +127,9 @@ func (r *reading) run(yield func(*event.Event, error) bool) error {
 			return err
 		}
 		r.nodes++
-		if err := r.out.flush(yield); err != nil {
-			return err
-		}
 	}
 	r.finish()
-	if err := r.failed(); err != nil {
-		return err
-	}
-	return r.out.flush(yield)
+	return r.failed()
 }
 
 // ask completes all open runs behind the node of Options.At, once next is a later node.
@@ -144,21 +139,18 @@ func (r *reading) ask(next uint64) {
 	}
 	r.opt.At.OK = false
 	r.stand()
-	r.places.complete(next, r.places.programs.open.all())
+	r.places.programs.complete(next, r.places.programs.open.from(0))
 }
 
 // stand says to the third stage where the reading stands behind the node at hand.
 func (r *reading) stand() { r.places.stand(r.operations.now(r.places.at)) }
 
-// failed returns an error if a program of the node at hand cannot be defined. No event of the node
-// is yielded then.
+// failed returns an error if a program of the node at hand cannot be defined, or the caller wants no more events.
 func (r *reading) failed() error {
-	e := r.places.programs.err
-	if e == nil {
-		return nil
+	if e, ok := errors.AsType[*event.InputError](r.out.err); ok {
+		e.File = r.reader.file
 	}
-	e.File = r.reader.file
-	return e
+	return r.out.err
 }
 
 // lost reports whether it is not known which functions run.

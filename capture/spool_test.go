@@ -267,7 +267,7 @@ func TestFileChangesBetweenReadings(t *testing.T) {
 		_, err = s.run(Options{}, nil)
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(path, []byte(after), 0o600))
-		err = r.read(s.known, Options{}, event.Opt[uint64]{}, ignore)
+		err = r.read(s.known, Options{}, event.Opt[uint64]{}, func(*event.Event, error) bool { return true })
 		require.ErrorIs(t, err, event.ErrChanged)
 		var input *event.InputError
 		require.ErrorAs(t, err, &input)

@@ -22,6 +22,7 @@ type survey struct {
 	live    *buffers
 	lost    counters // nodes that stand for buffers, or may, and cannot be read
 	past    *past
+	shards  *shards              // of the last sharded buffer
 	tensors map[uint64]uint64    // tensors to come -> the buffer node that names them
 	small   map[device.ID]uint64 // lowest address of an L1_SMALL buffer, by the id that it names
 	frees   groups
@@ -30,6 +31,7 @@ type survey struct {
 
 	again, late bool // it begins with all ids; another one is to begin with the ids of this one
 
+	ran     bool // there is an execution
 	bare    bool // an L1 buffer has no address
 	several bool // frees back to back announce several programs
 	planned bool // a local CB has no address
@@ -157,7 +159,7 @@ func (s *survey) unreadable(n *node) {
 		}
 		s.tensor(n)
 	case typeProgramExecution:
-		s.known.members.unread = true
+		s.ran, s.known.members.unread = true, true
 	case typeFunctionStart:
 		s.running = append(s.running, frame{start: n.Counter})
 	case typeFunctionEnd:
@@ -245,7 +247,7 @@ func (s *survey) free(n *node) {
 // execute records an execution.
 func (s *survey) execute(n *node) {
 	m := s.known.members
-	m.executed, m.perChip = true, true
+	s.ran, m.executed, m.perChip = true, true, true
 	if !n.PhysicalDeviceID.OK {
 		return
 	}
@@ -255,7 +257,7 @@ func (s *survey) execute(n *node) {
 	} else {
 		s.pair(chip, chip, false)
 	}
-	s.frees.execute(chip, n.Counter)
+	s.frees.ran[chip] = n.Counter + 1
 }
 
 // mesh records which chips of a mesh have a part of a tensor. A view without a buffer of its own has no id, and
@@ -333,10 +335,18 @@ func (s *survey) allocate(n *node) {
 	if b.said.kind == fit.KindL1Small {
 		s.small[b.said.named] = lower(s.small[b.said.named], b.said.recorded)
 	}
-	if b.sharded {
-		b.shards.unknown = b.node.OK && s.lost.has(b.node.V)
-		s.known.shards.add(b.shards)
+	if b.sharded && b.node.OK && s.lost.has(b.node.V) {
+		s.describe(b, shards{unknown: true})
 	}
+}
+
+// describe records how a sharded buffer lies. Most lie like the one before.
+func (s *survey) describe(b *buffer, of shards) {
+	b.shards = of
+	if s.shards == nil || !s.shards.equal(of) {
+		s.shards = &of
+	}
+	s.known.shards[b.said.at] = s.shards
 }
 
 // meet records the units on which the buffers of an id lie.
@@ -370,6 +380,13 @@ func (s *survey) deallocate(n *node) {
 func (s *survey) tensor(n *node) {
 	node, named := s.tensors[n.Counter]
 	delete(s.tensors, n.Counter)
+	var clue *clue
+	if named {
+		clue = s.past.clues.byNode[node]
+	}
+	if n.Type == typeTensor {
+		s.past.tensor(n, clue)
+	}
 	of, ok := shardsOf(n)
 	if !ok {
 		return
@@ -390,8 +407,7 @@ func (s *survey) tensor(n *node) {
 		return
 	}
 	if b := list[len(list)-1]; b.sharded && !b.shards.described() {
-		b.shards = of
-		s.known.shards.set(b.ordinal, of)
+		s.describe(b, of)
 	}
 }
 
@@ -435,8 +451,7 @@ func (s *survey) endSlice(start, next uint64) error {
 			s.leave(false)
 		}
 		clear(s.tensors)
-		clear(s.past.clues.tensors)
-		s.past.time.spans = append(s.past.time.spans, span{start, next - 1})
+		s.past.time.starts, s.past.time.ends = append(s.past.time.starts, start), append(s.past.time.ends, next-1)
 	}
 	return nil
 }
@@ -449,6 +464,7 @@ func (s *survey) end(opt Options) {
 	}
 	k, info := s.known, &s.reader.info
 	k.rows, k.badRows = info.Devices, info.Listed
+	k.plan = len(k.placed) > 0 && !s.placed && !s.ran
 	if s.late = s.joinAll() && !s.again; s.late {
 		return // another survey begins with the ids of this one
 	}

@@ -48,29 +48,23 @@ func (d *database) table(name string, need int, columns ...string) (t table, ok 
 	return table{d, name, slices.DeleteFunc(columns, missing)}, true
 }
 
-// rows returns the cells of the rows by column, each valid until the next row.
-func (t table) rows() iter.Seq2[*cells, error] {
-	return func(yield func(*cells, error) bool) {
-		c := &cells{}
-		for row, err := range t.tables.Rows(t.name, t.columns...) {
-			if err != nil {
-				yield(nil, t.error("", row.ID, err))
-				return
-			}
-			if *c = (cells{t, row, nil}); !yield(c, nil) {
-				return
-			}
+// each passes the rows to a function, each valid until the next one, up to the first error.
+func (t table) each(do func(row *cells) error) error {
+	c := &cells{}
+	for row, err := range t.tables.Rows(t.name, t.columns...) {
+		if err != nil {
+			return t.error("", row.ID, err.Error(), err)
+		}
+		*c = cells{t, row, nil}
+		if err := do(c); err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
-// error returns an error of the driver with its place.
-func (d *database) error(table, column string, row int64, cause error) error {
-	return &event.InputError{File: d.file, Table: table, Column: column, Row: row, Node: -1, Reason: cause.Error(), Err: cause}
-}
-
-func (t table) error(column string, row int64, cause error) error {
-	return t.database.error(t.name, column, row, cause)
+func (t table) error(column string, row int64, reason string, cause error) *event.InputError {
+	return t.database.error(t.name, column, row, reason, cause)
 }
 
 // cells are the values of one row. Its numbers are read until one of them is wrong.

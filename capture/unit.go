@@ -21,7 +21,7 @@ type unit struct {
 	since announced
 	run   *run // what it placed; nil if it never placed anything
 
-	seats [2]int // in the crowds of heralds, from 1; 0 = in none
+	frees []*announcement // that reach it
 }
 
 // units are the ids that a capture has met.
@@ -30,15 +30,21 @@ type units struct {
 	byID    map[device.ID]*unit
 	order   []*unit               // by id
 	reach   map[device.ID][]*unit // answers of reached
-	ran     int                   // units on which a program ran
+	frees   map[device.ID]*announcement
+	ran     int // units on which a program ran
 }
 
 func newUnits(members *members) *units {
-	return &units{members: members, byID: map[device.ID]*unit{}, reach: map[device.ID][]*unit{}}
+	return &units{
+		members: members, byID: map[device.ID]*unit{}, reach: map[device.ID][]*unit{}, frees: map[device.ID]*announcement{},
+	}
 }
 
 func (u *units) add(one *unit) {
 	u.byID[one.id] = one
+	for id := range u.members.above(one.id) {
+		one.frees = append(one.frees, u.announcement(id))
+	}
 	at, _ := slices.BinarySearchFunc(u.order, one.id, func(o *unit, id device.ID) int { return byID(o.id, id) })
 	u.order = slices.Insert(u.order, at, one)
 }
@@ -64,23 +70,12 @@ func (u *units) reached(id device.ID) []*unit {
 	return u.reach[id]
 }
 
-// among returns the units of a crowd that an id reaches. It visits the units of the crowd, or all that the
-// id reaches, whichever are fewer.
-func (u *units) among(some *crowd, id device.ID) (out []*unit) {
-	if id != event.NoDevice && 1+len(u.members.chips[id]) < len(some.all) {
-		for _, one := range u.reached(id) {
-			if some.has(one) {
-				out = append(out, one)
-			}
-		}
-		return out
+// announcement returns the last frees with an id.
+func (u *units) announcement(id device.ID) *announcement {
+	if u.frees[id] == nil {
+		u.frees[id] = &announcement{by: id}
 	}
-	for _, one := range some.all {
-		if u.members.reaches(id, one.id) {
-			out = append(out, one)
-		}
-	}
-	return out
+	return u.frees[id]
 }
 
 // ranOn reports whether a program ran where a buffer of an id lies.
@@ -91,13 +86,8 @@ func (u *units) ranOn(id device.ID) bool {
 	return slices.ContainsFunc(u.reached(id), func(one *unit) bool { return one.ran })
 }
 
-// meshesOf returns the units whose buffers lie on a chip too, by id. The unit of a number that is a mesh and a chip is
-// the chip.
-func (u *units) meshesOf(chip device.ID) []*unit {
-	var out []*unit
-	if one := u.byID[event.NoDevice]; one != nil && chip != event.NoDevice {
-		out = append(out, one)
-	}
+// meshesOf returns the meshes of a chip, by id. The unit of a number that is a mesh and a chip is the chip.
+func (u *units) meshesOf(chip device.ID) (out []*unit) {
 	for _, mesh := range u.members.meshesOf(chip) {
 		if one := u.byID[mesh]; one != nil && !u.members.isChip[mesh] {
 			out = append(out, one)
@@ -123,26 +113,6 @@ func (u *units) either(id device.ID) []*unit {
 	return on
 }
 
-// A crowd is some of the units, in no order.
-type crowd struct {
-	all  []*unit
-	seat int // of unit.seats: the place in all
-}
-
-func (c *crowd) has(u *unit) bool { return u.seats[c.seat] > 0 }
-
-func (c *crowd) add(u *unit) {
-	c.all = append(c.all, u)
-	u.seats[c.seat] = len(c.all)
-}
-
-func (c *crowd) remove(u *unit) {
-	end := len(c.all) - 1
-	last, at := c.all[end], u.seats[c.seat]
-	c.all[at-1], last.seats[c.seat] = last, at
-	c.all, u.seats[c.seat] = c.all[:end], 0
-}
-
 func idsOf(all []*unit) []device.ID {
 	ids := make([]device.ID, len(all))
 	for i, one := range all {
@@ -157,8 +127,7 @@ type run struct {
 	before  []*run // programs of the same workload that ended where the next began, and have no event yet
 	divided bool   // it began where such a program ended
 	cbs     []program.CB
-	told    int        // cbs that an event has
-	program program.ID // these
+	told    int // cbs that an event has
 
 	call        call   // at its first node
 	inOp        bool   // a function ran there

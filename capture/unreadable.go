@@ -29,7 +29,7 @@ func (p *places) unreadable(s *step) {
 		p.programs.hidePlaced(s.at, id)
 	case typeCircularBufferDeallocateAll:
 		p.upstream.hidden = true
-		p.hideFree(s.at, id)
+		p.programs.hideFree(s.at, id)
 	case typeBufferAllocate:
 		p.upstream.hidden = true
 		p.completeOn(id)
@@ -39,9 +39,8 @@ func (p *places) unreadable(s *step) {
 		p.completeOn(id)
 		p.memory.hideBuffers(s.at, id)
 	case typeProgramExecution:
-		p.shows.executed = true
 		on := p.units.ofChip(idOf(n.PhysicalDeviceID))
-		p.complete(s.at, p.programs.open.of(on...))
+		p.programs.complete(s.at, p.programs.open.of(on...))
 		p.programs.hideExecution(on)
 	case typeFunctionStart:
 		p.enter(s)
@@ -62,5 +61,5 @@ func (p *places) hideAll(n *node) {
 	p.memory.hideAllocation(n, event.NoDevice)
 	p.memory.hideBuffers(n.Counter, event.NoDevice)
 	p.programs.hideExecution(p.units.order)
-	p.hideFree(n.Counter, event.NoDevice)
+	p.programs.hideFree(n.Counter, event.NoDevice)
 }

@@ -116,31 +116,25 @@ func (u *upstreamSums) explain() (causes []event.UpstreamCause) {
 	return causes
 }
 
-// onFullest returns the largest sum of sizes on one core. It counts each rectangle of cores at
-// its corners alone: its size at the first, and minus its size behind the last.
+// onFullest returns the largest sum of sizes on one core. In each column it counts a rectangle of cores at its ends
+// alone: its size at the first row, and minus its size behind the last.
 func onFullest(list []upstreamCB) (fullest uint64) {
-	cols, rows := 0, 0 // one more than there are cores
+	columns := map[int]*[257]uint64{} // wrap and come back
 	for _, cb := range list {
 		for r := range cb.cores.Cores().Ranges().All() {
-			cols, rows = max(cols, int(r.End.X)+2), max(rows, int(r.End.Y)+2)
+			for x := int(r.Start.X); x <= int(r.End.X); x++ {
+				if columns[x] == nil {
+					columns[x] = &[257]uint64{}
+				}
+				columns[x][r.Start.Y] += cb.size
+				columns[x][int(r.End.Y)+1] -= cb.size
+			}
 		}
 	}
-	begins := make([]uint64, cols*rows) // wraps and comes back
-	for _, cb := range list {
-		for r := range cb.cores.Cores().Ranges().All() {
-			x, y, toX, toY := int(r.Start.X), int(r.Start.Y), int(r.End.X)+1, int(r.End.Y)+1
-			begins[x*rows+y] += cb.size
-			begins[toX*rows+y] -= cb.size
-			begins[x*rows+toY] -= cb.size
-			begins[toX*rows+toY] += cb.size
-		}
-	}
-	column := make([]uint64, rows)
-	for x := range cols {
+	for _, column := range columns {
 		sum := uint64(0)
-		for y, n := range begins[x*rows : (x+1)*rows] {
-			column[y] += n
-			sum += column[y]
+		for _, n := range column {
+			sum += n
 			fullest = max(fullest, sum)
 		}
 	}
@@ -165,32 +159,25 @@ func keysOf(list []upstreamCB) (keys []string) {
 	return keys
 }
 
-// pair records whether a free ends a buffer of the capture.
-func (u *upstreamSums) pair(n *node, found bool) {
-	switch {
-	case n.Buffer.TypeName == "DRAM" || !n.Buffer.MaxSizePerBank.OK:
-	case n.Type == typeBufferAllocate:
-		u.live += n.Buffer.MaxSizePerBank.V
-		u.alive = max(u.alive, u.live)
-	case found:
-		u.live -= min(u.live, n.Buffer.MaxSizePerBank.V)
-	default:
-		u.before++
-	}
-}
-
-// buffer records an allocation or free of a buffer.
-func (u *upstreamSums) buffer(n *node) {
-	switch {
+// buffer records an allocation, or a free. found reports whether the capture allocated the buffer.
+func (u *upstreamSums) buffer(n *node, found bool) {
+	switch size := n.Buffer.MaxSizePerBank; {
 	case n.Buffer.TypeName == "DRAM":
-	case !n.Buffer.MaxSizePerBank.OK:
+	case !size.OK:
 		u.l1Unknown = true // captures of 2024 do not have it
 	case n.Type == typeBufferAllocate:
-		u.add(&u.now.l1, &u.most.l1, n.Buffer.MaxSizePerBank.V)
+		u.add(&u.now.l1, &u.most.l1, size.V)
+		u.live += size.V
+		u.alive = max(u.alive, u.live)
 	default:
-		u.wrapped = u.wrapped || n.Buffer.MaxSizePerBank.V > u.now.l1
-		u.now.l1 -= n.Buffer.MaxSizePerBank.V
-		u.now.total -= n.Buffer.MaxSizePerBank.V
+		u.wrapped = u.wrapped || size.V > u.now.l1
+		u.now.l1 -= size.V
+		u.now.total -= size.V
+		if found {
+			u.live -= min(u.live, size.V)
+		} else {
+			u.before++
+		}
 	}
 }
 

@@ -7,23 +7,37 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// A workload is the programs that a free announced on one unit: as many as the free was repeated. The
-// capture shows them one after the other.
+// An announcement is the last frees of circular buffers with one id. They announce programs on all units that the id
+// reaches.
+type announcement struct {
+	by       device.ID
+	at       uint64 // counter of the first of them
+	programs int    // one for each free; 0 = there was none
+}
+
+// A workload is the programs that an announcement is about on one unit. The capture shows them one after the other.
 type workload struct {
-	at    uint64    // counter of the free, the first of several
-	by    device.ID // that the free names
-	most  int       // at most so many; 0 = no free announced any
-	found int       // distinct programs so far
-	shown bool      // something was placed since
-	over  bool      // a program of the unit ended: what follows is none of these
+	of    *announcement // nil = no free announced any
+	at    uint64        // counter of the free, the first of several
+	found int           // distinct programs so far
+	shown bool          // something was placed since
+	over  bool          // a program of the unit ended: what follows is none of these
 
 	unsettled []uint64 // first nodes of runs that were written as perhaps several programs
+}
+
+// most returns how many programs were announced at most.
+func (l *workload) most() int {
+	if l.of == nil {
+		return 0
+	}
+	return l.of.programs
 }
 
 // divides reports whether a node begins another program than the run so far: it shares bytes of a core with
 // it, or repeats its first buffer.
 func (l *workload) divides(run []program.CB, next program.CB) bool {
-	if l.over || l.found >= l.most || len(run) == 0 {
+	if l.over || l.found >= l.most() || len(run) == 0 {
 		return false
 	}
 	return sameCB(run[0], next) || slices.ContainsFunc(run, func(cb program.CB) bool { return shareBytes(cb, next) })
@@ -52,6 +66,17 @@ type announced struct {
 	programs   []firstRun
 	executions int // of these: the k-th is of the k-th program
 	workload
+}
+
+// now returns what a unit began to run since the last free that announced programs there. Units look for that free when
+// something happens on them, so that a free costs nothing for the others.
+func (u *unit) now() *announced {
+	for _, f := range u.frees {
+		if f.programs > 0 && (u.since.of == nil || f.at > u.since.at) {
+			u.since = announced{programs: u.since.programs[:0], workload: workload{of: f, at: f.at, found: 1}}
+		}
+	}
+	return &u.since
 }
 
 // A firstRun is a program that began to run, and the counter of its first node.
