@@ -17,6 +17,7 @@ type knowledge struct {
 	members *members
 	ids     map[device.ID]bool // ids under which a buffer lies or a program ran
 	placed  map[device.ID]bool // ids under which programs ran
+	runs    map[device.ID]bool // units on which they ran
 	rows    []deviceInfo       // of devices
 	badRows unreadRows         // rows of lists of buffers that cannot be read
 	sizes   knownSizes         // of L1_SMALL
@@ -66,7 +67,7 @@ type knownBefore struct {
 
 func newKnowledge(m *members) *knowledge {
 	return &knowledge{
-		members: m, ids: map[device.ID]bool{}, placed: map[device.ID]bool{}, shards: map[uint64]*shards{}, aborted: map[uint64]bool{},
+		members: m, ids: map[device.ID]bool{}, placed: map[device.ID]bool{}, runs: map[device.ID]bool{}, shards: map[uint64]*shards{}, aborted: map[uint64]bool{},
 		sizes: knownSizes{contradicted: map[uint64]bool{}}, blind: blindTensors{},
 		behind: counters{}, unshown: counters{}, partly: map[uint64][]device.ID{}, settled: map[uint64]bool{}, bottom: bottom{map[owner]uint64{}, map[device.ID]uint64{}, map[owner]bool{}},
 	}

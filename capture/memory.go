@@ -22,6 +22,7 @@ type memory struct {
 	borders  borders
 	leaving  *btree.BTreeG[guest] // buffers that go where no node frees them: residents, and those of a database, by their end
 	own      map[device.ID]bool   // ids under which L1 buffers lie
+	running  []*unit              // on which programs run; nil: not looked for
 	path     string               // functions that run at the node at hand
 }
 
@@ -292,10 +293,17 @@ func (m *memory) owns(id device.ID, kind fit.Kind) {
 	}
 }
 
-// unitsOf returns the units on which a resident lies.
+// unitsOf returns the units on which a resident lies. One that names no device lies where programs run, if any do: on each
+// device that a capture names, frees without a device would cost the square of its size.
 func (m *memory) unitsOf(r resident) []*unit {
 	if r.unit {
 		return slices.DeleteFunc([]*unit{m.units.byID[r.named]}, func(u *unit) bool { return u == nil })
+	}
+	if r.named == event.NoDevice && len(m.known.runs) > 0 {
+		if m.running == nil {
+			m.running = slices.DeleteFunc(slices.Clone(m.units.order), func(u *unit) bool { return !m.known.runs[u.id] })
+		}
+		return m.running
 	}
 	return m.units.reached(r.named)
 }

@@ -204,7 +204,7 @@ func (s *survey) place(n *node) {
 	}
 	on, _ := m.places(n, s.frees.named)
 	for _, unit := range on {
-		s.known.ids[unit] = true
+		s.known.ids[unit], s.known.runs[unit] = true, true
 	}
 	s.known.placed[id] = true
 	s.frees.place(on, n.Counter)

@@ -271,7 +271,7 @@ func (p *player) prepare(nodes []node, head header) error {
 		if placed := isPlaced(n.kind) && (!n.hidden || n.on != none); placed || n.kind == "buffer_allocate" && !n.hidden && n.bufferKind() != "" {
 			for _, name := range p.ids.unitsOf(n.on) {
 				names[name] = true
-				if placed {
+				if placed && !n.hidden {
 					p.placesOn[name] = true
 				}
 			}
