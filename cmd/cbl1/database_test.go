@@ -47,8 +47,7 @@ func ranksApart(text string) string {
 }
 
 // known returns the run without what no database can hold: what is freed and was not allocated
-// in it, or was freed before; buffers from before it; and, without addresses, which buffer of an
-// earlier operation a free is about.
+// in it, or was freed before; buffers from before it; allocations without an address; and, without addresses, which buffer of an earlier operation a free is about.
 func (r jsonRun) known() jsonRun {
 	starts := r.cut()
 	sliceOf := func(at int) (slice int) {
@@ -61,7 +60,7 @@ func (r jsonRun) known() jsonRun {
 	}
 	made := map[int]int{} // buffer node -> allocation
 	for i, n := range r.nodes {
-		if c := n.connections(); n.kind() == "buffer_allocate" && len(c) > 0 {
+		if c := n.connections(); n.kind() == "buffer_allocate" && len(c) > 0 && n.number("address") >= 0 {
 			made[c[0]] = i
 		}
 	}
@@ -73,6 +72,8 @@ func (r jsonRun) known() jsonRun {
 			drop[i] = true
 		}
 		switch n.kind() {
+		case "buffer_allocate":
+			drop[i] = n.number("address") < 0
 		case "buffer":
 			if _, ok := made[i]; !ok {
 				drop[i] = true
@@ -117,6 +118,9 @@ func TestDatabasesOfFixtures(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for i, in := range all {
 		if in.log || !strings.HasSuffix(in.name, ".json") || strings.Contains(in.name, "raw_graph") {
+			continue
+		}
+		if strings.Contains(in.name, "overlap_backing") { // of a mesh and its chip a database lists one buffer
 			continue
 		}
 		some := 1 // version in turn: the fixtures together have all of them
