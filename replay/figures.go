@@ -53,10 +53,8 @@ func (d *row) loggedRun(p *program.Program, now when) ProgramRun {
 type books struct {
 	ledger    ledger
 	notes     notes
-	common    *commonRows // of all devices
-	replaced  turn        // rows
-	buffers   bool        // Options.Buffers
-	placed    bool        // a program had an address that was made up
+	buffers   bool // Options.Buffers
+	placed    bool // a program had an address that was made up
 	addresses Addresses
 }
 
@@ -94,7 +92,6 @@ func (b *books) setRow(d *row, i int, detail ProgramDetail, c *content) {
 		d.figures.Programs++
 	} else {
 		rows.Set(i, detail)
-		b.replaced.came++
 	}
 	if !b.buffers {
 		return
@@ -305,16 +302,4 @@ func (b *books) keep(d *row) {
 	b.ledger.keep(d)
 	d.log.Peak = max(d.log.Peak, d.dev.Totals().Peak.Resident)
 	d.measure()
-}
-
-// forget drops the shared parts of rows that no row of a program uses any more.
-func (b *books) forget(rows *rows) {
-	looked := 0
-	says, takes := make([]bool, len(b.common.says.list)), make([]bool, len(b.common.takes.list))
-	for _, d := range rows.All() {
-		looked += d.figures.ProgramsDetail.use(says, takes)
-	}
-	b.common.says.keep(says)
-	b.common.takes.keep(takes)
-	b.replaced = turn{looked: looked}
 }

@@ -276,12 +276,8 @@ func (r *replay) judge(next *event.Event) {
 
 // forget drops everything that no later event can refer to.
 func (r *replay) forget() {
-	patience := r.catalogue.patience
-	if r.catalogue.turn.comes(patience) {
+	if r.catalogue.turn.comes(r.catalogue.patience) {
 		gone := r.catalogue.forget(r.session.programs, &r.rows)
 		r.catalogue.turn.looked += forgetAnswers(r.checks.known, gone) + forgetAnswers(r.checks.others.fits, gone)
-	}
-	if r.books.replaced.comes(patience) {
-		r.books.forget(&r.rows)
 	}
 }

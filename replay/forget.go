@@ -13,7 +13,6 @@ import (
 //	programs   until they are defined anew, registered nowhere and in no trace; what checks
 //	           have found of them goes with them
 //	last runs  until their program is forgotten, and lies neither in L1 nor in the highest peak
-//	rows       what a row of a program says, until the id is registered as another one
 
 // patience is how much has to come before anything is looked through.
 const patience = 256

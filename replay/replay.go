@@ -76,7 +76,7 @@ func newReplay(file string, opt Options) *replay {
 	(&overlaps{notes: r.notes, bytes: map[*row]uint64{}}).join(r.subscribers)
 	fleet := r.session.Fleet()
 	r.books = books{
-		ledger: newLedger(fleet), notes: r.notes, common: &commonRows{}, buffers: opt.Buffers, addresses: AddressesNone,
+		ledger: newLedger(fleet), notes: r.notes, buffers: opt.Buffers, addresses: AddressesNone,
 	}
 	r.rows = newRows(fleet, func(d, other *row) {
 		r.checks.part(d, other)

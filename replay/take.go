@@ -117,7 +117,7 @@ func (r *replay) add(id device.ID, e *event.Event) error {
 	if !r.result.Only.Device.OK && e.Role != event.RoleNone && r.rows.join(id, like) {
 		return nil
 	}
-	d := newRow(dev, like, &Programs{of: r.books.common})
+	d := newRow(dev, like, &Programs{})
 	r.rows.add(d)
 	r.met(d)
 	r.specs.meet(d, r.notes)
