@@ -264,7 +264,6 @@ func (b *books) free(d *row) error {
 
 // remove ends everything on a device that is gone. Its high-water marks stay.
 func (b *books) remove(d *row) error {
-	d.compose()
 	var ids []program.ID
 	for id := range d.programs.held.all() {
 		ids = append(ids, id)
@@ -278,8 +277,9 @@ func (b *books) remove(d *row) error {
 	if err := b.ledger.remove(d); err != nil {
 		return err
 	}
+	left := d.memory
+	d.marks.leave(&left, d.dev)
 	d.memory, d.gone, d.sets = memory{}, true, nil
-	d.marks = marks{top: d.marks.top, usable: d.marks.usable}
 	return nil
 }
 

@@ -134,10 +134,7 @@ func (c *catalogue) forgetRuns(d *row, named map[*program.Program]bool) (looked 
 	for g := range d.dev.UsageGroups(device.BasisResident) {
 		see(g)
 	}
-	for _, w := range d.marks.pasts() {
-		if w == nil {
-			continue
-		}
+	for w := range d.marks.pasts() {
 		for g := range w.moment.UsageGroups() {
 			see(g)
 		}
@@ -147,10 +144,8 @@ func (c *catalogue) forgetRuns(d *row, named map[*program.Program]bool) (looked 
 			continue
 		}
 		last.delete(p)
-		for _, w := range d.marks.pasts() {
-			if w != nil {
-				w.last.delete(p)
-			}
+		for w := range d.marks.pasts() {
+			w.last.delete(p)
 		}
 	}
 	return looked

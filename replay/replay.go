@@ -86,8 +86,8 @@ func newReplay(file string, opt Options) *replay {
 	})
 	r.result.File, r.result.Only = file, opt.Only
 	fleet.Observe(func(e device.Notice) {
-		if !r.changes.deaf {
-			r.changes.told = append(r.changes.told, e)
+		if e.Kind != device.NoticePeaksReset { // of which the fleet has one for each device
+			r.changes = append(r.changes, e)
 		}
 	})
 	return r

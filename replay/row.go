@@ -124,13 +124,6 @@ func (d *row) resetMemory() {
 	d.measure()
 }
 
-// compose looks up the composition of the highest mark, and of the moment after a node.
-func (d *row) compose() {
-	if groups := d.marks.compose(&d.memory, d.dev); groups != nil {
-		d.on.Groups = groups
-	}
-}
-
 // lay adds a buffer that is allocated. Backed ones are only counted.
 func (d *row) lay(b *buffer, backing bool) {
 	d.touched = true
@@ -154,9 +147,6 @@ func (d *row) drop(b *buffer, now when, corrects bool) {
 	}
 	if !corrects && b.measured() {
 		d.marks.spiked(b, now, d.dev)
-	}
-	if b.claims() && d.memory.live.len() == 0 {
-		d.compose() // all that a composition reads was freed since: so are the heaps of the peak
 	}
 }
 
