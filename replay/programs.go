@@ -15,8 +15,9 @@ type Programs struct {
 	last   []programRow // behind them
 }
 
-// rowsAtOnce is how many rows lie side by side. They are never moved when there are more.
-const rowsAtOnce = 256
+// rowsAtOnce is how many rows lie side by side: 8 KiB with the word that Go adds. They are never moved when there are
+// more.
+const rowsAtOnce = 341
 
 // A programRow has the fields that only one row has, and the others as one value for all rows that are equal in them.
 type programRow struct {
@@ -62,7 +63,7 @@ func (p *Programs) All() iter.Seq2[int, ProgramDetail] {
 func (p *Programs) Add(d ProgramDetail) {
 	p.last = append(p.last, newProgramRow(d))
 	if len(p.last) == rowsAtOnce {
-		p.full, p.last = append(p.full, p.last), nil
+		p.full, p.last = append(p.full, p.last), make([]programRow, 0, rowsAtOnce)
 	}
 }
 

@@ -73,17 +73,12 @@ func newReplay(file string, opt Options) *replay {
 		marker: marker{only: opt.Only, groups: opt.Groups, later: opt.OnePeak},
 		checks: newChecks(), subscribers: newSubscribers(opt),
 	}
-	(&overlaps{notes: r.notes, bytes: map[*row]uint64{}}).join(r.subscribers)
+	(&overlaps{notes: r.notes}).join(r.subscribers)
 	fleet := r.session.Fleet()
 	r.books = books{
 		ledger: newLedger(fleet), notes: r.notes, buffers: opt.Buffers, addresses: AddressesNone,
 	}
-	r.rows = newRows(fleet, func(d, other *row) {
-		r.checks.part(d, other)
-		for _, part := range r.subscribers.part {
-			part(d, other)
-		}
-	})
+	r.rows = newRows(fleet, r.checks.part)
 	r.result.File, r.result.Only = file, opt.Only
 	fleet.Observe(func(e device.Notice) {
 		if e.Kind != device.NoticePeaksReset { // of which the fleet has one for each device
@@ -97,7 +92,7 @@ func newReplay(file string, opt Options) *replay {
 func newSubscribers(opt Options) *subscribers {
 	s := &subscribers{}
 	if opt.Timeline {
-		newTimeline(opt.Moments).join(s)
+		(&timeline{most: opt.Moments}).join(s)
 	}
 	if opt.Runs {
 		(&runList{at: map[runKey]int{}}).join(s)
@@ -106,7 +101,7 @@ func newSubscribers(opt Options) *subscribers {
 		newRooms(opt.Room).join(s)
 	}
 	if len(opt.Scarce) > 0 {
-		newScarce(opt.Scarce).join(s)
+		(&scarce{sought: opt.Scarce}).join(s)
 	}
 	if opt.Ask != nil {
 		w := &who{question: *opt.Ask}
@@ -202,17 +197,16 @@ func (r *replay) finishDevices(out *Result) {
 			out.Devices = append(out.Devices, d.figures)
 			out.Devices[len(out.Devices)-1].ID = named
 		}
-		var last *DeviceL1
 		if shown(d) {
 			out.L1 = append(out.L1, d.on)
-			last = &out.L1[len(out.L1)-1]
+			last := &out.L1[len(out.L1)-1]
 			last.ID, last.Dispatched = named, r.executions.on(d, id)
 			if peak := d.on.Peak; peak != nil && (highest == nil || peak.Bytes > highest.Bytes) {
 				highest = peak
 			}
 		}
-		for _, device := range r.subscribers.device {
-			device(out, d, named, last)
+		if of := d.history; of != nil {
+			out.Timeline = append(out.Timeline, Timeline{named, of.samples.list, of.moments.list})
 		}
 	}
 	if highest != nil {

@@ -33,6 +33,12 @@ type row struct {
 	marks     marks
 	log       Residue    // of a log: its dispatches
 	execution *execution // of a source that saw what ran; nil if nothing was executed
+
+	// Of the questions in Options:
+	standing *standing // of Options.Room
+	history  *history  // of Options.Timeline; nil if nothing has changed the device
+	scarce   uint64    // bytes that have to come or go before a moment of Options.Scarce can have come
+	overlap  uint64    // bytes that several buffers held last
 }
 
 // members are the devices of a row.
@@ -212,6 +218,12 @@ func (d *row) clone() *row {
 	if d.execution != nil {
 		own := *d.execution
 		to.execution = &own
+	}
+	if d.standing != nil {
+		to.standing = d.standing.clone()
+	}
+	if d.history != nil {
+		to.history = d.history.clone()
 	}
 	return &to
 }
