@@ -186,26 +186,31 @@ func (r *rows) sorted() []*row {
 }
 
 // compareRows orders devices by id, the one without an id first.
-func compareRows(a, b *row) int {
-	return cmp.Or(cmp.Compare(flag(a.id.OK), flag(b.id.OK)), cmp.Compare(a.id.V, b.id.V))
-}
+func compareRows(a, b *row) int { return CompareIDs(a.id, b.id) }
 
-func flag(b bool) int {
-	if b {
+// CompareIDs orders ids of devices or ranks. An absent one comes first.
+func CompareIDs(a, b event.Opt[uint64]) int {
+	switch {
+	case a.OK == b.OK:
+		return cmp.Compare(a.V, b.V)
+	case a.OK:
 		return 1
 	}
-	return 0
+	return -1
 }
 
-// each returns the devices by id, the one without an id first, with their rows.
-func (r *rows) each() iter.Seq2[*row, device.ID] {
-	ids := slices.Sorted(r.Keys())
-	slices.SortStableFunc(ids, func(a, b device.ID) int { // of those with and without an id
-		return cmp.Compare(flag(r.Get(a).id.OK), flag(r.Get(b).id.OK))
-	})
-	return func(yield func(*row, device.ID) bool) {
+// each returns the rows of all devices with their ids, the one without an id first.
+func (r *rows) each() iter.Seq2[*row, event.Opt[uint64]] {
+	named := func(id device.ID) (of event.Opt[uint64]) {
+		if r.Get(id).id.OK {
+			of = event.Some(uint64(id))
+		}
+		return of
+	}
+	ids := slices.SortedFunc(r.Keys(), func(a, b device.ID) int { return CompareIDs(named(a), named(b)) })
+	return func(yield func(*row, event.Opt[uint64]) bool) {
 		for _, id := range ids {
-			if !yield(r.Get(id), id) {
+			if !yield(r.Get(id), named(id)) {
 				return
 			}
 		}

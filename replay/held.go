@@ -206,9 +206,7 @@ func (w *who) before(next *event.Event, rows *rows, _ *marker) {
 			}
 		}
 		for _, h := range held[d] {
-			if h.Device.OK {
-				h.Device = event.Some(uint64(id))
-			}
+			h.Device = id
 			w.held = append(w.held, h)
 		}
 	}

@@ -129,7 +129,7 @@ func (r *replay) finish() (*Result, error) {
 		finish(&out, &r.rows, r.specs.of)
 	}
 	out.Checks, out.Earlier = r.checks.result, r.outside.earlier
-	out.recorded = recorded{r.recording.cbs, r.recording.clashes, r.recording.first}
+	out.recorded = r.recording.recorded
 	out.Placed, out.Addresses = r.books.placed, r.books.addresses
 	var big *buffer
 	if out.Live, big = leaksOf(r.rows.sorted(), r.books.ledger.runs); big != nil {
@@ -182,11 +182,7 @@ func (r *replay) finishDevices(out *Result) {
 	}
 	out.Devices, out.L1 = slices.Grow(out.Devices, rows), slices.Grow(out.L1, rowsL1)
 	var highest *L1Peak
-	for d, id := range r.rows.each() {
-		named := d.id
-		if named.OK {
-			named.V = uint64(id)
-		}
+	for d, named := range r.rows.each() {
 		if len(d.says.chips) > 0 {
 			out.Meshes = append(out.Meshes, Mesh{named.V, slices.Clone(d.says.chips)})
 		}
@@ -200,7 +196,7 @@ func (r *replay) finishDevices(out *Result) {
 		if shown(d) {
 			out.L1 = append(out.L1, d.on)
 			last := &out.L1[len(out.L1)-1]
-			last.ID, last.Dispatched = named, r.executions.on(d, id)
+			last.ID, last.Dispatched = named, r.executions.on(d, named)
 			if peak := d.on.Peak; peak != nil && (highest == nil || peak.Bytes > highest.Bytes) {
 				highest = peak
 			}

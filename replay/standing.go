@@ -298,9 +298,7 @@ func (r *rooms) finish(to *Result, rows *rows, spec Spec) {
 			all, cores, each, done[d] = append(all, taken...), cores.Union(on), append(each, room), one
 			out.Mode = min(out.Mode, r.mode(d))
 		}
-		if one.Device.OK {
-			one.Device.V = uint64(id)
-		}
+		one.Device = id
 		out.Devices = append(out.Devices, one)
 	}
 	if len(all) == 0 {

@@ -141,7 +141,7 @@ func pairRuns(old, new []*Run) (out []Pair[*Run]) {
 		}
 		return out
 	}
-	byRank := func(a, b *Run) int { return compareIDs(a.rank, b.rank) }
+	byRank := func(a, b *Run) int { return replay.CompareIDs(a.rank, b.rank) }
 	return merge(slices.SortedFunc(slices.Values(old), byRank), slices.SortedFunc(slices.Values(new), byRank), byRank)
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/fold"
 	"github.com/cbl1/cbl1/replay"
+	"github.com/cbl1/cbl1/replay/diff/internal/align"
 )
 
 // A devicePair is a device of the old side and one of the new side; one may be missing.
@@ -30,7 +31,7 @@ func pairDevices(p Pair[*Run], capture int, rank event.Opt[uint64]) (out []devic
 	if len(old) == 1 && len(new) == 1 {
 		pairs = append(pairs, Pair[*deviceRow]{old[0], new[0]})
 	} else {
-		pairs = merge(old, new, func(a, b *deviceRow) int { return compareIDs(a.id, b.id) })
+		pairs = merge(old, new, func(a, b *deviceRow) int { return replay.CompareIDs(a.id, b.id) })
 	}
 	for _, one := range pairs {
 		out = append(out, devicePair{one, capture, rank})
@@ -209,6 +210,17 @@ func residents(d, other *deviceRow) []resident {
 		return d.peak.residents
 	}
 	return slices.DeleteFunc(slices.Clone(d.peak.residents), func(x resident) bool { return x.r.Start > other.peak.top })
+}
+
+// pairState is stateOf of a pair, of which one may be missing.
+func pairState(p align.Pair, old, new uint64, same bool) State {
+	switch {
+	case p.Old == align.None:
+		return New
+	case p.New == align.None:
+		return Gone
+	}
+	return stateOf(old, new, same)
 }
 
 // stateOf compares the bytes of something with its earlier bytes.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/internal/fold"
 	"github.com/cbl1/cbl1/replay"
 	"github.com/cbl1/cbl1/replay/diff/internal/align"
 )
@@ -39,25 +40,16 @@ func (c *comparison) parts(old, new []resident) []Resident {
 			x = old[p.Old]
 			one.Old, key.old = x.extent(), x.size
 		}
-		switch {
-		case one.Old == nil:
-			one.State = New
-		case one.New == nil:
-			one.State = Gone
-		default:
-			one.State = stateOf(x.size, y.size, x == y)
-		}
+		one.State = pairState(p, x.size, y.size, x == y)
 		if one.State == Same {
 			continue
 		}
-		one.Kind, one.Op, one.CB, one.Times = x.kind, x.op, x.cb, 1
+		one.Kind, one.Op, one.CB = x.kind, x.op, x.cb
 		key.state, key.kind, key.op, key.cb = one.State, x.kind, x.op, x.cb
-		if i, ok := known[key]; ok {
-			out[i].Times++
-			continue
+		row := fold.At(known, &out, key)
+		if row.Times++; row.Times == 1 {
+			one.Times, *row = 1, one
 		}
-		known[key] = len(out)
-		out = append(out, one)
 	}
 	slices.SortStableFunc(out, func(a, b Resident) int { return cmp.Compare(size(b.Change()), size(a.Change())) })
 	return out

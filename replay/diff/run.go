@@ -141,7 +141,7 @@ func newRun(doc *replay.ReportHead) *Run {
 
 // device returns the row of a device, a new one if there is none. Devices come by id.
 func (r *Run) device(id event.Opt[uint64]) *deviceRow {
-	at, ok := slices.BinarySearchFunc(r.devices, id, func(d *deviceRow, id event.Opt[uint64]) int { return compareIDs(d.id, id) })
+	at, ok := slices.BinarySearchFunc(r.devices, id, func(d *deviceRow, id event.Opt[uint64]) int { return replay.CompareIDs(d.id, id) })
 	if !ok {
 		r.devices = slices.Insert(r.devices, at, &deviceRow{id: id})
 	}
