@@ -7,6 +7,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/fold"
 	"github.com/cbl1/cbl1/replay/internal/same"
 )
 
@@ -140,22 +141,22 @@ func (r *rows) ran(e *event.Event) (out []rowRun) {
 		on  event.RunDevice // without its device
 		n   int             // how often the device was named before
 	}
-	var order []alike
-	named := map[device.ID]int{}
-	first, ids := map[alike]event.RunDevice{}, map[alike][]device.ID{}
+	var parts [][]event.RunDevice
+	at, named := map[alike]int{}, map[device.ID]int{}
 	for _, on := range e.On {
-		d := r.Get(on.Device)
-		key := alike{d, on, named[on.Device]}
+		key := alike{r.Get(on.Device), on, named[on.Device]}
 		key.on.Device = 0
 		named[on.Device]++
-		if ids[key] == nil {
-			order, first[key] = append(order, key), on
-		}
-		ids[key] = append(ids[key], on.Device)
+		part := fold.At(at, &parts, key)
+		*part = append(*part, on)
 	}
-	for _, key := range order {
-		some := slices.Sorted(slices.Values(ids[key]))
-		out = append(out, rowRun{r.met(r.Part(r.Get(some[0]), some)), first[key]})
+	for _, part := range parts {
+		var some []device.ID
+		for _, on := range part {
+			some = append(some, on.Device)
+		}
+		slices.Sort(some)
+		out = append(out, rowRun{r.met(r.Part(r.Get(some[0]), some)), part[0]})
 	}
 	return out
 }

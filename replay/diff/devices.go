@@ -27,13 +27,11 @@ func pairDevices(p Pair[*Run], capture int, rank event.Opt[uint64]) (out []devic
 	if p.New != nil {
 		new = p.New.devices
 	}
-	pairs := []Pair[*deviceRow]{}
+	byID := func(a, b *deviceRow) int { return replay.CompareIDs(a.id, b.id) }
 	if len(old) == 1 && len(new) == 1 {
-		pairs = append(pairs, Pair[*deviceRow]{old[0], new[0]})
-	} else {
-		pairs = merge(old, new, func(a, b *deviceRow) int { return replay.CompareIDs(a.id, b.id) })
+		byID = inOrder
 	}
-	for _, one := range pairs {
+	for _, one := range merge(old, new, byID) {
 		out = append(out, devicePair{one, capture, rank})
 	}
 	return out

@@ -65,32 +65,19 @@ func (x resident) extent() *Extent {
 	return &Extent{event.Opt[uint64]{V: x.r.Start, OK: x.known}, x.size}
 }
 
-// name describes a resident without its place.
-func (x resident) name() string {
-	return x.kind.Name() + " " + strconv.Quote(string(x.op)) + " " + strconv.Itoa(x.cb.Or(align.None))
-}
-
 // sorted orders residents by their names, and keeps the order within a name.
 func sorted(all []resident) []resident {
-	type row struct {
-		resident
-		name string
+	out := slices.Clone(all)
+	for i := range out {
+		out[i].name = out[i].kind.Name() + " " + strconv.Quote(string(out[i].op)) + " " + strconv.Itoa(out[i].cb.Or(align.None))
 	}
-	rows := make([]row, 0, len(all))
-	for _, x := range all {
-		rows = append(rows, row{x, x.name()})
-	}
-	slices.SortStableFunc(rows, func(a, b row) int { return strings.Compare(a.name, b.name) })
-	out := make([]resident, 0, len(rows))
-	for _, r := range rows {
-		out = append(out, r.resident)
-	}
+	slices.SortStableFunc(out, func(a, b resident) int { return strings.Compare(a.name, b.name) })
 	return out
 }
 
 func residentItems(all []resident) (out []align.Item) {
 	for _, x := range all {
-		out = append(out, align.NewItem(x.name(), "|"+strconv.Quote(x.inside), fmt.Sprintf("|%d", x.size), fmt.Sprintf("|%t %d-%d", x.known, x.r.Start, x.r.End)))
+		out = append(out, align.NewItem(x.name, "|"+strconv.Quote(x.inside), fmt.Sprintf("|%d", x.size), fmt.Sprintf("|%t %d-%d", x.known, x.r.Start, x.r.End)))
 	}
 	return out
 }
