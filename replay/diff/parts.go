@@ -44,11 +44,11 @@ func (c *comparison) parts(old, new []resident) []Resident {
 		if one.State == Same {
 			continue
 		}
-		one.Kind, one.Op, one.CB = x.kind, x.op, x.cb
+		one.Kind, one.Op, one.CB, one.Times = x.kind, x.op, x.cb, 1
 		key.state, key.kind, key.op, key.cb = one.State, x.kind, x.op, x.cb
 		row := fold.At(known, &out, key)
 		if row.Times++; row.Times == 1 {
-			one.Times, *row = 1, one
+			*row = one
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Resident) int { return cmp.Compare(size(b.Change()), size(a.Change())) })
