@@ -237,16 +237,13 @@ func (b *books) ran(d *row, o *openRun) error {
 // free ends what runs left alive on a device.
 func (b *books) free(d *row) error {
 	defer d.programs.forget()
-	if o := b.lone(d); o != nil {
-		d.programs.passes(o.content, &d.figures)
-		if err := b.ran(d, o); err != nil {
-			return err
-		}
-		d.programs.ended(o.content)
-		return nil
-	}
+	o := b.lone(d)
 	if err := b.close(d); err != nil {
 		return err
+	}
+	if d.programs.final = 0; o != nil {
+		d.programs.ended(o.content)
+		return nil
 	}
 	ended := map[*content]bool{}
 	for _, o := range d.programs.open {

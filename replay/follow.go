@@ -138,16 +138,13 @@ func (r *replay) source(e *event.Event) error {
 		return r.outside.allocated(e, &r.rows, r.notes)
 	case event.KindFree:
 		r.outside.freed(e, r.checks.result.Runs > 0, r.notes)
-	case event.KindHidden:
-		if e.Code == hiddenApart {
+	case event.KindHidden, event.KindAnomaly:
+		if e.Kind == event.KindHidden && e.Code == hiddenApart {
 			for _, id := range e.Devices.V {
 				r.checks.result.Apart = append(r.checks.result.Apart, uint64(id))
 			}
 			return nil
 		}
-		r.result.Hits.count(e)
-		r.notes.anomaly(e)
-	case event.KindAnomaly:
 		r.result.Hits.count(e)
 		r.notes.anomaly(e)
 	case event.KindResetPeaks:

@@ -104,11 +104,16 @@ func newSubscribers(opt Options) *subscribers {
 		(&scarce{sought: opt.Scarce}).join(s)
 	}
 	if opt.Ask != nil {
-		w := &who{question: *opt.Ask}
-		s.before, s.finish = append(s.before, w.before), append(s.finish, w.finish)
+		w := &who{address: opt.Ask.Address}
+		s.after(opt.Ask.At, w.ask)
+		s.finish = append(s.finish, func(out *Result, _ *rows, _ Spec) { out.Held = w.held })
 	}
 	if opt.GroupsAt.OK {
-		s.before = append(s.before, (&groupsAt{node: opt.GroupsAt.V}).before)
+		s.after(opt.GroupsAt, func(rows *rows, marker *marker) {
+			for _, d := range rows.All() {
+				d.marks.after = marker.past(d)
+			}
+		})
 	}
 	return s
 }

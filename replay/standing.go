@@ -194,7 +194,7 @@ func (r *rooms) tight(moment uint64, group []launch) {
 	}
 }
 
-// findTight judges a program anew and returns where the answer is.
+// findTight judges a program anew and returns where the answer is: fitted also where it is not listed.
 func (r *rooms) findTight(moment uint64, group []launch, size uint64) int {
 	first := group[0]
 	cores := r.coresOf(first.on)
@@ -206,24 +206,20 @@ func (r *rooms) findTight(moment uint64, group []launch, size uint64) int {
 	if free.IsEmpty() || fit.RoomOn(mode, cores, size, bare).Place.IsEmpty() {
 		place := first.place(int(devices(group)))
 		place.Programs = programs
-		if room := fit.RoomOn(mode, cores, size, place); room.Place.IsEmpty() {
-			return r.listTight(moment, group, room.Range)
+		room, out := fit.RoomOn(mode, cores, size, place), &r.answer
+		switch {
+		case !room.Place.IsEmpty():
+		case len(out.Tight) == MaxListed:
+			out.TightMore++
+		default:
+			out.Tight = append(out.Tight, TightRun{
+				Run: first.run, Enqueue: moment, T: first.run.T, Device: first.on.id,
+				Devices: int(devices(group)), Times: devices(group), Gap: newGap(room.Range),
+			})
+			return len(out.Tight) - 1
 		}
 	}
 	return fitted
-}
-
-func (r *rooms) listTight(moment uint64, group []launch, room l1.Range) int {
-	first, out := group[0], &r.answer
-	if len(out.Tight) == MaxListed {
-		out.TightMore++
-		return unlisted
-	}
-	out.Tight = append(out.Tight, TightRun{
-		Run: first.run, Enqueue: moment, T: first.run.T, Device: first.on.id,
-		Devices: int(devices(group)), Times: devices(group), Gap: newGap(room),
-	})
-	return len(out.Tight) - 1
 }
 
 // coresOf returns the cores of a row that the question is about.

@@ -19,19 +19,13 @@ type subscribers struct {
 	finish   []func(out *Result, rows *rows, spec Spec)            // the Result, with its Spec
 }
 
-// A groupsAt keeps what lay on every device after the node of Options.GroupsAt.
-type groupsAt struct {
-	node uint64
-	done bool
-}
-
-// before keeps it if an event is the first beyond the node.
-func (g *groupsAt) before(next *event.Event, rows *rows, marker *marker) {
-	if g.done || next != nil && !beyond(event.Some(g.node), next) {
-		return
-	}
-	g.done = true
-	for _, d := range rows.All() {
-		d.marks.after = marker.past(d)
-	}
+// after adds a call that comes once: with the state after a node, or at the end.
+func (s *subscribers) after(node event.Opt[uint64], do func(rows *rows, marker *marker)) {
+	done := false
+	s.before = append(s.before, func(next *event.Event, rows *rows, marker *marker) {
+		if !done && (next == nil || beyond(node, next)) {
+			done = true
+			do(rows, marker)
+		}
+	})
 }
