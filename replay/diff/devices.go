@@ -109,10 +109,8 @@ func (n numbering) number(of list, rows func(add func(string))) int {
 	if !ok {
 		var text strings.Builder
 		rows(func(row string) { text.WriteString(row + "\n") })
-		if number, ok = n.texts[text.String()]; !ok {
-			number = len(n.texts) + 1
-			n.texts[text.String()] = number
-		}
+		number, _ = fold.Number(n.texts, text.String())
+		number++ // 0 is an empty one
 		n.known[of] = number
 	}
 	return number
