@@ -7,6 +7,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/fold"
 	"github.com/cbl1/cbl1/replay/internal/same"
 )
 
@@ -140,22 +141,22 @@ func (r *rows) ran(e *event.Event) (out []rowRun) {
 		on  event.RunDevice // without its device
 		n   int             // how often the device was named before
 	}
-	var order []alike
-	named := map[device.ID]int{}
-	first, ids := map[alike]event.RunDevice{}, map[alike][]device.ID{}
+	var parts [][]event.RunDevice
+	at, named := map[alike]int{}, map[device.ID]int{}
 	for _, on := range e.On {
-		d := r.Get(on.Device)
-		key := alike{d, on, named[on.Device]}
+		key := alike{r.Get(on.Device), on, named[on.Device]}
 		key.on.Device = 0
 		named[on.Device]++
-		if ids[key] == nil {
-			order, first[key] = append(order, key), on
-		}
-		ids[key] = append(ids[key], on.Device)
+		part := fold.At(at, &parts, key)
+		*part = append(*part, on)
 	}
-	for _, key := range order {
-		some := slices.Sorted(slices.Values(ids[key]))
-		out = append(out, rowRun{r.met(r.Part(r.Get(some[0]), some)), first[key]})
+	for _, part := range parts {
+		var some []device.ID
+		for _, on := range part {
+			some = append(some, on.Device)
+		}
+		slices.Sort(some)
+		out = append(out, rowRun{r.met(r.Part(r.Get(some[0]), some)), part[0]})
 	}
 	return out
 }
@@ -186,26 +187,31 @@ func (r *rows) sorted() []*row {
 }
 
 // compareRows orders devices by id, the one without an id first.
-func compareRows(a, b *row) int {
-	return cmp.Or(cmp.Compare(flag(a.id.OK), flag(b.id.OK)), cmp.Compare(a.id.V, b.id.V))
-}
+func compareRows(a, b *row) int { return CompareIDs(a.id, b.id) }
 
-func flag(b bool) int {
-	if b {
+// CompareIDs orders ids of devices or ranks. An absent one comes first.
+func CompareIDs(a, b event.Opt[uint64]) int {
+	switch {
+	case a.OK == b.OK:
+		return cmp.Compare(a.V, b.V)
+	case a.OK:
 		return 1
 	}
-	return 0
+	return -1
 }
 
-// each returns the devices by id, the one without an id first, with their rows.
-func (r *rows) each() iter.Seq2[*row, device.ID] {
-	ids := slices.Sorted(r.Keys())
-	slices.SortStableFunc(ids, func(a, b device.ID) int { // of those with and without an id
-		return cmp.Compare(flag(r.Get(a).id.OK), flag(r.Get(b).id.OK))
-	})
-	return func(yield func(*row, device.ID) bool) {
+// each returns the rows of all devices with their ids, the one without an id first.
+func (r *rows) each() iter.Seq2[*row, event.Opt[uint64]] {
+	named := func(id device.ID) (of event.Opt[uint64]) {
+		if r.Get(id).id.OK {
+			of = event.Some(uint64(id))
+		}
+		return of
+	}
+	ids := slices.SortedFunc(r.Keys(), func(a, b device.ID) int { return CompareIDs(named(a), named(b)) })
+	return func(yield func(*row, event.Opt[uint64]) bool) {
 		for _, id := range ids {
-			if !yield(r.Get(id), id) {
+			if !yield(r.Get(id), named(id)) {
 				return
 			}
 		}

@@ -127,23 +127,12 @@ func (c *content) describe(p *program.Program) {
 	for g := range f.Groups() {
 		c.detail.Core = max(c.detail.Core, g.Bytes())
 	}
-	cbs := circular(p)
+	circular := func(cb int) bool { return p.CB(cb).Kind == program.CircularBuffer }
 	for finding := range p.Findings() {
-		if finding.Code == program.Overlap && cbs[finding.CB] && cbs[finding.Other] {
+		if finding.Code == program.Overlap && circular(finding.CB) && circular(finding.Other) {
 			c.detail.Overlapping = true
 		}
 	}
-}
-
-// circular says which of a program's buffers are circular ones.
-func circular(p *program.Program) map[int]bool {
-	out := map[int]bool{}
-	for i, cb := range p.CBs() {
-		if cb.Kind == program.CircularBuffer {
-			out[i] = true
-		}
-	}
-	return out
 }
 
 // mixed reports whether some addresses are recorded and some are not.

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -159,14 +160,14 @@ func newOverlay(c *content, rest []layer) (*overlay, error) {
 }
 
 // on returns the executions of a device, nil if it has none. A source without ids has only dispatches.
-func (x *executions) on(d *row, id device.ID) *Residue {
-	stray, strayed := x.strays[id]
+func (x *executions) on(d *row, id event.Opt[uint64]) *Residue {
+	stray, strayed := x.strays[device.ID(id.V)]
 	of := d.log
 	switch {
-	case d.id.OK && d.execution != nil:
+	case id.OK && d.execution != nil:
 		of = d.execution.row
 		of.Executions, of.Unknown = of.Executions+stray.Executions, of.Unknown+stray.Unknown
-	case d.id.OK && strayed:
+	case id.OK && strayed:
 		of = stray
 	case of.Executions == 0:
 		return nil

@@ -53,10 +53,8 @@ func (d *row) loggedRun(p *program.Program, now when) ProgramRun {
 type books struct {
 	ledger    ledger
 	notes     notes
-	common    *commonRows // of all devices
-	replaced  turn        // rows
-	buffers   bool        // Options.Buffers
-	placed    bool        // a program had an address that was made up
+	buffers   bool // Options.Buffers
+	placed    bool // a program had an address that was made up
 	addresses Addresses
 }
 
@@ -94,7 +92,6 @@ func (b *books) setRow(d *row, i int, detail ProgramDetail, c *content) {
 		d.figures.Programs++
 	} else {
 		rows.Set(i, detail)
-		b.replaced.came++
 	}
 	if !b.buffers {
 		return
@@ -240,16 +237,13 @@ func (b *books) ran(d *row, o *openRun) error {
 // free ends what runs left alive on a device.
 func (b *books) free(d *row) error {
 	defer d.programs.forget()
-	if o := b.lone(d); o != nil {
-		d.programs.passes(o.content, &d.figures)
-		if err := b.ran(d, o); err != nil {
-			return err
-		}
-		d.programs.ended(o.content)
-		return nil
-	}
+	o := b.lone(d)
 	if err := b.close(d); err != nil {
 		return err
+	}
+	if d.programs.final = 0; o != nil {
+		d.programs.ended(o.content)
+		return nil
 	}
 	ended := map[*content]bool{}
 	for _, o := range d.programs.open {
@@ -267,7 +261,6 @@ func (b *books) free(d *row) error {
 
 // remove ends everything on a device that is gone. Its high-water marks stay.
 func (b *books) remove(d *row) error {
-	d.compose()
 	var ids []program.ID
 	for id := range d.programs.held.all() {
 		ids = append(ids, id)
@@ -281,8 +274,9 @@ func (b *books) remove(d *row) error {
 	if err := b.ledger.remove(d); err != nil {
 		return err
 	}
+	left := d.memory
+	d.marks.leave(&left, d.dev)
 	d.memory, d.gone, d.sets = memory{}, true, nil
-	d.marks = marks{top: d.marks.top, usable: d.marks.usable}
 	return nil
 }
 
@@ -305,16 +299,4 @@ func (b *books) keep(d *row) {
 	b.ledger.keep(d)
 	d.log.Peak = max(d.log.Peak, d.dev.Totals().Peak.Resident)
 	d.measure()
-}
-
-// forget drops the shared parts of rows that no row of a program uses any more.
-func (b *books) forget(rows *rows) {
-	looked := 0
-	says, takes := make([]bool, len(b.common.says.list)), make([]bool, len(b.common.takes.list))
-	for _, d := range rows.All() {
-		looked += d.figures.ProgramsDetail.use(says, takes)
-	}
-	b.common.says.keep(says)
-	b.common.takes.keep(takes)
-	b.replaced = turn{looked: looked}
 }

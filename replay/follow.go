@@ -15,7 +15,7 @@ import (
 // another one.
 type replay struct {
 	session Session
-	changes changes
+	changes []device.Notice // operations of the fleet for the current event
 	result  Result
 	rows    rows
 	specs   specs
@@ -34,12 +34,6 @@ type replay struct {
 	checks      checks
 	recording   recording
 	subscribers *subscribers
-}
-
-// changes are the operations of the fleet for the current event.
-type changes struct {
-	told []device.Notice
-	deaf bool // a change is only to be looked through
 }
 
 // event applies an event and passes its effects to the stages.
@@ -71,11 +65,9 @@ func (r *replay) happens(e *event.Event) error {
 	r.seen.begun = true
 	r.result.Nodes = max(r.result.Nodes, e.Pos.Node+1) // unless an end has another number
 	r.before(e)
-	r.changes.deaf = e.Kind == event.KindResetPeaks // the fleet has a notice for each device
 	err := r.session.Apply(e)
-	r.changes.deaf = false
 	if err != nil && e.Corrects {
-		r.changes.told = r.changes.told[:0] // the buffer was taken off and put back
+		r.changes = r.changes[:0] // the buffer was taken off and put back
 	}
 	if err := r.notice(e, err); err != nil {
 		return err
@@ -85,7 +77,7 @@ func (r *replay) happens(e *event.Event) error {
 			return err
 		}
 	}
-	for _, happened := range r.changes.told {
+	for _, happened := range r.changes {
 		if err := r.take(e, happened); err != nil {
 			return err
 		}
@@ -93,7 +85,7 @@ func (r *replay) happens(e *event.Event) error {
 	for _, changed := range r.subscribers.changed {
 		changed(r.changed(e))
 	}
-	r.changes.told = r.changes.told[:0]
+	r.changes = r.changes[:0]
 	switch {
 	case err == nil:
 		r.recording.take(e, func() []device.ID { return slices.Collect(r.session.fleet.Set().All()) })
@@ -108,7 +100,7 @@ func (r *replay) happens(e *event.Event) error {
 func (r *replay) changed(e *event.Event) (out []*row, now when) {
 	now = r.session.now(e)
 	named := r.books.ledger.runs
-	for _, told := range r.changes.told {
+	for _, told := range r.changes {
 		out = append(out, r.rows.of(told.Set)...)
 		switch {
 		case named:
@@ -146,16 +138,13 @@ func (r *replay) source(e *event.Event) error {
 		return r.outside.allocated(e, &r.rows, r.notes)
 	case event.KindFree:
 		r.outside.freed(e, r.checks.result.Runs > 0, r.notes)
-	case event.KindHidden:
-		if e.Code == hiddenApart {
+	case event.KindHidden, event.KindAnomaly:
+		if e.Kind == event.KindHidden && e.Code == hiddenApart {
 			for _, id := range e.Devices.V {
 				r.checks.result.Apart = append(r.checks.result.Apart, uint64(id))
 			}
 			return nil
 		}
-		r.result.Hits.count(e)
-		r.notes.anomaly(e)
-	case event.KindAnomaly:
 		r.result.Hits.count(e)
 		r.notes.anomaly(e)
 	case event.KindResetPeaks:
@@ -276,12 +265,8 @@ func (r *replay) judge(next *event.Event) {
 
 // forget drops everything that no later event can refer to.
 func (r *replay) forget() {
-	patience := r.catalogue.patience
-	if r.catalogue.turn.comes(patience) {
+	if r.catalogue.turn.comes(r.catalogue.patience) {
 		gone := r.catalogue.forget(r.session.programs, &r.rows)
 		r.catalogue.turn.looked += forgetAnswers(r.checks.known, gone) + forgetAnswers(r.checks.others.fits, gone)
-	}
-	if r.books.replaced.comes(patience) {
-		r.books.forget(&r.rows)
 	}
 }

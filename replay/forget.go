@@ -13,7 +13,6 @@ import (
 //	programs   until they are defined anew, registered nowhere and in no trace; what checks
 //	           have found of them goes with them
 //	last runs  until their program is forgotten, and lies neither in L1 nor in the highest peak
-//	rows       what a row of a program says, until the id is registered as another one
 
 // patience is how much has to come before anything is looked through.
 const patience = 256
@@ -135,10 +134,7 @@ func (c *catalogue) forgetRuns(d *row, named map[*program.Program]bool) (looked 
 	for g := range d.dev.UsageGroups(device.BasisResident) {
 		see(g)
 	}
-	for _, w := range d.marks.pasts() {
-		if w == nil {
-			continue
-		}
+	for w := range d.marks.pasts() {
 		for g := range w.moment.UsageGroups() {
 			see(g)
 		}
@@ -148,10 +144,8 @@ func (c *catalogue) forgetRuns(d *row, named map[*program.Program]bool) (looked 
 			continue
 		}
 		last.delete(p)
-		for _, w := range d.marks.pasts() {
-			if w != nil {
-				w.last.delete(p)
-			}
+		for w := range d.marks.pasts() {
+			w.last.delete(p)
 		}
 	}
 	return looked

@@ -175,17 +175,12 @@ func beyond(at event.Opt[uint64], e *event.Event) bool {
 
 // A who answers Options.Ask.
 type who struct {
-	question Question
-	asked    bool
-	held     []Holders
+	address uint64
+	held    []Holders
 }
 
-// before answers the question if an event is the first beyond its node: what lies where now.
-func (w *who) before(next *event.Event, rows *rows, _ *marker) {
-	if w.asked || next != nil && !beyond(w.question.At, next) {
-		return
-	}
-	w.asked = true
+// ask answers the question: what lies where now.
+func (w *who) ask(rows *rows, _ *marker) {
 	now, shown := rows.fleet.Snapshot(), rows.shown()
 	there := map[device.MomentName][]holder{}
 	held := map[*row][]Holders{}
@@ -199,22 +194,18 @@ func (w *who) before(next *event.Event, rows *rows, _ *marker) {
 				moment := d.dev.Moment()
 				of, known := there[moment.Name()]
 				if !known {
-					of = holdersAt(moment, w.question.Address)
+					of = holdersAt(moment, w.address)
 					there[moment.Name()] = of
 				}
 				held[d] = w.holders(d, on, of)
 			}
 		}
 		for _, h := range held[d] {
-			if h.Device.OK {
-				h.Device = event.Some(uint64(id))
-			}
+			h.Device = id
 			w.held = append(w.held, h)
 		}
 	}
 }
-
-func (w *who) finish(out *Result, _ *rows, _ Spec) { out.Held = w.held }
 
 // A holder holds a byte on some cores.
 type holder struct {
@@ -236,7 +227,6 @@ func holdersAt(m device.Moment, addr uint64) (out []holder) {
 
 // holders returns what holds a byte of a device, by first core.
 func (w *who) holders(d *row, now *device.DeviceSnapshot, of []holder) []Holders {
-	addr := w.question.Address
 	kind, chips := d.says.kind()
 	h := holding{of: Holders{Device: d.id, Kind: kind, Chips: chips}}
 	for _, one := range of {
@@ -251,7 +241,7 @@ func (w *who) holders(d *row, now *device.DeviceSnapshot, of []holder) []Holders
 			if cb.Kind != program.CircularBuffer {
 				continue
 			}
-			if n++; !cb.Global && cb.Range.Has(addr) {
+			if n++; !cb.Global && cb.Range.Has(w.address) {
 				held := L1Resident{ResidentRow: fit.NewResidentRow(fit.KindCB, cb.Range), CB: event.Some(uint64(n)), Program: &run}
 				h.on(cb.Cores.Cores(), func(h *Holders) { h.Registered = append(h.Registered, held) })
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/fold"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -35,9 +36,8 @@ type leftoverCB struct {
 }
 
 // leftoversOf returns what dispatches left on the devices of a fleet, by the first of them.
-func leftoversOf(f *device.Fleet) []*leftovers {
-	same := map[string]*leftovers{}
-	var out []*leftovers
+func leftoversOf(f *device.Fleet) (out []leftovers) {
+	same := map[string]int{}
 	for d := range f.Devices() {
 		all := leftOn(d)
 		if len(all) == 0 {
@@ -47,13 +47,8 @@ func leftoversOf(f *device.Fleet) []*leftovers {
 		for _, l := range all {
 			fmt.Fprintf(&key, "%p %s\n", l.program, l.text())
 		}
-		there := same[key.String()]
-		if there == nil {
-			there = &leftovers{all: all}
-			same[key.String()] = there
-			out = append(out, there)
-		}
-		there.devices = append(there.devices, d.ID())
+		there := fold.At(same, &out, key.String())
+		there.all, there.devices = all, append(there.devices, d.ID())
 	}
 	return out
 }
@@ -95,7 +90,7 @@ func (l *leftover) text() string {
 
 // order returns programs that leave all that, dispatched one after the other. First come registered programs, as
 // far as some order of them leaves nothing else. The rest comes behind them, as parts.
-func (ls *leftovers) order(registered func(p *program.Program, on []device.ID) bool) (whole, parts []*leftover) {
+func (ls leftovers) order(registered func(p *program.Program, on []device.ID) bool) (whole, parts []*leftover) {
 	taken := map[program.Kind]l1.CoreSet{}
 	for _, l := range ls.all {
 		for kind, cores := range l.cores {

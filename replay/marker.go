@@ -90,14 +90,13 @@ func (k *marker) settle(d *row, since ...fit.BufferID) {
 // end keeps the last marks of a device, and composes them now or, with Options.OnePeak, later.
 func (k *marker) end(d *row) {
 	k.settle(d)
-	if k.later {
-		d.marks.leave(&d.memory, d.dev)
-		d.on.after = d.marks.after
-	} else {
-		d.compose()
-	}
+	d.marks.leave(&d.memory, d.dev)
+	d.on.after = d.marks.after
 	if d.marks.top != nil {
 		d.on.Peak = d.marks.top.peak()
+	}
+	if !k.later {
+		d.on.Peak, d.on.Groups, d.on.after = d.on.Peak.Composed(), d.on.LaidGroups(), nil
 	}
 	d.on.Usable, d.on.Hybrid = d.marks.usable, d.dev.Hybrid()
 }

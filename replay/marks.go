@@ -1,6 +1,8 @@
 package replay
 
 import (
+	"iter"
+
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
@@ -18,8 +20,7 @@ type mark struct {
 	bytes uint64 // on the fullest core
 	cores l1.CoreSet
 	by    *buffer // that made it, if one did
-	past  *past   // nil: the mark is a rise, or composed
-	done  *L1Peak // composed
+	past  *past   // nil: the mark is a rise
 
 	quiet bool   // nothing but frees came after it
 	spike *Spike // it turned out to be one
@@ -29,7 +30,7 @@ type mark struct {
 type marks struct {
 	rise, top *mark
 	usable    *UsablePeak // nil: nothing lay below L1_SMALL
-	after     *past       // what lay there after the node of Options.GroupsAt; nil if that is composed
+	after     *past       // what lay there after the node of Options.GroupsAt
 }
 
 // A past keeps a moment of a device, with the names of its content that would be forgotten since.
@@ -41,7 +42,7 @@ type past struct {
 	groups bool                                  // Options.Groups
 	names  sum128                                // memory.names then
 
-	of   *memory // that has the rest
+	of   *memory // that has the rest; nil: the row's, which still changes
 	spec l1.Spec
 }
 
@@ -67,19 +68,22 @@ func (m *marks) best() uint64 {
 	return 0
 }
 
-// pasts returns the pasts that are not composed yet, nil where there is none.
-func (m *marks) pasts() (out [2]*past) {
-	if m.top != nil {
-		out[0] = m.top.past
+// pasts returns the pasts that still follow the row.
+func (m *marks) pasts() iter.Seq[*past] {
+	return func(yield func(*past) bool) {
+		if m.top != nil && m.top.past.of == nil && !yield(m.top.past) {
+			return
+		}
+		if m.after != nil && m.after.of == nil {
+			yield(m.after)
+		}
 	}
-	out[1] = m.after
-	return out
 }
 
 // freed notes that a buffer is not there any more, which a mark may have had.
 func (m *marks) freed(b *buffer) {
-	for _, w := range m.pasts() {
-		if w != nil && b.count < w.count && w.live.of(b.id) == nil {
+	for w := range m.pasts() {
+		if b.count < w.count && w.live.of(b.id) == nil {
 			w.live.set(b.id, b)
 		}
 	}
@@ -87,10 +91,7 @@ func (m *marks) freed(b *buffer) {
 
 // runs notes that a program runs again, which a mark may have had.
 func (m *marks) runs(p *program.Program, was ProgramRun) {
-	for _, w := range m.pasts() {
-		if w == nil {
-			continue
-		}
+	for w := range m.pasts() {
 		if _, known := w.last.get(p); !known {
 			w.last.set(p, was)
 		}
@@ -109,26 +110,11 @@ func (m *marks) spiked(b *buffer, now when, dev device.Device) {
 	}
 }
 
-// leave gives each mark the memory that has the other names of its content.
+// leave gives each mark the memory that has the other names of its content, and does not change any more.
 func (m *marks) leave(of *memory, dev device.Device) {
-	for _, w := range m.pasts() {
-		if w != nil {
-			w.of, w.spec = of, dev.Spec()
-		}
+	for w := range m.pasts() {
+		w.of, w.spec = of, dev.Spec()
 	}
-}
-
-// compose looks up the composition of the highest mark. It returns the groups after the node of Options.GroupsAt,
-// if they were not composed before.
-func (m *marks) compose(of *memory, dev device.Device) (groups []LaidGroup) {
-	m.leave(of, dev)
-	if w := m.after; w != nil {
-		m.after, groups = nil, everything().laid(w.moment, w.spec, w.resident)
-	}
-	if k := m.top; k != nil && k.past != nil {
-		k.done, k.past = k.peak().Composed(), nil
-	}
-	return groups
 }
 
 // core is the first of the fullest cores.
@@ -137,14 +123,9 @@ func (k *mark) core() l1.Core {
 	return core
 }
 
-// peak returns the mark as documents have it, with its composition as far as that was looked up.
+// peak returns the mark as documents have it, without its composition.
 func (k *mark) peak() *L1Peak {
-	p := L1Peak{Bytes: k.bytes, At: k.at, T: k.t, Op: k.op, Cores: k.cores, Core: k.core(), later: k.past}
-	if k.done != nil {
-		p = *k.done
-	}
-	p.Spike = k.spike
-	return &p
+	return &L1Peak{Bytes: k.bytes, At: k.at, T: k.t, Op: k.op, Cores: k.cores, Core: k.core(), later: k.past, Spike: k.spike}
 }
 
 // own returns the same for another row.

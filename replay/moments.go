@@ -8,6 +8,7 @@ import (
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/internal/fold"
 	"github.com/cbl1/cbl1/program"
 )
 
@@ -88,20 +89,13 @@ func sceneOf(now device.Moment) *scene {
 		for r := range g.Residents() {
 			out.residents++
 			if r.Program == nil {
-				number(out.buffers, r.Buffer.ID)
+				fold.Number(out.buffers, r.Buffer.ID)
 			} else {
-				number(out.programs, r.Program)
+				fold.Number(out.programs, r.Program)
 			}
 		}
 	}
 	return out
-}
-
-// number gives a key the next number, unless it has one.
-func number[K comparable](numbers map[K]int, key K) {
-	if _, known := numbers[key]; !known {
-		numbers[key] = len(numbers)
-	}
 }
 
 // Laid returns a name of the content. Moments of one Result with equal names have equal Groups but for nodes and times.

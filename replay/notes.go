@@ -16,12 +16,10 @@ func (n notes) note(code Code, at int64, detail string) { n.noteAll(code, at, de
 
 // noteAll counts an anomaly that so many devices have.
 func (n notes) noteAll(code Code, at int64, detail string, devices int) {
-	have := n[code]
-	if have == nil {
-		have = &AnomalyCount{Code: code, First: NodeNumber(at), Detail: detail}
-		n[code] = have
+	if n[code] == nil {
+		n[code] = &AnomalyCount{Code: code, First: NodeNumber(at), Detail: detail}
 	}
-	have.Count += int64(devices)
+	n[code].Count += int64(devices)
 }
 
 // date gives the anomalies that were first noted at an event its time.

@@ -3,7 +3,9 @@ package replay
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
+	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
 )
@@ -13,74 +15,66 @@ import (
 type overlaps struct {
 	notes   notes
 	only    Filter
-	bytes   map[*row]uint64 // shared so far
 	pending []overlap
 	node    uint64 // of pending
 }
 
-// An overlap is a buffer that shares bytes on a row.
+// An overlap is a buffer that shares bytes on some devices.
 type overlap struct {
-	on *row
+	on []device.ID
 	of *buffer
 }
 
 // join adds the calls that are needed.
 func (o *overlaps) join(s *subscribers) {
-	s.before, s.laid, s.gone, s.part = append(s.before, o.before), append(s.laid, o.laid), append(s.gone, o.gone), append(s.part, o.part)
+	s.before, s.laid, s.gone = append(s.before, o.before), append(s.laid, o.laid), append(s.gone, o.gone)
 }
 
 // laid keeps a buffer if more bytes than before lie in several buffers.
 func (o *overlaps) laid(d *row, _ fit.Buffer, b *buffer) {
-	if now := d.dev.Glance().Overlap(); now != o.bytes[d] {
-		if now > o.bytes[d] {
-			o.pending, o.node = append(o.pending, overlap{d, b}), b.info.At
-		}
-		o.bytes[d] = now
+	now := d.dev.Glance().Overlap()
+	if now > d.overlap {
+		o.pending, o.node = append(o.pending, overlap{slices.Clone(d.members.List()), b}), b.info.At
 	}
+	d.overlap = now
 }
 
 func (o *overlaps) gone(d *row, _ *buffer, _ when) {
-	if o.bytes[d] > 0 {
-		o.bytes[d] = d.dev.Glance().Overlap()
-	}
-}
-
-// part gives the new row of some devices the history of their old row.
-func (o *overlaps) part(d, other *row) {
-	if o.bytes[d] > 0 {
-		o.bytes[other] = o.bytes[d]
-	}
-	for _, p := range o.pending {
-		if p.on == d {
-			o.pending = append(o.pending, overlap{other, p.of})
-		}
+	if d.overlap > 0 {
+		d.overlap = d.dev.Glance().Overlap()
 	}
 }
 
 // before notes the buffers that still share bytes where the next event is of another node.
-func (o *overlaps) before(next *event.Event, _ *rows, _ *marker) {
+func (o *overlaps) before(next *event.Event, rows *rows, _ *marker) {
 	if len(o.pending) == 0 || next != nil && next.Node == o.node {
 		return
 	}
 	for _, p := range o.pending {
-		if p.on.memory.live.of(p.of.id) != p.of || !o.only.HasDevice(p.on.id) {
-			continue
-		}
-		var other *buffer // the lowest one
-		for _, b := range p.on.memory.live.all() {
-			if p.of.overlaps(b) && (other == nil || cmp.Or(cmp.Compare(b.span.Start, other.span.Start), cmp.Compare(b.id, other.id)) < 0) {
-				other = b
+		for _, id := range p.on {
+			if d := rows.Get(id); d.slot == id && d.memory.live.of(p.of.id) == p.of && o.only.HasDevice(d.id) {
+				o.note(d, p.of)
 			}
-		}
-		if other != nil {
-			text := func(b *buffer) string { return fmt.Sprintf("%s (%d)", cmp.Or(b.info.Op, "a buffer"), b.info.At) }
-			o.notes.add(AnomalyCount{
-				Code: CodeBuffersOverlap, Count: int64(p.on.members.Len()), First: NodeNumber(p.of.info.At),
-				Detail: text(p.of) + " and " + text(other), Hidden: true,
-			})
 		}
 	}
 	o.pending = o.pending[:0]
+}
+
+// note notes a buffer with the lowest one that shares bytes with it.
+func (o *overlaps) note(d *row, of *buffer) {
+	var other *buffer
+	for _, b := range d.memory.live.all() {
+		if of.overlaps(b) && (other == nil || cmp.Or(cmp.Compare(b.span.Start, other.span.Start), cmp.Compare(b.id, other.id)) < 0) {
+			other = b
+		}
+	}
+	if other != nil {
+		text := func(b *buffer) string { return fmt.Sprintf("%s (%d)", cmp.Or(b.info.Op, "a buffer"), b.info.At) }
+		o.notes.add(AnomalyCount{
+			Code: CodeBuffersOverlap, Count: int64(d.members.Len()), First: NodeNumber(of.info.At),
+			Detail: text(of) + " and " + text(other), Hidden: true,
+		})
+	}
 }
 
 // overlaps reports whether two buffers share a byte of a core. At one address, what several nodes show from before the

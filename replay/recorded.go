@@ -18,12 +18,17 @@ import (
 // CBs with the lowest L1 buffer of its device, as tt-metal does in lockstep. A program is compared when it comes, and a
 // buffer is compared with the programs that stay. Cost: O(log n) in what lives on a device.
 type recording struct {
+	recorded
 	on       bool
 	programs map[program.ID]placedThing
 	devices  map[device.ID]*recordedDevice
-	cbs      int64  // programs that came
-	clashes  int64  // pairs
-	first    string // of them, in words
+}
+
+// recorded is the outcome of a recording.
+type recorded struct {
+	cbs     int64  // programs that came
+	clashes int64  // pairs
+	first   string // of them, in words
 }
 
 // A placedThing is the end of a program's CBs or the address of a buffer.
@@ -34,6 +39,7 @@ type placedThing struct {
 
 // A recordedDevice has the programs of a device, the highest end first, and its L1 buffers, the lowest first.
 type recordedDevice struct {
+	id                device.ID
 	programs, buffers byKey
 }
 
@@ -58,10 +64,10 @@ func (r *recording) take(e *event.Event, ids func() []device.ID) {
 		p := r.programs[e.Program]
 		r.cbs++
 		for _, d := range r.each(e, ids) {
-			if low, ok := d.on.buffers.top(); ok && low.at < p.at {
+			if low, ok := d.buffers.top(); ok && low.at < p.at {
 				r.clash(e, d.id, p, low, "when the CB came")
 			}
-			d.on.programs.add(uint64(e.Program), math.MaxUint64-p.at, p)
+			d.programs.add(uint64(e.Program), math.MaxUint64-p.at, p)
 		}
 	case event.KindAllocate:
 		if e.Buffer.Kind != fit.KindL1 || e.Buffer.Backing || !e.Address.OK {
@@ -69,18 +75,18 @@ func (r *recording) take(e *event.Event, ids func() []device.ID) {
 		}
 		b := placedThing{e.Buffer.Name, e.Address.V}
 		for _, d := range r.each(e, ids) {
-			if p, ok := d.on.programs.top(); ok && b.at < p.at && !e.Corrects {
+			if p, ok := d.programs.top(); ok && b.at < p.at && !e.Corrects {
 				r.clash(e, d.id, p, b, "while the CB stays")
 			}
-			d.on.buffers.add(uint64(e.Buffer.ID), b.at, b)
+			d.buffers.add(uint64(e.Buffer.ID), b.at, b)
 		}
 	case event.KindUnregister:
 		for _, d := range r.each(e, ids) {
-			delete(d.on.programs.live, uint64(e.Program))
+			delete(d.programs.live, uint64(e.Program))
 		}
 	case event.KindFree:
 		for _, d := range r.each(e, ids) {
-			delete(d.on.buffers.live, uint64(e.Buffer.ID))
+			delete(d.buffers.live, uint64(e.Buffer.ID))
 		}
 	case event.KindRemove:
 		for _, d := range r.each(e, ids) {
@@ -89,22 +95,17 @@ func (r *recording) take(e *event.Event, ids func() []device.ID) {
 	}
 }
 
-type recordedOn struct {
-	id device.ID
-	on *recordedDevice
-}
-
 // each returns the devices of an event.
-func (r *recording) each(e *event.Event, all func() []device.ID) (out []recordedOn) {
+func (r *recording) each(e *event.Event, all func() []device.ID) (out []*recordedDevice) {
 	ids := e.Devices.V
 	if !e.Devices.OK {
 		ids = all()
 	}
 	for _, id := range ids {
 		if r.devices[id] == nil {
-			r.devices[id] = &recordedDevice{byKey{live: map[uint64]keyed{}}, byKey{live: map[uint64]keyed{}}}
+			r.devices[id] = &recordedDevice{id, byKey{live: map[uint64]keyed{}}, byKey{live: map[uint64]keyed{}}}
 		}
-		out = append(out, recordedOn{id, r.devices[id]})
+		out = append(out, r.devices[id])
 	}
 	return out
 }
@@ -161,12 +162,6 @@ func (h *keyHeap) Pop() any {
 	last := (*h)[len(*h)-1]
 	*h = (*h)[:len(*h)-1]
 	return last
-}
-
-// recorded is the outcome of a recording.
-type recorded struct {
-	cbs, clashes int64
-	first        string
 }
 
 // Recorded returns how many programs a log of records has, which has no runs; 0 for other sources.

@@ -73,21 +73,16 @@ func newReplay(file string, opt Options) *replay {
 		marker: marker{only: opt.Only, groups: opt.Groups, later: opt.OnePeak},
 		checks: newChecks(), subscribers: newSubscribers(opt),
 	}
-	(&overlaps{notes: r.notes, only: opt.Only, bytes: map[*row]uint64{}}).join(r.subscribers)
+	(&overlaps{notes: r.notes, only: opt.Only}).join(r.subscribers)
 	fleet := r.session.Fleet()
 	r.books = books{
-		ledger: newLedger(fleet), notes: r.notes, common: &commonRows{}, buffers: opt.Buffers, addresses: AddressesNone,
+		ledger: newLedger(fleet), notes: r.notes, buffers: opt.Buffers, addresses: AddressesNone,
 	}
-	r.rows = newRows(fleet, func(d, other *row) {
-		r.checks.part(d, other)
-		for _, part := range r.subscribers.part {
-			part(d, other)
-		}
-	})
+	r.rows = newRows(fleet, r.checks.part)
 	r.result.File, r.result.Only = file, opt.Only
 	fleet.Observe(func(e device.Notice) {
-		if !r.changes.deaf {
-			r.changes.told = append(r.changes.told, e)
+		if e.Kind != device.NoticePeaksReset { // of which the fleet has one for each device
+			r.changes = append(r.changes, e)
 		}
 	})
 	return r
@@ -97,7 +92,7 @@ func newReplay(file string, opt Options) *replay {
 func newSubscribers(opt Options) *subscribers {
 	s := &subscribers{}
 	if opt.Timeline {
-		newTimeline(opt.Moments).join(s)
+		(&timeline{most: opt.Moments}).join(s)
 	}
 	if opt.Runs {
 		(&runList{at: map[runKey]int{}}).join(s)
@@ -106,14 +101,19 @@ func newSubscribers(opt Options) *subscribers {
 		newRooms(opt.Room).join(s)
 	}
 	if len(opt.Scarce) > 0 {
-		newScarce(opt.Scarce).join(s)
+		(&scarce{sought: opt.Scarce}).join(s)
 	}
 	if opt.Ask != nil {
-		w := &who{question: *opt.Ask}
-		s.before, s.finish = append(s.before, w.before), append(s.finish, w.finish)
+		w := &who{address: opt.Ask.Address}
+		s.after(opt.Ask.At, w.ask)
+		s.finish = append(s.finish, func(out *Result, _ *rows, _ Spec) { out.Held = w.held })
 	}
 	if opt.GroupsAt.OK {
-		s.before = append(s.before, (&groupsAt{node: opt.GroupsAt.V}).before)
+		s.after(opt.GroupsAt, func(rows *rows, marker *marker) {
+			for _, d := range rows.All() {
+				d.marks.after = marker.past(d)
+			}
+		})
 	}
 	return s
 }
@@ -134,7 +134,7 @@ func (r *replay) finish() (*Result, error) {
 		finish(&out, &r.rows, r.specs.of)
 	}
 	out.Checks, out.Earlier = r.checks.result, r.outside.earlier
-	out.recorded = recorded{r.recording.cbs, r.recording.clashes, r.recording.first}
+	out.recorded = r.recording.recorded
 	out.Placed, out.Addresses = r.books.placed, r.books.addresses
 	var big *buffer
 	if out.Live, big = leaksOf(r.rows.sorted(), r.books.ledger.runs); big != nil {
@@ -187,11 +187,7 @@ func (r *replay) finishDevices(out *Result) {
 	}
 	out.Devices, out.L1 = slices.Grow(out.Devices, rows), slices.Grow(out.L1, rowsL1)
 	var highest *L1Peak
-	for d, id := range r.rows.each() {
-		named := d.id
-		if named.OK {
-			named.V = uint64(id)
-		}
+	for d, named := range r.rows.each() {
 		if len(d.says.chips) > 0 {
 			out.Meshes = append(out.Meshes, Mesh{named.V, slices.Clone(d.says.chips)})
 		}
@@ -202,17 +198,16 @@ func (r *replay) finishDevices(out *Result) {
 			out.Devices = append(out.Devices, d.figures)
 			out.Devices[len(out.Devices)-1].ID = named
 		}
-		var last *DeviceL1
 		if shown(d) {
 			out.L1 = append(out.L1, d.on)
-			last = &out.L1[len(out.L1)-1]
-			last.ID, last.Dispatched = named, r.executions.on(d, id)
+			last := &out.L1[len(out.L1)-1]
+			last.ID, last.Dispatched = named, r.executions.on(d, named)
 			if peak := d.on.Peak; peak != nil && (highest == nil || peak.Bytes > highest.Bytes) {
 				highest = peak
 			}
 		}
-		for _, device := range r.subscribers.device {
-			device(out, d, named, last)
+		if of := d.history; of != nil {
+			out.Timeline = append(out.Timeline, Timeline{named, of.samples.list, of.moments.list})
 		}
 	}
 	if highest != nil {

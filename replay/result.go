@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"cmp"
 	"encoding/json"
 	"slices"
 
@@ -68,9 +67,7 @@ type Spec struct {
 // SpecOf returns the Spec of a device: its own, or Result.Spec. Its grid is not known. Cost:
 // O(log devices).
 func (r *Result) SpecOf(id event.Opt[uint64]) Spec {
-	at, ok := slices.BinarySearchFunc(r.L1, id, func(d DeviceL1, id event.Opt[uint64]) int {
-		return cmp.Or(cmp.Compare(flag(d.ID.OK), flag(id.OK)), cmp.Compare(d.ID.V, id.V))
-	})
+	at, ok := slices.BinarySearchFunc(r.L1, id, func(d DeviceL1, id event.Opt[uint64]) int { return CompareIDs(d.ID, id) })
 	if ok && r.L1[at].Spec != nil {
 		return *r.L1[at].Spec
 	}

@@ -33,6 +33,12 @@ type row struct {
 	marks     marks
 	log       Residue    // of a log: its dispatches
 	execution *execution // of a source that saw what ran; nil if nothing was executed
+
+	// Of the questions in Options:
+	standing *standing // of Options.Room
+	history  *history  // of Options.Timeline; nil if nothing has changed the device
+	scarce   uint64    // bytes that have to come or go before a moment of Options.Scarce can have come
+	overlap  uint64    // bytes that several buffers held last
 }
 
 // members are the devices of a row.
@@ -124,13 +130,6 @@ func (d *row) resetMemory() {
 	d.measure()
 }
 
-// compose looks up the composition of the highest mark, and of the moment after a node.
-func (d *row) compose() {
-	if groups := d.marks.compose(&d.memory, d.dev); groups != nil {
-		d.on.Groups = groups
-	}
-}
-
 // lay adds a buffer that is allocated. Backed ones are only counted.
 func (d *row) lay(b *buffer, backing bool) {
 	d.touched = true
@@ -154,9 +153,6 @@ func (d *row) drop(b *buffer, now when, corrects bool) {
 	}
 	if !corrects && b.measured() {
 		d.marks.spiked(b, now, d.dev)
-	}
-	if b.claims() && d.memory.live.len() == 0 {
-		d.compose() // all that a composition reads was freed since: so are the heaps of the peak
 	}
 }
 
@@ -222,6 +218,12 @@ func (d *row) clone() *row {
 	if d.execution != nil {
 		own := *d.execution
 		to.execution = &own
+	}
+	if d.standing != nil {
+		to.standing = d.standing.clone()
+	}
+	if d.history != nil {
+		to.history = d.history.clone()
 	}
 	return &to
 }

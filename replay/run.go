@@ -7,6 +7,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/fold"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -19,7 +20,7 @@ type launched struct {
 }
 
 // launches returns what a run places, and on which devices.
-func (defs definitions) launches(e *event.Event, f *device.Fleet) ([]launched, event.Code, error) {
+func (defs definitions) launches(e *event.Event, f *device.Fleet) (out []launched, code event.Code, err error) {
 	def := defs[e.Program]
 	if def == nil {
 		return nil, event.CodeUndefined, errUndefined(e.Program)
@@ -31,7 +32,6 @@ func (defs definitions) launches(e *event.Event, f *device.Fleet) ([]launched, e
 			}
 		}
 	}
-	var out []launched
 	at := map[l1.Spec]int{} // in out
 	for _, on := range e.On {
 		d, err := f.Device(on.Device)
@@ -39,23 +39,16 @@ func (defs definitions) launches(e *event.Event, f *device.Fleet) ([]launched, e
 			return nil, "", err
 		}
 		spec := placing(d.Spec())
-		i, ok := at[spec]
-		if !ok {
-			i, at[spec] = len(out), len(out)
-			c, err := def.apart(spec)
-			if err != nil {
-				return nil, "", err
-			}
-			out = append(out, launched{content: c})
-		}
-		out[i].ids = append(out[i].ids, on.Device)
-	}
-	for i := range out {
-		set, err := f.Of(out[i].ids...)
-		if err != nil {
+		one := fold.At(at, &out, spec)
+		if one.content, err = def.apart(spec); err != nil {
 			return nil, "", err
 		}
-		out[i].set = set
+		one.ids = append(one.ids, on.Device)
+	}
+	for i := range out {
+		if out[i].set, err = f.Of(out[i].ids...); err != nil {
+			return nil, "", err
+		}
 	}
 	return out, "", nil
 }

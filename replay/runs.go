@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/fold"
 	"github.com/cbl1/cbl1/program"
 )
 
@@ -83,13 +84,11 @@ func (r *runList) launched(_ uint64, all []launch) {
 	alike := map[candidatesKey]int{} // devices with the same candidates, where the same lives
 	for _, l := range all {
 		one := listingKey{l.key(), oneOf[l.workload()]}
-		i, ok := at[one]
-		if !ok {
-			i = len(list)
-			at[one] = i
-			list = append(list, listing{l, 0, one.oneOf})
+		row := fold.At(at, &list, one)
+		if row.devices == 0 {
+			row.launch, row.oneOf = l, one.oneOf
 		}
-		list[i].devices += l.on.members.Len()
+		row.devices += l.on.members.Len()
 		if l.candidates != nil {
 			alike[l.candidatesKey()] += l.on.members.Len()
 		}
@@ -103,20 +102,14 @@ func (r *runList) launched(_ uint64, all []launch) {
 		several := oneOf[l.workload()]
 		for _, c := range slices.Concat(l.candidates.workloads...) {
 			l.content = c
-			if one := (listingKey{l.key(), several}); !contains(at, one) {
-				at[one] = len(list)
-				list = append(list, listing{l, devices, several})
+			if row := fold.At(at, &list, listingKey{l.key(), several}); row.devices == 0 {
+				*row = listing{l, devices, several}
 			}
 		}
 	}
 	for _, l := range list {
 		r.add(l)
 	}
-}
-
-func contains[K comparable, V any](m map[K]V, key K) bool {
-	_, ok := m[key]
-	return ok
 }
 
 // add lists a run, or counts it where the same is listed already.

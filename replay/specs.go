@@ -7,24 +7,24 @@ import (
 
 // specs are the Specs of the devices of a source.
 type specs struct {
-	of     Spec                 // of the Result
-	known  map[l1.Spec]*l1.Spec // of the devices of a log, each once
-	uneven bool                 // a device has another share of usable L1 than the Result's Spec
-	again  bool                 // a device came back as another one
+	of     Spec             // of the Result
+	known  map[l1.Spec]bool // of the devices of a log
+	uneven bool             // a device has another share of usable L1 than the Result's Spec
+	again  bool             // a device came back as another one
 }
 
 // meet takes the first Spec of a log for its Result, and notes others that differ in what percentages depend on.
 // Other sources say at the end what Spec they used.
 func (s *specs) meet(d *row, notes notes) {
 	spec := gridless(d.says.spec)
-	if !d.declared() || s.known[spec] != nil {
+	if !d.declared() || s.known[spec] {
 		return
 	}
 	if s.known == nil {
-		s.known = map[l1.Spec]*l1.Spec{}
+		s.known = map[l1.Spec]bool{}
 		s.of = specFrom(spec, event.FromFile)
 	}
-	s.known[spec] = &spec
+	s.known[spec] = true
 	s.compare(d, spec)
 	if first := s.of; spec.CBBase != first.CBBase || spec.L1Size != first.L1Size {
 		notes.note(CodeSpecsDiffer, -1, "")
@@ -49,11 +49,11 @@ func (s *specs) compare(d *row, spec l1.Spec) {
 func (s *specs) own(d *row) *Spec {
 	of := s.of
 	if d.declared() {
-		if own := s.known[gridless(d.says.spec)]; own != nil && *own != of.Spec {
-			out := specFrom(*own, event.FromFile)
-			return &out
+		of = specFrom(gridless(d.says.spec), event.FromFile)
+		if of.Spec == s.of.Spec {
+			return nil
 		}
-		return nil
+		return &of
 	}
 	if d.says.spec.L1Small == of.L1Small && d.says.small == of.SmallFrom {
 		return nil

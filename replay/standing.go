@@ -15,7 +15,6 @@ import (
 // rooms answer Options.Room in the making.
 type rooms struct {
 	question *RoomQuestion
-	standing map[*row]*standing
 	limits   []*RoomLimit // by their numbers in fit.Occupancy
 	known    map[checkKey]int
 	answer   Rooms
@@ -24,7 +23,7 @@ type rooms struct {
 
 func newRooms(question *RoomQuestion) *rooms {
 	limits := []*RoomLimit{fit.NoOwner: nil}
-	return &rooms{question: question, standing: map[*row]*standing{}, limits: limits, known: map[checkKey]int{}}
+	return &rooms{question: question, limits: limits, known: map[checkKey]int{}}
 }
 
 // A standing has everything that was in the way on a row at any time.
@@ -62,7 +61,6 @@ func (s *standing) on(dev device.Device) *fit.Occupancy {
 // join adds the calls that are needed.
 func (r *rooms) join(s *subscribers) {
 	s.met, s.back = append(s.met, r.met), append(s.back, r.back)
-	s.part = append(s.part, r.part)
 	s.launched, s.laid, s.finish = append(s.launched, r.launched), append(s.laid, r.laid), append(s.finish, r.finish)
 }
 
@@ -74,10 +72,10 @@ func (r *rooms) limit(l RoomLimit) int {
 
 // met records that a row has devices with a Spec, and its mode.
 func (r *rooms) met(d *row) {
-	if r.standing[d] == nil {
-		r.standing[d] = &standing{}
+	if d.standing == nil {
+		d.standing = &standing{}
 	}
-	s := r.standing[d]
+	s := d.standing
 	s.on(d.dev)
 	if s.mode = fit.Lockstep; d.dev.Hybrid() {
 		s.mode = fit.PerCore
@@ -90,7 +88,7 @@ func (r *rooms) mode(d *row) fit.Mode {
 	if q := r.question; q.Cores.IsEmpty() || q.Tensor.Bytes > 0 {
 		return fit.Lockstep
 	}
-	return r.standing[d].mode
+	return d.standing.mode
 }
 
 // back records that the devices of a row come back with a Spec. Their grid may be another one.
@@ -99,12 +97,9 @@ func (r *rooms) back(d *row, spec l1.Spec) {
 	r.sizeOn(spec, d.says.grid)
 }
 
-// part gives the new row of some devices the history of their old row.
-func (r *rooms) part(d, other *row) { r.standing[other] = r.standing[d].clone() }
-
 // laid adds a buffer that lives on a row.
 func (r *rooms) laid(d *row, given fit.Buffer, b *buffer) {
-	s := r.standing[d]
+	s := d.standing
 	s.service = s.service || given.Kind == fit.KindService // one without a byte claims its cores too
 	if !given.Stands() || s.places[b.hash] {
 		return
@@ -146,7 +141,7 @@ func (r *rooms) launched(moment uint64, all []launch) {
 
 // add adds one program, and reports whether it is new to its devices.
 func (r *rooms) add(moment uint64, l launch) (added bool) {
-	s := r.standing[l.on]
+	s := l.on.standing
 	taken := s.on(l.on.dev)
 	if added = !s.runs[l.content]; !added && !s.service {
 		return false
@@ -199,7 +194,7 @@ func (r *rooms) tight(moment uint64, group []launch) {
 	}
 }
 
-// findTight judges a program anew and returns where the answer is.
+// findTight judges a program anew and returns where the answer is: fitted also where it is not listed.
 func (r *rooms) findTight(moment uint64, group []launch, size uint64) int {
 	first := group[0]
 	cores := r.coresOf(first.on)
@@ -211,24 +206,20 @@ func (r *rooms) findTight(moment uint64, group []launch, size uint64) int {
 	if free.IsEmpty() || fit.RoomOn(mode, cores, size, bare).Place.IsEmpty() {
 		place := first.place(int(devices(group)))
 		place.Programs = programs
-		if room := fit.RoomOn(mode, cores, size, place); room.Place.IsEmpty() {
-			return r.listTight(moment, group, room.Range)
+		room, out := fit.RoomOn(mode, cores, size, place), &r.answer
+		switch {
+		case !room.Place.IsEmpty():
+		case len(out.Tight) == MaxListed:
+			out.TightMore++
+		default:
+			out.Tight = append(out.Tight, TightRun{
+				Run: first.run, Enqueue: moment, T: first.run.T, Device: first.on.id,
+				Devices: int(devices(group)), Times: devices(group), Gap: newGap(room.Range),
+			})
+			return len(out.Tight) - 1
 		}
 	}
 	return fitted
-}
-
-func (r *rooms) listTight(moment uint64, group []launch, room l1.Range) int {
-	first, out := group[0], &r.answer
-	if len(out.Tight) == MaxListed {
-		out.TightMore++
-		return unlisted
-	}
-	out.Tight = append(out.Tight, TightRun{
-		Run: first.run, Enqueue: moment, T: first.run.T, Device: first.on.id,
-		Devices: int(devices(group)), Times: devices(group), Gap: newGap(room),
-	})
-	return len(out.Tight) - 1
 }
 
 // coresOf returns the cores of a row that the question is about.
@@ -239,7 +230,7 @@ func (r *rooms) coresOf(d *row) l1.CoreSet {
 	case d.says.spec.Cols > 0:
 		return d.says.spec.Grid().Cores()
 	}
-	return r.standing[d].cores
+	return d.standing.cores
 }
 
 // sizeOn returns the bytes of the question on each core of devices of a Spec, with the source of
@@ -293,7 +284,7 @@ func (r *rooms) finish(to *Result, rows *rows, spec Spec) {
 		}
 		one, known := done[d]
 		if !known {
-			s, on := r.standing[d], r.coresOf(d)
+			s, on := d.standing, r.coresOf(d)
 			taken := s.taken
 			if len(taken) == 0 {
 				taken = []*fit.Occupancy{fit.NewOccupancy(d.says.spec)}
@@ -303,9 +294,7 @@ func (r *rooms) finish(to *Result, rows *rows, spec Spec) {
 			all, cores, each, done[d] = append(all, taken...), cores.Union(on), append(each, room), one
 			out.Mode = min(out.Mode, r.mode(d))
 		}
-		if one.Device.OK {
-			one.Device.V = uint64(id)
-		}
+		one.Device = id
 		out.Devices = append(out.Devices, one)
 	}
 	if len(all) == 0 {
@@ -327,7 +316,7 @@ func (r *rooms) finish(to *Result, rows *rows, spec Spec) {
 
 func (r *rooms) deviceRoom(d *row, on l1.CoreSet, room fit.Room[int], taken []*fit.Occupancy) DeviceRoom {
 	kind, chips := d.says.kind()
-	one := DeviceRoom{Device: d.id, Kind: kind, Chips: List(chips), Mode: r.standing[d].mode, Room: r.namedRoom(room), Groups: []Room{}}
+	one := DeviceRoom{Device: d.id, Kind: kind, Chips: List(chips), Mode: d.standing.mode, Room: r.namedRoom(room), Groups: []Room{}}
 	if d.says.spec.Cols > 0 {
 		one.Outside = on.Minus(d.says.spec.Grid().Cores())
 	}

@@ -12,7 +12,7 @@ import (
 // take passes one operation of the fleet to the stages.
 func (r *replay) take(e *event.Event, told device.Notice) error {
 	switch told.Kind {
-	case device.NoticeTraceBegun, device.NoticeTraceEnded, device.NoticeRefused, device.NoticePeaksReset:
+	case device.NoticeTraceBegun, device.NoticeTraceEnded, device.NoticeRefused:
 		return nil
 	case device.NoticeTraceRecorded:
 		r.catalogue.traces[told.Trace] = append(r.catalogue.traces[told.Trace], told.Program)
@@ -117,7 +117,7 @@ func (r *replay) add(id device.ID, e *event.Event) error {
 	if !r.result.Only.Device.OK && e.Role != event.RoleNone && r.rows.join(id, like) {
 		return nil
 	}
-	d := newRow(dev, like, &Programs{of: r.books.common})
+	d := newRow(dev, like, &Programs{})
 	r.rows.add(d)
 	r.met(d)
 	r.specs.meet(d, r.notes)
@@ -224,7 +224,7 @@ func (r *replay) enqueue(e *event.Event) error {
 		}
 		calls = append(calls, called{p, set})
 	case event.KindReplay: // all that was recorded, as it was recorded, also if the replay is refused
-		for _, happened := range r.changes.told {
+		for _, happened := range r.changes {
 			if happened.Kind != device.NoticeTraceReplayed && happened.Kind != device.NoticeRefused {
 				continue
 			}

@@ -52,29 +52,31 @@ type samples struct {
 type history struct {
 	samples samples
 	moments moments
+	due     bool // changed by the last node; a moment of it may be kept
+}
+
+// clone returns the same for another row.
+func (h *history) clone() *history {
+	own := *h
+	own.samples.list, own.moments.list = slices.Clone(h.samples.list), slices.Clone(h.moments.list)
+	return &own
 }
 
 // A timeline makes the Timelines of all devices.
 type timeline struct {
-	of   map[*row]*history
-	most int           // Options.Moments
-	due  map[*row]bool // changed by the last node; a moment of it may be kept
-	node when          // of due
-}
-
-func newTimeline(most int) *timeline {
-	return &timeline{of: map[*row]*history{}, most: most, due: map[*row]bool{}}
+	most int  // Options.Moments
+	due  bool // a row is
+	node when // of these rows
 }
 
 // join adds the calls that are needed.
 func (t *timeline) join(s *subscribers) {
 	s.before, s.changed = append(s.before, t.before), append(s.changed, t.changed)
-	s.part, s.device = append(s.part, t.part), append(s.device, t.finish)
 }
 
 // changed adds a sample of the devices that an event has changed.
 func (t *timeline) changed(rows []*row, now when) {
-	if len(rows) > 0 && (len(t.due) == 0 || now.at >= t.node.at) {
+	if len(rows) > 0 && (!t.due || now.at >= t.node.at) {
 		t.node = now
 	}
 	seen := map[*row]bool{}
@@ -83,14 +85,13 @@ func (t *timeline) changed(rows []*row, now when) {
 			continue
 		}
 		seen[d] = true
-		if t.most > 0 {
-			t.due[d] = true
+		if d.history == nil {
+			d.history = &history{}
 		}
-		if t.of[d] == nil {
-			t.of[d] = &history{}
-		}
+		d.history.due = t.most > 0
+		t.due = t.due || t.most > 0
 		holds := d.dev.Totals()
-		t.of[d].samples.add(Sample{
+		d.history.samples.add(Sample{
 			At: now.at, T: now.t, Op: now.op, Registered: holds.Registered, Resident: holds.Resident, Tracked: holds.Tracked,
 			Core: holds.TrackedCore, Headroom: room(d),
 		})
@@ -98,35 +99,19 @@ func (t *timeline) changed(rows []*row, now when) {
 }
 
 // before keeps moments of the devices that the last node has changed, if the next event is of another one.
-func (t *timeline) before(next *event.Event, _ *rows, _ *marker) {
-	if len(t.due) == 0 || next != nil && !beyond(event.Some(t.node.at), next) {
+func (t *timeline) before(next *event.Event, rows *rows, _ *marker) {
+	if !t.due || next != nil && !beyond(event.Some(t.node.at), next) {
 		return
 	}
 	seen := map[device.MomentName]*scene{}
-	for d := range t.due {
-		one := LaidMoment{At: t.node.at, T: t.node.t, Op: t.node.op}
-		t.of[d].moments.keep(t.most, one, func(one *LaidMoment) { one.fill(d, seen) })
+	for _, d := range rows.All() {
+		if d.history != nil && d.history.due {
+			d.history.due = false
+			one := LaidMoment{At: t.node.at, T: t.node.t, Op: t.node.op}
+			d.history.moments.keep(t.most, one, func(one *LaidMoment) { one.fill(d, seen) })
+		}
 	}
-	clear(t.due)
-}
-
-// part gives the new row of some devices the history of their old row.
-func (t *timeline) part(d, other *row) {
-	if of := t.of[d]; of != nil {
-		own := *of
-		own.samples.list, own.moments.list = slices.Clone(of.samples.list), slices.Clone(of.moments.list)
-		t.of[other] = &own
-	}
-	if t.due[d] {
-		t.due[other] = true
-	}
-}
-
-// finish adds the Timeline of a device, if anything has changed it.
-func (t *timeline) finish(out *Result, d *row, id event.Opt[uint64], _ *DeviceL1) {
-	if of := t.of[d]; of != nil {
-		out.Timeline = append(out.Timeline, Timeline{id, of.samples.list, of.moments.list})
-	}
+	t.due = false
 }
 
 // room returns the least room of the programs that are registered on a device.

@@ -11,3 +11,13 @@ func At[K comparable, T any](at map[K]int, rows *[]T, key K) *T {
 	}
 	return &(*rows)[i]
 }
+
+// Number returns the number of a key: the next one from 0 if it is new. Cost: O(1).
+func Number[K comparable](numbers map[K]int, key K) (n int, fresh bool) {
+	n, known := numbers[key]
+	if !known {
+		n = len(numbers)
+		numbers[key] = n
+	}
+	return n, !known
+}

@@ -124,24 +124,11 @@ func sameTightest(a, b *TightestRun) bool {
 }
 
 // pairRuns pairs the captures of two sides.
-func pairRuns(old, new []*Run) (out []Pair[*Run]) {
-	if len(old) == 1 && len(new) == 1 {
-		return []Pair[*Run]{{old[0], new[0]}}
+func pairRuns(old, new []*Run) []Pair[*Run] {
+	if len(old) == 1 && len(new) == 1 || !ranked(old) || !ranked(new) {
+		return merge(old, new, inOrder)
 	}
-	if !ranked(old) || !ranked(new) {
-		for i := range max(len(old), len(new)) {
-			var p Pair[*Run]
-			if i < len(old) {
-				p.Old = old[i]
-			}
-			if i < len(new) {
-				p.New = new[i]
-			}
-			out = append(out, p)
-		}
-		return out
-	}
-	byRank := func(a, b *Run) int { return compareIDs(a.rank, b.rank) }
+	byRank := func(a, b *Run) int { return replay.CompareIDs(a.rank, b.rank) }
 	return merge(slices.SortedFunc(slices.Values(old), byRank), slices.SortedFunc(slices.Values(new), byRank), byRank)
 }
 
@@ -165,6 +152,9 @@ func merge[T any](old, new []*T, compare func(a, b *T) int) (out []Pair[*T]) {
 	}
 	return out
 }
+
+// inOrder compares any two members as equal.
+func inOrder[T any](_, _ *T) int { return 0 }
 
 // ranked reports whether the captures have distinct ranks.
 func ranked(runs []*Run) bool {

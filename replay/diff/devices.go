@@ -8,6 +8,7 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/fold"
 	"github.com/cbl1/cbl1/replay"
+	"github.com/cbl1/cbl1/replay/diff/internal/align"
 )
 
 // A devicePair is a device of the old side and one of the new side; one may be missing.
@@ -26,13 +27,11 @@ func pairDevices(p Pair[*Run], capture int, rank event.Opt[uint64]) (out []devic
 	if p.New != nil {
 		new = p.New.devices
 	}
-	pairs := []Pair[*deviceRow]{}
+	byID := func(a, b *deviceRow) int { return replay.CompareIDs(a.id, b.id) }
 	if len(old) == 1 && len(new) == 1 {
-		pairs = append(pairs, Pair[*deviceRow]{old[0], new[0]})
-	} else {
-		pairs = merge(old, new, func(a, b *deviceRow) int { return compareIDs(a.id, b.id) })
+		byID = inOrder
 	}
-	for _, one := range pairs {
+	for _, one := range merge(old, new, byID) {
 		out = append(out, devicePair{one, capture, rank})
 	}
 	return out
@@ -110,10 +109,8 @@ func (n numbering) number(of list, rows func(add func(string))) int {
 	if !ok {
 		var text strings.Builder
 		rows(func(row string) { text.WriteString(row + "\n") })
-		if number, ok = n.texts[text.String()]; !ok {
-			number = len(n.texts) + 1
-			n.texts[text.String()] = number
-		}
+		number, _ = fold.Number(n.texts, text.String())
+		number++ // 0 is an empty one
 		n.known[of] = number
 	}
 	return number
@@ -209,6 +206,17 @@ func residents(d, other *deviceRow) []resident {
 		return d.peak.residents
 	}
 	return slices.DeleteFunc(slices.Clone(d.peak.residents), func(x resident) bool { return x.r.Start > other.peak.top })
+}
+
+// pairState is stateOf of a pair, of which one may be missing.
+func pairState(p align.Pair, old, new uint64, same bool) State {
+	switch {
+	case p.Old == align.None:
+		return New
+	case p.New == align.None:
+		return Gone
+	}
+	return stateOf(old, new, same)
 }
 
 // stateOf compares the bytes of something with its earlier bytes.

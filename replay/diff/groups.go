@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/cbl1/cbl1/internal/fold"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
 )
@@ -40,21 +41,17 @@ func overlay(old, new []replay.CoreGroup) []Group {
 		}
 		return keys[g]
 	}
-	cores := map[join][]l1.Core{}
-	var firsts []join
+	var changes [][]l1.Core
+	at := map[join]int{}
 	for _, c := range order {
-		k := join{key(held[c].Old), key(held[c].New)}
-		if k.old == k.new {
-			continue
+		if k := (join{key(held[c].Old), key(held[c].New)}); k.old != k.new {
+			cores := fold.At(at, &changes, k)
+			*cores = append(*cores, c)
 		}
-		if cores[k] == nil {
-			firsts = append(firsts, k)
-		}
-		cores[k] = append(cores[k], c)
 	}
 	out := []Group{}
-	for _, k := range firsts {
-		out = append(out, groupOf(held[cores[k][0]], l1.CoreSetOf(cores[k]...)))
+	for _, cores := range changes {
+		out = append(out, groupOf(held[cores[0]], l1.CoreSetOf(cores...)))
 	}
 	slices.SortStableFunc(out, func(a, b Group) int {
 		return cmp.Or(cmp.Compare(distance(b.Registered), distance(a.Registered)), cmp.Compare(distance(b.AlivePeak), distance(a.AlivePeak)))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/internal/fold"
 	"github.com/cbl1/cbl1/replay"
 	"github.com/cbl1/cbl1/replay/diff/internal/align"
 )
@@ -39,25 +40,16 @@ func (c *comparison) parts(old, new []resident) []Resident {
 			x = old[p.Old]
 			one.Old, key.old = x.extent(), x.size
 		}
-		switch {
-		case one.Old == nil:
-			one.State = New
-		case one.New == nil:
-			one.State = Gone
-		default:
-			one.State = stateOf(x.size, y.size, x == y)
-		}
+		one.State = pairState(p, x.size, y.size, x == y)
 		if one.State == Same {
 			continue
 		}
 		one.Kind, one.Op, one.CB, one.Times = x.kind, x.op, x.cb, 1
 		key.state, key.kind, key.op, key.cb = one.State, x.kind, x.op, x.cb
-		if i, ok := known[key]; ok {
-			out[i].Times++
-			continue
+		row := fold.At(known, &out, key)
+		if row.Times++; row.Times == 1 {
+			*row = one
 		}
-		known[key] = len(out)
-		out = append(out, one)
 	}
 	slices.SortStableFunc(out, func(a, b Resident) int { return cmp.Compare(size(b.Change()), size(a.Change())) })
 	return out
@@ -73,32 +65,19 @@ func (x resident) extent() *Extent {
 	return &Extent{event.Opt[uint64]{V: x.r.Start, OK: x.known}, x.size}
 }
 
-// name describes a resident without its place.
-func (x resident) name() string {
-	return x.kind.Name() + " " + strconv.Quote(string(x.op)) + " " + strconv.Itoa(x.cb.Or(align.None))
-}
-
 // sorted orders residents by their names, and keeps the order within a name.
 func sorted(all []resident) []resident {
-	type row struct {
-		resident
-		name string
+	out := slices.Clone(all)
+	for i := range out {
+		out[i].name = out[i].kind.Name() + " " + strconv.Quote(string(out[i].op)) + " " + strconv.Itoa(out[i].cb.Or(align.None))
 	}
-	rows := make([]row, 0, len(all))
-	for _, x := range all {
-		rows = append(rows, row{x, x.name()})
-	}
-	slices.SortStableFunc(rows, func(a, b row) int { return strings.Compare(a.name, b.name) })
-	out := make([]resident, 0, len(rows))
-	for _, r := range rows {
-		out = append(out, r.resident)
-	}
+	slices.SortStableFunc(out, func(a, b resident) int { return strings.Compare(a.name, b.name) })
 	return out
 }
 
 func residentItems(all []resident) (out []align.Item) {
 	for _, x := range all {
-		out = append(out, align.NewItem(x.name(), "|"+strconv.Quote(x.inside), fmt.Sprintf("|%d", x.size), fmt.Sprintf("|%t %d-%d", x.known, x.r.Start, x.r.End)))
+		out = append(out, align.NewItem(x.name, "|"+strconv.Quote(x.inside), fmt.Sprintf("|%d", x.size), fmt.Sprintf("|%t %d-%d", x.known, x.r.Start, x.r.End)))
 	}
 	return out
 }

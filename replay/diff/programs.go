@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/fold"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
 	"github.com/cbl1/cbl1/replay/diff/internal/align"
@@ -31,21 +32,20 @@ func (c *comparison) programs(old, new *deviceRow) (map[State]int, []Program) {
 			key.new = after[p.New].Key
 			one.Op, one.New = new.programs.At(p.New).Op, rowOf(new.programs.At(p.New))
 		}
-		one.State = programState(one, key.old == key.new)
+		one.State = programState(p, cmp.Or(one.Old, &ProgramRow{}), cmp.Or(one.New, &ProgramRow{}), key.old == key.new)
 		counts[one.State]++
 		if one.State == Same {
 			continue
 		}
-		if i, ok := known[key]; ok {
-			changes[i].Times++
+		row := fold.At(known, &changes, key)
+		if row.Times++; row.Times > 1 {
 			continue
 		}
-		known[key] = len(changes)
 		one.Times, one.CBs = 1, []CB{}
 		if c.basis == ByBuffers && one.Old != nil && one.New != nil {
 			one.CBs = c.cbs(old.buffers[p.Old], new.buffers[p.New])
 		}
-		changes = append(changes, one)
+		*row = one
 	}
 	slices.SortStableFunc(changes, func(a, b Program) int {
 		return cmp.Or(cmp.Compare(size(b.Change()), size(a.Change())), cmp.Compare(size(b.overCores()), size(a.overCores())))
@@ -62,19 +62,13 @@ func (p Program) overCores() int64 {
 
 // programState compares a program with its partner: by bytes on its fullest core, then over all cores, then with
 // shared bytes counted for each buffer.
-func programState(p Program, same bool) State {
-	switch {
-	case p.Old == nil:
-		return New
-	case p.New == nil:
-		return Gone
-	}
-	for _, n := range [][2]uint64{{p.Old.Core, p.New.Core}, {p.Old.Bytes, p.New.Bytes}, {p.Old.Logical, p.New.Logical}} {
+func programState(p align.Pair, old, new *ProgramRow, same bool) State {
+	for _, n := range [][2]uint64{{old.Core, new.Core}, {old.Bytes, new.Bytes}} {
 		if n[0] != n[1] {
-			return stateOf(n[0], n[1], false)
+			return pairState(p, n[0], n[1], false)
 		}
 	}
-	return stateOf(0, 0, same)
+	return pairState(p, old.Logical, new.Logical, same)
 }
 
 func rowOf(p replay.ProgramDetail) *ProgramRow {
@@ -134,26 +128,17 @@ func (c *comparison) cbs(old, new []replay.ProgramBuffer) []CB {
 	out := []CB{}
 	for _, p := range c.matchCBs(old, new) {
 		var one CB
-		same := false
+		var a, b replay.ProgramBuffer
 		if p.Old != align.None {
-			b := old[p.Old]
-			one.Kind, one.Global, one.Old = b.Kind, b.Global, cbRow(b)
+			a = old[p.Old]
+			one.Kind, one.Global, one.Old = a.Kind, a.Global, cbRow(a)
 		}
 		if p.New != align.None {
-			b := new[p.New]
+			b = new[p.New]
 			one.Kind, one.Global, one.New = b.Kind, b.Global, cbRow(b)
 		}
-		switch {
-		case one.Old == nil:
-			one.State = New
-		case one.New == nil:
-			one.State = Gone
-		default:
-			a, b := old[p.Old], new[p.New]
-			same = a.Range == b.Range && a.Cores.Equal(b.Cores)
-			one.State = stateOf(a.Size, b.Size, same)
-		}
-		if one.State != Same {
+		same := a.Range == b.Range && a.Cores.Equal(b.Cores)
+		if one.State = pairState(p, a.Size, b.Size, same); one.State != Same {
 			out = append(out, one)
 		}
 	}

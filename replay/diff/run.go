@@ -25,7 +25,7 @@ type Run struct {
 	leftAll bool         // none of them is left out, nor anything at a peak
 
 	runs, failed int64
-	untold       []replay.Code // reasons for "cannot tell", each once
+	untold       []replay.Code // reasons for "cannot tell"
 	tightest     *TightestRun
 }
 
@@ -61,7 +61,8 @@ type resident struct {
 	inside string         // what else distinguishes it, like its device
 	r      l1.Range
 	size   uint64
-	known  bool // where it lies
+	known  bool   // where it lies
+	name   string // what it is, without its place; set to align it
 }
 
 // figure names one of the figures of a device.
@@ -116,12 +117,7 @@ func Of(r *replay.Result) *Run {
 func newRun(doc *replay.ReportHead) *Run {
 	out := &Run{
 		file: doc.File, rank: doc.Rank, nodes: doc.Nodes, chip: chipOf(doc.Basis.Chip),
-		runs: doc.Checks.Runs, failed: doc.Checks.Failed, leftAll: doc.Live.More == 0,
-	}
-	for _, code := range doc.Checks.Untold {
-		if !slices.Contains(out.untold, code) {
-			out.untold = append(out.untold, code)
-		}
+		runs: doc.Checks.Runs, failed: doc.Checks.Failed, untold: doc.Checks.Untold, leftAll: doc.Live.More == 0,
 	}
 	if t := doc.Checks.Tightest; t != nil {
 		out.tightest = &TightestRun{
@@ -141,7 +137,7 @@ func newRun(doc *replay.ReportHead) *Run {
 
 // device returns the row of a device, a new one if there is none. Devices come by id.
 func (r *Run) device(id event.Opt[uint64]) *deviceRow {
-	at, ok := slices.BinarySearchFunc(r.devices, id, func(d *deviceRow, id event.Opt[uint64]) int { return compareIDs(d.id, id) })
+	at, ok := slices.BinarySearchFunc(r.devices, id, func(d *deviceRow, id event.Opt[uint64]) int { return replay.CompareIDs(d.id, id) })
 	if !ok {
 		r.devices = slices.Insert(r.devices, at, &deviceRow{id: id})
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/fold"
 	"github.com/cbl1/cbl1/replay"
 )
 
@@ -152,16 +153,13 @@ func (o *overview) number(list []replay.ProgramBuffer) int {
 	if len(list) == 0 {
 		return 0
 	}
-	n, ok := o.lists[&list[0]]
-	if ok {
+	if n, ok := o.lists[&list[0]]; ok {
 		return n
 	}
-	key := fmt.Sprint(list)
-	if n, ok = o.known[key]; !ok {
+	n, fresh := fold.Number(o.known, fmt.Sprint(list))
+	if fresh {
 		o.all = append(o.all, list)
-		n = len(o.all)
-		o.known[key] = n
 	}
-	o.lists[&list[0]] = n
-	return n
+	o.lists[&list[0]] = n + 1
+	return n + 1
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/internal/fold"
 	"github.com/cbl1/cbl1/replay"
 )
 
@@ -41,11 +42,9 @@ func (t *laidTable) group(g replay.LaidGroup) int {
 		n := t.resident(r)
 		numbers, key = append(numbers, n), binary.AppendUvarint(key, uint64(n))
 	}
-	n, ok := t.known[string(key)]
-	if !ok {
-		n = len(t.groups)
+	n, fresh := fold.Number(t.known, string(key))
+	if fresh {
 		g.Residents = nil
-		t.known[string(key)] = n
 		t.groups = append(t.groups, pageLaid{g, numbers})
 	}
 	return n
@@ -69,10 +68,9 @@ func (t *laidTable) resident(r replay.L1Resident) int {
 	if r.Buffer != nil {
 		key.buffer = *r.Buffer
 	}
-	n, ok := t.seen[key]
-	if !ok {
-		n = len(t.residents)
-		t.seen[key], t.residents = n, append(t.residents, r)
+	n, fresh := fold.Number(t.seen, key)
+	if fresh {
+		t.residents = append(t.residents, r)
 	}
 	return n
 }

@@ -31,7 +31,7 @@ func TestOverviewThinsMoments(t *testing.T) {
 		want    string
 	}{{100, "41 42"}, {41, "41 41"}, {40, "40 40"}, {1, "1 1"}, {0, "0 0"}} {
 		var b bytes.Buffer
-		require.NoError(t, render.NewOverview([]*replay.Result{r}, replay.Terms{}, nil).JSON(&b, 64, c.moments))
+		require.NoError(t, render.NewOverview([]*replay.Result{r}, replay.Terms{}, nil).Excerpt(64, c.moments).JSON(&b))
 		var doc struct {
 			Captures []struct {
 				Alike     []struct{ Moments []struct{ Groups []int } }

@@ -121,7 +121,7 @@ func TestMapOfDevicesThatDiffer(t *testing.T) {
 	require.Equal(t, json.Number(strconv.FormatUint(small.Usable().Len(), 10)), memberOf(rows[0])["usable_bytes"])
 	require.Equal(t, json.Number(strconv.FormatUint(large.Usable().Len(), 10)), memberOf(rows[1])["usable_bytes"])
 	b.Reset()
-	require.NoError(t, render.NewOverview([]*replay.Result{r}, replay.Terms{}, nil).JSON(&b, 100, 1000))
+	require.NoError(t, render.NewOverview([]*replay.Result{r}, replay.Terms{}, nil).Excerpt(100, 1000).JSON(&b))
 	var page struct {
 		Captures []struct{ Alike []map[string]any }
 	}
@@ -247,7 +247,7 @@ func TestFoldsCompareEachCore(t *testing.T) {
 		var who, peak, core, rows bytes.Buffer
 		require.NoError(t, render.Who(r, r.Who(*opt.Ask, replay.Filter{})).Text(&who, 0))
 		require.NoError(t, render.Map(r, event.Opt[uint64]{}).Text(&peak, 0))
-		require.NoError(t, render.NewOverview([]*replay.Result{r}, replay.Terms{}, nil).JSON(&rows, 1000, 1000))
+		require.NoError(t, render.NewOverview([]*replay.Result{r}, replay.Terms{}, nil).Excerpt(1000, 1000).JSON(&rows))
 		opt.Only.Core, opt.GroupsAt = event.Some(l1.Core{}), event.Some(uint64(6))
 		require.NoError(t, render.Map(logged(t, log, opt), opt.GroupsAt).Text(&core, 0))
 		require.Equal(t, c.who, strings.Contains(who.String(), "\ncore 0-0 of "+all), "%s\n%s", c.second, who.String())

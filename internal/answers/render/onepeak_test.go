@@ -116,7 +116,7 @@ func TestOnePeakIsEnoughForPictures(t *testing.T) {
 				said[i] = append(said[i], text.String(), json.String(), csv.String())
 			}
 			var overview strings.Builder
-			require.NoError(t, render.NewOverview([]*replay.Result{r}, replay.Terms{}, nil).JSON(&overview, 100, 1000))
+			require.NoError(t, render.NewOverview([]*replay.Result{r}, replay.Terms{}, nil).Excerpt(100, 1000).JSON(&overview))
 			said[i] = append(said[i], overview.String())
 		}
 		require.Equal(t, said[0], said[1])

@@ -30,11 +30,6 @@ func NewOverview(results []*replay.Result, terms replay.Terms, d *diff.Document)
 	return out
 }
 
-// JSON writes an Excerpt of the overview.
-func (o *Overview) JSON(w io.Writer, rows, moments int) error {
-	return o.Excerpt(rows, moments).JSON(w)
-}
-
 // An Excerpt is the part of an Overview that a page shows.
 type Excerpt struct{ doc pageDocument }
 

@@ -48,7 +48,7 @@ func overviewAgrees(t *testing.T, r *replay.Result) {
 	}
 	require.NoError(t, json.Unmarshal(jsonText(t, r), &whole))
 	var b bytes.Buffer
-	require.NoError(t, render.NewOverview([]*replay.Result{r}, replay.Terms{}, nil).JSON(&b, 1<<20, 1000))
+	require.NoError(t, render.NewOverview([]*replay.Result{r}, replay.Terms{}, nil).Excerpt(1<<20, 1000).JSON(&b))
 	var short struct {
 		Captures []struct {
 			Alike []struct {
@@ -144,7 +144,7 @@ func oddLog() string {
 // Equal devices are one row, and others are not.
 func TestOverviewFolds(t *testing.T) {
 	var b bytes.Buffer
-	require.NoError(t, render.NewOverview([]*replay.Result{logged(t, oddLog(), asked())}, replay.Terms{}, nil).JSON(&b, 1000, 1000))
+	require.NoError(t, render.NewOverview([]*replay.Result{logged(t, oddLog(), asked())}, replay.Terms{}, nil).Excerpt(1000, 1000).JSON(&b))
 	var doc struct {
 		Captures []struct {
 			Alike    []struct{ Label string }
@@ -181,14 +181,14 @@ func TestOverviewPartsMoments(t *testing.T) {
 `, device, layout)
 	}
 	var b bytes.Buffer
-	require.NoError(t, render.NewOverview([]*replay.Result{logged(t, log, asked())}, replay.Terms{}, nil).JSON(&b, 1000, 1000))
+	require.NoError(t, render.NewOverview([]*replay.Result{logged(t, log, asked())}, replay.Terms{}, nil).Excerpt(1000, 1000).JSON(&b))
 	require.Equal(t, 2, strings.Count(b.String(), `"peak_groups_more"`))
 }
 
 // Lists that are cut say by how much.
 func TestOverviewIsCut(t *testing.T) {
 	var b bytes.Buffer
-	require.NoError(t, render.NewOverview([]*replay.Result{logged(t, oddLog(), asked())}, replay.Terms{}, nil).JSON(&b, 1, 1000))
+	require.NoError(t, render.NewOverview([]*replay.Result{logged(t, oddLog(), asked())}, replay.Terms{}, nil).Excerpt(1, 1000).JSON(&b))
 	require.Contains(t, b.String(), `"programs_more":2`)
 	require.Regexp(t, `"peak_groups_more":[12]`, b.String())
 }

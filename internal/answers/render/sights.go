@@ -1,6 +1,9 @@
 package render
 
-import "github.com/cbl1/cbl1/replay"
+import (
+	"github.com/cbl1/cbl1/internal/fold"
+	"github.com/cbl1/cbl1/replay"
+)
 
 // sights give numbers to the texts of peaks and moments. Equal texts have equal numbers. Peaks and
 // moments with the same name share one text, and only the first one is composed.
@@ -25,7 +28,7 @@ func (s *sights) laid(name replay.Composition, named bool, text func() string) i
 	if n, ok := s.peaks[name]; ok && named {
 		return n
 	}
-	n := s.number(text())
+	n, _ := fold.Number(s.texts, text())
 	if named {
 		s.peaks[name] = n
 	}
@@ -36,17 +39,8 @@ func (s *sights) laid(name replay.Composition, named bool, text func() string) i
 func (s *sights) moment(m replay.LaidMoment) int {
 	n, ok := s.moments[m.Laid()]
 	if !ok {
-		n = s.number(laidKey(m.Groups()))
+		n, _ = fold.Number(s.texts, laidKey(m.Groups()))
 		s.moments[m.Laid()] = n
-	}
-	return n
-}
-
-func (s *sights) number(text string) int {
-	n, ok := s.texts[text]
-	if !ok {
-		n = len(s.texts)
-		s.texts[text] = n
 	}
 	return n
 }

@@ -82,10 +82,8 @@ func (s *Server) named(name string) *fleet {
 }
 
 func (s *Server) fleet(name string) *fleet {
-	for _, f := range s.fleets {
-		if f.name == name {
-			return f
-		}
+	if i := slices.IndexFunc(s.fleets, func(f *fleet) bool { return f.name == name }); i >= 0 {
+		return s.fleets[i]
 	}
 	return nil
 }

@@ -32,8 +32,10 @@ func restrict(c syscall.RawConn, mode fs.FileMode) error {
 	return errors.Join(err, failed)
 }
 
-// identify queries the kernel for the process at the other end of a Unix socket.
-func identify(conn net.Conn) (Peer, error) {
+// Identify queries the kernel for the process that made a connection to a Unix socket: SO_PEERCRED
+// gives its id, and a pidfd reports its end. The error is ErrPlatform where this is not Linux, or
+// an error of the system; the process is unknown then, as is a process of another namespace.
+func Identify(conn net.Conn) (Peer, error) {
 	unix, ok := conn.(syscall.Conn)
 	if !ok {
 		return Peer{}, errors.New("no socket")

@@ -14,4 +14,5 @@ func ours(fs.FileInfo) bool { return false }
 
 func restrict(syscall.RawConn, fs.FileMode) error { return ErrPlatform }
 
-func identify(net.Conn) (Peer, error) { return Peer{}, ErrPlatform }
+// Identify fails: the error is ErrPlatform.
+func Identify(net.Conn) (Peer, error) { return Peer{}, ErrPlatform }

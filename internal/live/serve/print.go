@@ -22,10 +22,6 @@ func (s *Server) open() {
 			writing.Go(o.run)
 		}
 	}
-	if s.c.Waiting == 0 {
-		close(s.printed)
-		return
-	}
 	go func() {
 		writing.Wait()
 		close(s.printed)

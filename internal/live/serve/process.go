@@ -28,11 +28,6 @@ func (p *Peer) close() {
 	p.Close, p.Dead = nil, nil
 }
 
-// Identify queries the kernel for the process that made a connection to a Unix socket: SO_PEERCRED
-// gives its id, and a pidfd reports its end. The error is ErrPlatform where this is not Linux, or
-// an error of the system; the process is unknown then, as is a process of another namespace.
-func Identify(conn net.Conn) (Peer, error) { return identify(conn) }
-
 // A process owns live allocations.
 type process struct {
 	owner   wire.Client

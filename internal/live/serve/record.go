@@ -158,7 +158,7 @@ func (s *Server) begin() error {
 		}
 		return r.write(e)
 	}
-	err = s.header(&r.teller, write)
+	err = writeAll(write, r.teller.Header())
 	if r.pause > 0 { // is there room again?
 		r.flush()
 		r.sync()

@@ -171,12 +171,7 @@ func (s *Server) WriteMoment(fleet string, w io.Writer) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	teller, write := &wire.Teller{T: s.stamp()}, event.NewWriter(w).Write
-	return cmp.Or(s.header(teller, write), s.moment(teller, write))
-}
-
-// header writes the first lines of a log. The error is the first of write.
-func (s *Server) header(teller *wire.Teller, write func(*event.Event) error) error {
-	return writeAll(write, teller.Header())
+	return cmp.Or(writeAll(write, teller.Header()), s.moment(teller, write))
 }
 
 // moment writes the ledger of records behind a header, as a log that begins now. A fleet has no processes, no declared

@@ -23,7 +23,7 @@ func TestGolden(t *testing.T) {
 	r, err := replay.Run("events.jsonl", capture.NewReader(bytes.NewReader(text), "events.jsonl").Events(capture.Options{}), replay.Options{Buffers: true, Groups: true, Timeline: true, Moments: Moments})
 	require.NoError(t, err)
 	var b bytes.Buffer
-	require.NoError(t, render.NewOverview([]*replay.Result{r}, replay.Terms{}, nil).JSON(&b, 100, 1000))
+	require.NoError(t, render.NewOverview([]*replay.Result{r}, replay.Terms{}, nil).Excerpt(100, 1000).JSON(&b))
 	var doc struct{ Captures []map[string]any }
 	d := json.NewDecoder(&b)
 	d.UseNumber()
