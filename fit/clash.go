@@ -76,7 +76,7 @@ func (v Verdict) Own(c Clash) (out []Resident) {
 		return nil
 	}
 	for i, cb := range v.Program.CBs() {
-		if !cb.Global && !cb.Range.IsEmpty() && cb.Cores.Cores().Overlaps(c.Cores) {
+		if !cb.Global && !cb.Range.IsEmpty() && cb.On.Overlaps(c.Cores) {
 			out = append(out, Resident{Kind: Kind(cb.Kind), Range: cb.Range, Program: v.Program, CB: i})
 		}
 	}

@@ -235,7 +235,7 @@ func (t *tile) gaps(spec l1.Spec) (out []l1.Range) {
 func partsOf(p *program.Program) (out []Part) {
 	for _, cb := range p.CBs() {
 		if !cb.Global && !cb.Range.IsEmpty() && cb.Cores.Len() > 0 {
-			out = append(out, Part{cb.Cores.Cores(), cb.Range})
+			out = append(out, Part{cb.On, cb.Range})
 		}
 	}
 	return out

@@ -73,8 +73,9 @@ type CB struct {
 // and may be given to another Builder: without Fixed it is placed anew.
 type PlacedCB struct {
 	CB
-	Range l1.Range // bytes on each core; empty if unknown or of size 0
-	Known bool     // false only for a global CB without an address
+	Range l1.Range   // bytes on each core; empty if unknown or of size 0
+	Known bool       // false only for a global CB without an address
+	On    l1.CoreSet // the cores of CB.Cores
 }
 
 // Builder gathers the CBs of a program in creation order, which decides their

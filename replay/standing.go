@@ -164,7 +164,7 @@ func (r *rooms) add(moment uint64, l launch) (added bool) {
 		taken.Program(p, claimed, by)
 		for _, cb := range p.CBs() {
 			if !cb.Global && !cb.Range.IsEmpty() {
-				s.cores = s.cores.Union(cb.Cores.Cores())
+				s.cores = s.cores.Union(cb.On)
 			}
 		}
 	}

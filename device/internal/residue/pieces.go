@@ -19,7 +19,7 @@ func PiecesOf(p *program.Program, n *lookup.Numbers) []Piece {
 		var rest l1.CoreSet // cores whose configuration is written with no bytes
 		for _, cb := range p.CBs() {
 			if cb.Kind == kind {
-				rest = rest.Union(cb.Cores.Cores())
+				rest = rest.Union(cb.On)
 			}
 		}
 		for g := range p.Occupied(kind).Groups() {
