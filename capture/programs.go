@@ -20,17 +20,17 @@ type programs struct {
 	heralds  heralds
 	hidden   hiddenPrograms
 	absent   *absentees
-	alike    map[device.ID]map[[2]uint64]bool // layouts.locals of what ran on each unit, if spread asks
-	noInfer  bool                             // Options.NoInfer
-	err      *event.InputError                // a program has no layout: the reading ends
-	call     call                             // where the node at hand stands
-	starting []event.Event                    // room for those of start
+	alike    map[device.ID]map[contentSum]bool // layouts.locals of what ran on each unit, if spread asks
+	noInfer  bool                              // Options.NoInfer
+	err      *event.InputError                 // a program has no layout: the reading ends
+	call     call                              // where the node at hand stands
+	starting []event.Event                     // room for those of start
 }
 
 func newPrograms(g *ground, a *absentees, noInfer bool) *programs {
 	return &programs{
 		ground: g, layouts: newLayouts(len(g.known.partly) > 0), hits: newHits(), open: openRuns{units: g.units}, heralds: newHeralds(g.units),
-		hidden: hiddenPrograms{ran: map[hiddenRun]bool{}}, absent: a, noInfer: noInfer, alike: map[device.ID]map[[2]uint64]bool{},
+		hidden: hiddenPrograms{ran: map[hiddenRun]bool{}}, absent: a, noInfer: noInfer, alike: map[device.ID]map[contentSum]bool{},
 	}
 }
 
@@ -227,7 +227,7 @@ func (p *programs) tellFreed(ended []device.ID, at uint64) {
 
 // define returns the program of a run, and writes its definition if it is a new one.
 func (p *programs) define(r *run) program.ID {
-	id, cbs, err := p.layouts.of(r.cbs, p.specs.spec(), r.on.spec.CBBase)
+	id, cbs, err := p.layouts.of(r, p.specs.spec(), r.on.spec.CBBase)
 	if err != nil {
 		p.err = cmp.Or(p.err, &event.InputError{Node: int64(r.first), Reason: err.Error(), Err: err})
 	}
@@ -250,7 +250,7 @@ func (p *programs) start(all []start, node uint64) {
 		s.what.persistent = p.known.lifts(s.unit.id)
 		if len(p.known.partly) > 0 {
 			if p.alike[s.unit.id] == nil {
-				p.alike[s.unit.id] = map[[2]uint64]bool{}
+				p.alike[s.unit.id] = map[contentSum]bool{}
 			}
 			p.alike[s.unit.id][p.layouts.locals[s.what.program]] = true
 		}

@@ -158,6 +158,8 @@ type run struct {
 	divided bool   // it began where such a program ended
 	cbs     []program.CB
 	told    int        // cbs that an event has
+	sum     contentSum // of these
+	events  []event.CB // of a form of the run, for the next one
 	program program.ID // these
 
 	call        call   // at its first node
@@ -206,7 +208,10 @@ func (r *run) add(n *node, cb program.CB, c call) {
 }
 
 // end forgets the run: a free has reached it.
-func (r *run) end() { r.cbs, r.told, r.circular.n, r.divided, r.inOp = r.cbs[:0], 0, 0, false, false }
+func (r *run) end() {
+	r.cbs, r.told, r.circular.n, r.divided, r.inOp = r.cbs[:0], 0, 0, false, false
+	r.sum, r.events = contentSum{}, nil
+}
 
 // where returns where the capture shows the run.
 func (r *run) where() event.RunDevice {

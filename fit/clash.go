@@ -13,11 +13,10 @@ import (
 
 // clashes returns the cores of a site on which bytes of p clash, by first core.
 func (at *site) clashes(p *program.Program) (out []Clash) {
-	own := partsOf(p)
-	if !at.blocks(own) {
+	if !at.blocks(rangesOf(p)) {
 		return nil
 	}
-	for _, t := range at.tiles(own) {
+	for _, t := range at.tiles(partsOf(p)) {
 		if c := t.clash(at); c.Bytes > 0 {
 			out = append(out, c)
 		}

@@ -88,6 +88,7 @@ type Builder struct {
 	written bool
 	bases   []Base
 	wrong   map[int]error // CB -> the *l1.RangeError of its range
+	after   *Program
 }
 
 // NewBuilder returns a Builder for the program with the given id.
@@ -119,6 +120,12 @@ func (b *Builder) Name(name string) *Builder {
 // itself, and one that is repeated counts once.
 func (b *Builder) AsWritten() *Builder {
 	b.written = true
+	return b
+}
+
+// Grow makes room for n more CBs, and returns b.
+func (b *Builder) Grow(n int) *Builder {
+	b.cbs = slices.Grow(b.cbs, n)
 	return b
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/cbl1/cbl1/l1"
 )
@@ -26,7 +27,8 @@ type Program struct {
 	indices  [][]Index         // of each CB; nil if none has any
 	on       []l1.CoreSet      // the cores of each set
 	cores    l1.CoreSet
-	finding  sync.Once // finds
+	longer   atomic.Bool // another program has the memory behind cbs
+	finding  sync.Once   // finds
 	findings []Finding
 }
 
@@ -102,6 +104,9 @@ func (b *Builder) Build(spec l1.Spec) (*Program, error) {
 		if err := p.place(shapes, tiles, kinds); err != nil {
 			return nil, err
 		}
+	}
+	if o := b.after; o != nil && len(o.cbs) < len(p.cbs) && slices.Equal(o.cbs, p.cbs[:len(o.cbs)]) && o.longer.CompareAndSwap(false, true) {
+		p.cbs = append(o.cbs, p.cbs[len(o.cbs):]...)
 	}
 	return p, nil
 }
