@@ -21,9 +21,10 @@ type recording struct {
 	on       bool
 	programs map[program.ID]placedThing
 	devices  map[device.ID]*recordedDevice
-	cbs      int64  // programs that came
-	clashes  int64  // pairs
-	first    string // of them, in words
+	chips    map[uint64]bool // by address of L1 buffers: whether a record names a chip; others name a mesh
+	cbs      int64           // programs that came
+	clashes  int64           // pairs
+	first    string          // of them, in words
 }
 
 // A placedThing is the end of a program's CBs or the address of a buffer.
@@ -41,6 +42,7 @@ type recordedDevice struct {
 func (r *recording) take(e *event.Event, ids func() []device.ID) {
 	if e.Kind == event.KindAnomaly && e.Code == string(CodeEveryCore) {
 		r.on, r.programs, r.devices = true, map[program.ID]placedThing{}, map[device.ID]*recordedDevice{}
+		r.chips = map[uint64]bool{}
 	}
 	if !r.on {
 		return
@@ -64,7 +66,10 @@ func (r *recording) take(e *event.Event, ids func() []device.ID) {
 			d.on.programs.add(uint64(e.Program), math.MaxUint64-p.at, p)
 		}
 	case event.KindAllocate:
-		if e.Buffer.Kind != fit.KindL1 || e.Buffer.Backing || !e.Address.OK {
+		if e.Buffer.Kind != fit.KindL1 || !e.Address.OK {
+			return
+		}
+		if r.chips[e.Address.V] = r.chips[e.Address.V] || !e.Buffer.Backing; e.Buffer.Backing {
 			return
 		}
 		b := placedThing{e.Buffer.Name, e.Address.V}
@@ -167,6 +172,18 @@ func (h *keyHeap) Pop() any {
 type recorded struct {
 	cbs, clashes int64
 	first        string
+	unplaced     uint64 // addresses of L1 buffers that no record of a chip names
+}
+
+// result returns the outcome.
+func (r *recording) result() recorded {
+	out := recorded{cbs: r.cbs, clashes: r.clashes, first: r.first}
+	for _, chip := range r.chips {
+		if !chip {
+			out.unplaced++
+		}
+	}
+	return out
 }
 
 // Recorded returns how many programs a log of records has, which has no runs; 0 for other sources.

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 
@@ -64,6 +65,7 @@ func (r *rooms) join(s *subscribers) {
 	s.met, s.back = append(s.met, r.met), append(s.back, r.back)
 	s.part = append(s.part, r.part)
 	s.launched, s.laid, s.finish = append(s.launched, r.launched), append(s.laid, r.laid), append(s.finish, r.finish)
+	s.registered = append(s.registered, r.registered)
 }
 
 // limit stores the program or buffer that takes bytes, and returns its number.
@@ -119,6 +121,21 @@ func (r *rooms) laid(d *row, given fit.Buffer, b *buffer) {
 	s.cores = s.cores.Union(given.Hidden)
 	info := b.info
 	s.on(d.dev).Buffer(given, r.limit(RoomLimit{Buffer: &info}))
+}
+
+// registered adds the CBs of a recording, which has no runs: they may run at any time while they stay.
+func (r *rooms) registered(rows []*row, def *definition, e *event.Event) {
+	for _, d := range rows {
+		p, err := def.placed(d.dev.Spec())
+		if err != nil {
+			continue // it is registered, so that it was placed
+		}
+		s := r.standing[d]
+		s.on(d.dev).Program(p, l1.CoreSet{}, r.limit(RoomLimit{
+			Program: &ProgramRun{Row: -1, Op: Name(def.name), At: e.Node, T: json.Number(e.T)}, Enqueue: event.Some(e.Node), T: json.Number(e.T),
+		}))
+		s.cores = s.cores.Union(p.Cores())
+	}
 }
 
 // launched adds programs that were enqueued at one moment, and their candidates.
