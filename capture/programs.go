@@ -18,16 +18,16 @@ type programs struct {
 	open     openRuns
 	alive    map[*unit]bool // with a run that no free has ended
 	hidden   hiddenPrograms
-	alike    map[device.ID]map[string]bool // layouts.locals of what ran on each unit, if spread asks
-	noInfer  bool                          // Options.NoInfer
-	call     call                          // where the node at hand stands
-	starting []event.Event                 // room for those of start, if there are few
+	alike    map[device.ID]map[contentSum]bool // layouts.locals of what ran on each unit, if spread asks
+	noInfer  bool                              // Options.NoInfer
+	call     call                              // where the node at hand stands
+	starting []event.Event                     // room for those of start, if there are few
 }
 
 func newPrograms(g *ground, noInfer bool) *programs {
 	return &programs{
-		ground: g, layouts: &layouts{byContent: map[string]program.ID{}, partly: len(g.known.partly) > 0}, hits: newHits(), open: newOpenRuns(g.units), alive: map[*unit]bool{},
-		hidden: hiddenPrograms{ran: map[hiddenRun]bool{}}, noInfer: noInfer, alike: map[device.ID]map[string]bool{},
+		ground: g, layouts: newLayouts(len(g.known.partly) > 0), hits: newHits(), open: newOpenRuns(g.units), alive: map[*unit]bool{},
+		hidden: hiddenPrograms{ran: map[hiddenRun]bool{}}, noInfer: noInfer, alike: map[device.ID]map[contentSum]bool{},
 	}
 }
 
@@ -246,7 +246,7 @@ func (p *programs) tellFreed(ended []device.ID, at uint64) {
 
 // define returns the program of a run, and writes its definition if it is a new one.
 func (p *programs) define(r *run) program.ID {
-	id, cbs, err := p.layouts.of(r.cbs, p.specs.spec(), r.on.spec.CBBase)
+	id, cbs, err := p.layouts.of(r, p.specs.spec(), r.on.spec.CBBase)
 	if err != nil {
 		p.out.err = cmp.Or(p.out.err, error(&event.InputError{Node: int64(r.first), Reason: err.Error(), Err: err}))
 	}
@@ -269,7 +269,7 @@ func (p *programs) start(all []start, node uint64) {
 		s.what.persistent = p.known.lifts(s.unit.id)
 		if len(p.known.partly) > 0 {
 			if p.alike[s.unit.id] == nil {
-				p.alike[s.unit.id] = map[string]bool{}
+				p.alike[s.unit.id] = map[contentSum]bool{}
 			}
 			p.alike[s.unit.id][p.layouts.locals[s.what.program]] = true
 		}

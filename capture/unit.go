@@ -127,7 +127,9 @@ type run struct {
 	before  []*run // programs of the same workload that ended where the next began, and have no event yet
 	divided bool   // it began where such a program ended
 	cbs     []program.CB
-	told    int // cbs that an event has
+	told    int        // cbs that an event has
+	sum     contentSum // of these
+	events  []event.CB // of a form of the run, for the next one
 
 	call        call   // at its first node
 	inOp        bool   // a function ran there
@@ -175,7 +177,10 @@ func (r *run) add(n *node, cb program.CB, c call) {
 }
 
 // end forgets the run: a free has reached it.
-func (r *run) end() { r.cbs, r.told, r.circular.n, r.divided, r.inOp = r.cbs[:0], 0, 0, false, false }
+func (r *run) end() {
+	r.cbs, r.told, r.circular.n, r.divided, r.inOp = r.cbs[:0], 0, 0, false, false
+	r.sum, r.events = contentSum{}, nil
+}
 
 // where returns where the capture shows the run.
 func (r *run) where() event.RunDevice {

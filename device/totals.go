@@ -34,7 +34,8 @@ func (f *Fleet) Totals(s Set) (_ iter.Seq2[ID, Totals], err error) {
 		return nil, err
 	}
 	// Devices of one share have one row, which is copied when it is yielded. 32 devices of a mesh with equal contents
-	// cost 0.4 times a loop of Device.Totals. With a map of rows by id they cost 5 times the loop.
+	// cost 0.4 to 1.3 times a loop of Device.Totals, and 32 whose contents all differ 4 times: nothing keeps the figures
+	// of one moment but a copy of 32 rows. With a map of rows by id equal ones cost 5 times the loop.
 	type row struct {
 		id ID
 		of int // in totals

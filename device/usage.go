@@ -167,7 +167,7 @@ func appendCBs(layers []layer, p *program.Program, left func(program.Kind, l1.Co
 		if cb.Global || cb.Range.IsEmpty() {
 			continue
 		}
-		if cores := left(cb.Kind, cb.Cores.Cores()); !cores.IsEmpty() {
+		if cores := left(cb.Kind, cb.On); !cores.IsEmpty() {
 			layers = append(layers, layer{kind: fit.Kind(cb.Kind), cores: cores, ranges: []l1.Range{cb.Range}, program: p, cb: i})
 		}
 	}

@@ -47,7 +47,7 @@ func (all sites) fit(p *program.Program) bool {
 	for i := range all {
 		at := &all[i]
 		refusals, doubts := at.refusals(p, regions, at.Hybrid)
-		if len(refusals) > 0 || len(doubts) > 0 || at.blocks(partsOf(p)) {
+		if len(refusals) > 0 || len(doubts) > 0 || at.blocks(rangesOf(p)) {
 			return false
 		}
 	}

@@ -13,11 +13,10 @@ import (
 
 // clashes returns the cores of a site on which bytes of p clash, by first core.
 func (at *site) clashes(p *program.Program) (out []Clash) {
-	own := partsOf(p)
-	if !at.blocks(own) {
+	if !at.blocks(rangesOf(p)) {
 		return nil
 	}
-	for _, t := range at.tiles(own) {
+	for _, t := range at.tiles(partsOf(p)) {
 		if c := t.clash(at); c.Bytes > 0 {
 			out = append(out, c)
 		}
@@ -76,7 +75,7 @@ func (v Verdict) Own(c Clash) (out []Resident) {
 		return nil
 	}
 	for i, cb := range v.Program.CBs() {
-		if !cb.Global && !cb.Range.IsEmpty() && cb.Cores.Cores().Overlaps(c.Cores) {
+		if !cb.Global && !cb.Range.IsEmpty() && cb.On.Overlaps(c.Cores) {
 			out = append(out, Resident{Kind: Kind(cb.Kind), Range: cb.Range, Program: v.Program, CB: i})
 		}
 	}

@@ -36,7 +36,7 @@ func (v *Verdict) inside() string {
 	cores := home.Spec.Grid().Cores().Union(home.claimed)
 	b := program.NewBuilder(v.Program.ID()).Like(v.Program)
 	for _, cb := range v.Program.CBs() {
-		if set := cb.Cores.Cores(); !cores.Contains(set) {
+		if set := cb.On; !cores.Contains(set) {
 			cb.Cores = set.Intersect(cores).Ranges()
 		}
 		b.CB(cb.CB)

@@ -25,7 +25,7 @@ func HeadroomOf(p *program.Program, places ...Place) (out []Headroom) {
 	if p == nil {
 		return nil
 	}
-	own := partsOf(p)
+	own := rangesOf(p)
 	for _, place := range places {
 		at := siteOf(place)
 		out = append(out, at.headroom(own)...)
@@ -37,7 +37,7 @@ func HeadroomOf(p *program.Program, places ...Place) (out []Headroom) {
 // in the range free, on every core (Clears). It reads no buffer.
 func LeastRoom(p *program.Program, spec l1.Spec, free l1.Range) uint64 {
 	end := spec.CBBase
-	for _, own := range partsOf(p) {
+	for _, own := range rangesOf(p) {
 		if own.Range.Start <= free.Start {
 			return 0 // a kernel may lie above it
 		}
@@ -55,7 +55,7 @@ func HeadroomOver(places ...Place) (out []Headroom) {
 		at, held := siteOf(place), place.Held
 		if held == nil {
 			for _, p := range place.Programs {
-				held = append(held, partsOf(p)...)
+				held = append(held, rangesOf(p)...)
 			}
 		}
 		bare := at.Spec.Grid().Cores()

@@ -106,7 +106,7 @@ func (t *Occupancy) Program(p *program.Program, claimed l1.CoreSet, by int) {
 			t.more[RangeLockstep].add(below, by)
 		}
 	}
-	for _, own := range partsOf(p) {
+	for _, own := range rangesOf(p) {
 		t.add(own.Cores, l1.Range{End: own.Range.End}, by)
 	}
 }

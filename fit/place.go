@@ -44,14 +44,12 @@ func Clears(p *program.Program, spec l1.Spec, free l1.Range) bool {
 	if spec.L1Size > 0 {
 		free.End = min(free.End, spec.L1Size)
 	}
-	for _, cb := range p.CBs() {
-		if !cb.Global && !free.Contains(cb.Range) {
+	if spec.Cols > 0 && !spec.Grid().Cores().Contains(p.Cores()) {
+		return false
+	}
+	for _, own := range rangesOf(p) {
+		if !free.Contains(own.Range) {
 			return false
-		}
-		for r := range cb.Cores.All() {
-			if !spec.Has(r.End) {
-				return false
-			}
 		}
 	}
 	for kind := program.CircularBuffer; kind <= program.Scratchpad; kind++ {
@@ -235,7 +233,19 @@ func (t *tile) gaps(spec l1.Spec) (out []l1.Range) {
 func partsOf(p *program.Program) (out []Part) {
 	for _, cb := range p.CBs() {
 		if !cb.Global && !cb.Range.IsEmpty() && cb.Cores.Len() > 0 {
-			out = append(out, Part{cb.Cores.Cores(), cb.Range})
+			out = append(out, Part{cb.On, cb.Range})
+		}
+	}
+	return out
+}
+
+// rangesOf returns the occupied ranges of a program, each byte of a core once for each kind.
+func rangesOf(p *program.Program) (out []Part) {
+	for kind := program.CircularBuffer; kind <= program.Scratchpad; kind++ {
+		for g := range p.Occupied(kind).Groups() {
+			for r := range g.Ranges() {
+				out = append(out, Part{g.Cores(), r})
+			}
 		}
 	}
 	return out

@@ -72,7 +72,7 @@ func RoomOn(mode Mode, cores l1.CoreSet, size uint64, places ...Place) Room[*Res
 // used returns the cores on which anything lies.
 func (at Place) used() (cores l1.CoreSet) {
 	for _, p := range at.Programs {
-		for _, own := range partsOf(p) {
+		for _, own := range rangesOf(p) {
 			cores = cores.Union(own.Cores)
 		}
 	}

@@ -129,7 +129,7 @@ func (s CoreSet) Equal(o CoreSet) bool {
 // Union returns the cores in s, in o, or in both.
 func (s CoreSet) Union(o CoreSet) CoreSet {
 	switch worth := worthLooking(&s, &o); {
-	case worth && s.Contains(o):
+	case s.sharesTiles(&o), worth && s.Contains(o):
 		return s
 	case worth && o.Contains(s):
 		return o

@@ -73,8 +73,9 @@ type CB struct {
 // and may be given to another Builder: without Fixed it is placed anew.
 type PlacedCB struct {
 	CB
-	Range l1.Range // bytes on each core; empty if unknown or of size 0
-	Known bool     // false only for a global CB without an address
+	Range l1.Range   // bytes on each core; empty if unknown or of size 0
+	Known bool       // false only for a global CB without an address
+	On    l1.CoreSet // the cores of CB.Cores
 }
 
 // Builder gathers the CBs of a program in creation order, which decides their
@@ -87,6 +88,7 @@ type Builder struct {
 	written bool
 	bases   []Base
 	wrong   map[int]error // CB -> the *l1.RangeError of its range
+	after   *Program
 }
 
 // NewBuilder returns a Builder for the program with the given id.
@@ -118,6 +120,12 @@ func (b *Builder) Name(name string) *Builder {
 // itself, and one that is repeated counts once.
 func (b *Builder) AsWritten() *Builder {
 	b.written = true
+	return b
+}
+
+// Grow makes room for n more CBs, and returns b.
+func (b *Builder) Grow(n int) *Builder {
+	b.cbs = slices.Grow(b.cbs, n)
 	return b
 }
 

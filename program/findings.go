@@ -67,13 +67,17 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s: %s", at, f.Code)
 }
 
-// find adds the findings that need no placement of their own.
-func (p *Program) find(shapes []shape, tiles []l1.Tile) {
+// find finds the findings.
+func (p *Program) find() {
+	shapes := make([]shape, len(p.sets))
+	for k, set := range p.sets {
+		shapes[k] = p.newShape(set)
+	}
 	for i := range p.cbs {
 		p.findAlone(i, &shapes[p.cbs[i].set])
 	}
 	if p.reusesIndex() || !p.apart() {
-		p.findPairs(tiles)
+		p.findPairs(l1.Tiles(p.on))
 	}
 	slices.SortStableFunc(p.findings, func(a, b Finding) int { return cmp.Compare(a.CB, b.CB) })
 }
@@ -160,6 +164,9 @@ func (p *Program) findAlone(i int, s *shape) {
 			f.Cores = s.cores
 		}
 		p.findings = append(p.findings, f)
+	}
+	if cb.late {
+		add(Finding{Code: OutOfOrder, Range: cb.at()})
 	}
 	if !s.doubled.IsEmpty() {
 		add(Finding{Code: RangesOverlap, Cores: s.doubled})

@@ -138,7 +138,9 @@ func footprint(layers []layer, tiles []l1.Tile, ranges []l1.Range, counted bool)
 			for _, i := range layers[k].in {
 				if seen[i] <= n {
 					seen[i] = n + 1
-					here = append(here, ranges[i])
+					if last := len(here) - 1; last < 0 || !here[last].Contains(ranges[i]) { // programs start again and again at one address
+						here = append(here, ranges[i])
+					}
 					g.sizes = min(g.sizes+ranges[i].Len(), l1.MaxAddr+1) // too large, but no more than that
 				}
 			}

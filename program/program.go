@@ -6,6 +6,8 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/cbl1/cbl1/l1"
 )
@@ -23,7 +25,10 @@ type Program struct {
 	cbs      []stored
 	sets     []l1.CoreRangeSet // that CBs are on, each once
 	indices  [][]Index         // of each CB; nil if none has any
+	on       []l1.CoreSet      // the cores of each set
 	cores    l1.CoreSet
+	longer   atomic.Bool // another program has the memory behind cbs
+	finding  sync.Once   // finds
 	findings []Finding
 }
 
@@ -42,6 +47,7 @@ type stored struct {
 	global     bool
 	fixed      bool
 	known      bool
+	late       bool // its address is OutOfOrder
 }
 
 // at returns the bytes of the CB on each core.
@@ -99,7 +105,9 @@ func (b *Builder) Build(spec l1.Spec) (*Program, error) {
 			return nil, err
 		}
 	}
-	p.find(shapes, tiles)
+	if o := b.after; o != nil && len(o.cbs) < len(p.cbs) && slices.Equal(o.cbs, p.cbs[:len(o.cbs)]) && o.longer.CompareAndSwap(false, true) {
+		p.cbs = append(o.cbs, p.cbs[len(o.cbs):]...)
+	}
 	return p, nil
 }
 
@@ -205,9 +213,7 @@ func (p *Program) put(i int, l *ledger, on *site, first int) error {
 		return p.fail(&Error{p.id, p.name, "CB", i, "Size", fmt.Sprint(cb.size), errors.New("placed so that it ends beyond 2^63-1")})
 	}
 	cb.addr, cb.known, l.ranges[i] = addr, true, at
-	if !cb.global && first == i && !l.mark(i, on) {
-		p.findings = append(p.findings, Finding{Code: OutOfOrder, CB: i, Other: -1, Cores: p.sets[cb.set].Cores(), Range: at})
-	}
+	cb.late = !cb.global && first == i && !l.mark(i, on)
 	return nil
 }
 
@@ -267,7 +273,7 @@ func (p *Program) Len() int { return len(p.cbs) }
 func (p *Program) CBs() iter.Seq2[int, PlacedCB] {
 	return func(yield func(int, PlacedCB) bool) {
 		for i := range p.cbs {
-			if !yield(i, PlacedCB{CB: p.cb(i), Range: p.cbs[i].at(), Known: p.cbs[i].known}) {
+			if !yield(i, p.CB(i)) {
 				return
 			}
 		}
@@ -276,7 +282,7 @@ func (p *Program) CBs() iter.Seq2[int, PlacedCB] {
 
 // CB returns the i-th CB with its place, in creation order.
 func (p *Program) CB(i int) PlacedCB {
-	return PlacedCB{CB: p.cb(i), Range: p.cbs[i].at(), Known: p.cbs[i].known}
+	return PlacedCB{CB: p.cb(i), Range: p.cbs[i].at(), Known: p.cbs[i].known, On: p.on[p.cbs[i].set]}
 }
 
 // Cores returns the cores that the CBs name, including global CBs.
@@ -308,7 +314,13 @@ func (p *Program) Entries(kind Kind) iter.Seq[Entry] {
 //
 // A CB that shares bytes of a core with others is named with one of them, not with all: n CBs on
 // one spot give n-1 findings.
-func (p *Program) Findings() iter.Seq[Finding] { return slices.Values(p.findings) }
+//
+// The first call finds them: most programs are asked for none. A capture with a run of 2,000 CBs that grows between
+// buffers takes 1.6 times as long if Build does.
+func (p *Program) Findings() iter.Seq[Finding] {
+	p.finding.Do(p.find)
+	return slices.Values(p.findings)
+}
 
 // Equal reports whether p and o count the same: same Spec but for L1Small, same cores, and same
 // footprints for every kind. Ids, names, findings, entries and the cut into CBs may

@@ -477,3 +477,31 @@ func TestSizesWithoutCores(t *testing.T) {
 	require.ErrorContains(t, build(1<<62), "sum to more than 2^63-1 bytes")
 	require.NoError(t, build(1<<62-1))
 }
+
+// Longer forms of one program: each has its own CBs behind the CBs that they share.
+func TestAfter(t *testing.T) {
+	form := func(after *program.Program, sizes ...uint64) *program.Program {
+		b := program.NewBuilder(1).After(after)
+		for i, size := range sizes {
+			b.Range(l1.Rect(0, 0, 0, 0), l1.Range{Start: uint64(i) << 16, End: uint64(i)<<16 + size})
+		}
+		p, err := b.Build(l1.N150())
+		require.NoError(t, err)
+		return p
+	}
+	p := form(nil, 32, 64, 96)
+	longer := form(p, 32, 64, 96, 128)
+	one, other := form(longer, 32, 64, 96, 128, 160), form(longer, 32, 64, 96, 128, 192)
+	for _, c := range []struct {
+		p     *program.Program
+		sizes []uint64
+	}{
+		{p, []uint64{32, 64, 96}},
+		{longer, []uint64{32, 64, 96, 128}},
+		{one, []uint64{32, 64, 96, 128, 160}},
+		{other, []uint64{32, 64, 96, 128, 192}},
+		{form(longer, 32, 64, 100, 128, 192), []uint64{32, 64, 100, 128, 192}},
+	} {
+		require.Equal(t, form(nil, c.sizes...).GoString(), c.p.GoString())
+	}
+}

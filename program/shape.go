@@ -50,13 +50,13 @@ func (p *Program) shapes(cbs []CB) (out []shape) {
 		k := slices.IndexFunc(p.sets, set.Equal)
 		if k < 0 {
 			k = len(out)
-			p.sets = append(p.sets, set)
 			rects = slices.AppendSeq(rects, set.All())
 			out = append(out, p.newShape(set))
+			p.sets, p.on = append(p.sets, set), append(p.on, out[k].cores)
 		}
 		p.cbs[i].set = int32(k)
 	}
-	p.sets = slices.Clone(p.sets) // without spare room
+	p.sets, p.on = slices.Clone(p.sets), slices.Clone(p.on) // without spare room
 	p.cores = coresOn(rects)
 	for _, base := range p.bases {
 		cores := base.Cores.Cores()

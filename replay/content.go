@@ -44,9 +44,7 @@ func newContent(programs []*program.Program, placed func(p, cb int) bool) (*cont
 	c := &content{programs: programs, judged: programs}
 	builders := [numKinds]*program.Builder{}
 	for n, p := range programs {
-		for finding := range p.Findings() {
-			c.beyond = c.beyond || finding.Code == program.BeyondL1
-		}
+		size := p.Spec().L1Size
 		for i, cb := range p.CBs() {
 			local := cb.Kind == program.CircularBuffer && !cb.Global
 			c.from.placed = c.from.placed || !cb.Global && placed(n, i)
@@ -55,6 +53,7 @@ func newContent(programs []*program.Program, placed func(p, cb int) bool) (*cont
 			if cb.Global {
 				c.nodes[cb.Kind].global++
 			} else {
+				c.beyond = c.beyond || size > 0 && !cb.Range.IsEmpty() && cb.Range.End > size
 				if cb.Cores.Len() > 0 && !cb.Range.IsEmpty() {
 					c.end = max(c.end, cb.Range.End)
 				}
@@ -107,12 +106,11 @@ func (c *content) takes(cb program.PlacedCB) {
 	}
 	c.detail.LocalCBs++
 	c.sizes += cb.Size // a program of more than 2^63-1 bytes cannot be built
-	cores := cb.Cores.Cores()
-	if cores.IsEmpty() {
+	if cb.On.IsEmpty() {
 		c.loose += cb.Size
 		return
 	}
-	c.cores = c.cores.Union(cores)
+	c.cores = c.cores.Union(cb.On)
 	if cb.Size > 0 {
 		c.detail.HighestEnd = max(c.detail.HighestEnd, cb.Range.End)
 	}
@@ -127,12 +125,7 @@ func (c *content) describe(p *program.Program) {
 	for g := range f.Groups() {
 		c.detail.Core = max(c.detail.Core, g.Bytes())
 	}
-	circular := func(cb int) bool { return p.CB(cb).Kind == program.CircularBuffer }
-	for finding := range p.Findings() {
-		if finding.Code == program.Overlap && circular(finding.CB) && circular(finding.Other) {
-			c.detail.Overlapping = true
-		}
-	}
+	c.detail.Overlapping = f.Bytes() < f.Logical()
 }
 
 // mixed reports whether some addresses are recorded and some are not.
@@ -168,7 +161,7 @@ func (c *content) placedBuffers() []ProgramBuffer {
 	for _, p := range c.programs {
 		for _, cb := range p.CBs() {
 			kind := fit.Kind(cb.Kind)
-			c.buffers = append(c.buffers, ProgramBuffer{kind, numbers[kind], cb.Global, cb.Cores.Cores(), cb.Size, cb.Range})
+			c.buffers = append(c.buffers, ProgramBuffer{kind, numbers[kind], cb.Global, cb.On, cb.Size, cb.Range})
 			numbers[kind]++
 		}
 	}
@@ -179,7 +172,7 @@ func (c *content) placedBuffers() []ProgramBuffer {
 func (c *content) allCores() (cores l1.CoreSet) {
 	for _, p := range c.programs {
 		for _, cb := range p.CBs() {
-			cores = cores.Union(cb.Cores.Cores())
+			cores = cores.Union(cb.On)
 		}
 	}
 	return cores

@@ -128,7 +128,7 @@ func (o *overlay) without(c *content) (rest []layer) {
 	var cores l1.CoreSet
 	for _, cb := range c.counted[program.CircularBuffer].CBs() {
 		if cb.Kind == program.CircularBuffer {
-			cores = cores.Union(cb.Cores.Cores())
+			cores = cores.Union(cb.On)
 		}
 	}
 	rest = make([]layer, 0, len(o.parts)+1) // one more: most programs have one group of cores

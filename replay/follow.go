@@ -89,6 +89,11 @@ func (r *replay) happens(e *event.Event) error {
 	switch {
 	case err == nil:
 		r.recording.take(e, func() []device.ID { return slices.Collect(r.session.fleet.Set().All()) })
+		if r.recording.on && e.Kind == event.KindRegister {
+			for _, registered := range r.subscribers.registered {
+				registered(r.rows.named(e), r.session.programs[e.Program], e)
+			}
+		}
 		return r.source(e)
 	case e.Kind == event.KindRun && errors.Is(err, device.ErrGrid):
 		r.run(e, true) // it did run

@@ -243,7 +243,7 @@ func (w *who) holders(d *row, now *device.DeviceSnapshot, of []holder) []Holders
 			}
 			if n++; !cb.Global && cb.Range.Has(w.address) {
 				held := L1Resident{ResidentRow: fit.NewResidentRow(fit.KindCB, cb.Range), CB: event.Some(uint64(n)), Program: &run}
-				h.on(cb.Cores.Cores(), func(h *Holders) { h.Registered = append(h.Registered, held) })
+				h.on(cb.On, func(h *Holders) { h.Registered = append(h.Registered, held) })
 			}
 		}
 	}

@@ -32,6 +32,7 @@ const (
 	CodeBanksUnknown  Code = "banks-unknown"  // of room: the cores over which a tensor lies are not known, or not the same on all devices
 	CodeNothingRan    Code = "nothing-ran"    // no program is known to have run
 	CodeMayClash      Code = "may-clash"      // CBs of a recording end above an L1 buffer
+	CodeMeshBuffers   Code = "mesh-buffers"   // L1 buffers of a recording are known under the id of a mesh alone
 )
 
 // A Reason is a reason for the Answer CannotTell.
@@ -140,6 +141,8 @@ func (r *Result) reasons(budget bool) (out []Reason) {
 	switch {
 	case r.recorded.clashes > 0:
 		out = append(out, r.Reason(CodeMayClash))
+	case r.recorded.unplaced > 0:
+		out = append(out, r.Reason(CodeMeshBuffers))
 	case r.Checks.Runs == 0 && (r.recorded.cbs == 0 || budget):
 		out = append(out, r.Reason(CodeNothingRan))
 	}

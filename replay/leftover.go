@@ -127,7 +127,7 @@ func (l *leftover) wroteWithin(taken map[program.Kind]l1.CoreSet) bool {
 		if cb.Global || cb.Range.IsEmpty() {
 			return false
 		}
-		l.wrote[cb.Kind] = l.wrote[cb.Kind].Union(cb.Cores.Cores())
+		l.wrote[cb.Kind] = l.wrote[cb.Kind].Union(cb.On)
 	}
 	for kind, cores := range l.wrote {
 		if !taken[kind].Contains(cores) {

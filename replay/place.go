@@ -21,6 +21,7 @@ type definition struct {
 	cbs       []event.CB
 	whole     bySpec[program.Program]
 	parts     bySpec[content]
+	shorter   *definition // of a run that grew to this one; nil if there is none
 }
 
 // bySpec is a map of values by Spec. Most programs are placed for one Spec alone. With a Go map for each of them, a
@@ -198,11 +199,16 @@ func isPart(cb event.CB, part int) bool { return (cb.Kind == program.CircularBuf
 // part returns the circular buffers of a program, or its other buffers, as a program with
 // an id of its own. The flags say which of them the source placed.
 func (def *definition) part(part int, id program.ID, spec l1.Spec) (p *program.Program, flags []bool, err error) {
-	b := def.builder(id)
+	b := def.builder(id).Grow(len(def.cbs))
 	for _, cb := range def.cbs {
 		if isPart(cb, part) {
 			cb.AddTo(b)
 			flags = append(flags, cb.Synthesised)
+		}
+	}
+	if def.shorter != nil {
+		if was := def.shorter.parts.get(spec); was != nil && part < len(was.programs) {
+			b.After(was.programs[part])
 		}
 	}
 	p, err = b.Build(spec)

@@ -22,13 +22,15 @@ type recording struct {
 	on       bool
 	programs map[program.ID]placedThing
 	devices  map[device.ID]*recordedDevice
+	chips    map[uint64]bool // by address of L1 buffers: whether a record names a chip; others name a mesh
 }
 
 // recorded is the outcome of a recording.
 type recorded struct {
-	cbs     int64  // programs that came
-	clashes int64  // pairs
-	first   string // of them, in words
+	cbs      int64  // programs that came
+	clashes  int64  // pairs
+	first    string // of them, in words
+	unplaced uint64 // addresses of L1 buffers that no record of a chip names
 }
 
 // A placedThing is the end of a program's CBs or the address of a buffer.
@@ -47,6 +49,7 @@ type recordedDevice struct {
 func (r *recording) take(e *event.Event, ids func() []device.ID) {
 	if e.Kind == event.KindAnomaly && e.Code == string(CodeEveryCore) {
 		r.on, r.programs, r.devices = true, map[program.ID]placedThing{}, map[device.ID]*recordedDevice{}
+		r.chips = map[uint64]bool{}
 	}
 	if !r.on {
 		return
@@ -70,7 +73,10 @@ func (r *recording) take(e *event.Event, ids func() []device.ID) {
 			d.programs.add(uint64(e.Program), math.MaxUint64-p.at, p)
 		}
 	case event.KindAllocate:
-		if e.Buffer.Kind != fit.KindL1 || e.Buffer.Backing || !e.Address.OK {
+		if e.Buffer.Kind != fit.KindL1 || !e.Address.OK {
+			return
+		}
+		if r.chips[e.Address.V] = r.chips[e.Address.V] || !e.Buffer.Backing; e.Buffer.Backing {
 			return
 		}
 		b := placedThing{e.Buffer.Name, e.Address.V}
@@ -162,6 +168,17 @@ func (h *keyHeap) Pop() any {
 	last := (*h)[len(*h)-1]
 	*h = (*h)[:len(*h)-1]
 	return last
+}
+
+// result returns the outcome.
+func (r *recording) result() recorded {
+	out := r.recorded
+	for _, chip := range r.chips {
+		if !chip {
+			out.unplaced++
+		}
+	}
+	return out
 }
 
 // Recorded returns how many programs a log of records has, which has no runs; 0 for other sources.

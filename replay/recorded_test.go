@@ -29,6 +29,11 @@ func recordedBuffer(id, address int, kind, device string) string {
 `, id, kind, address, device, address)
 }
 
+func recordedBacking(id, address int) string {
+	return fmt.Sprintf(`{"event":"allocate","buffer":%d,"kind":"l1","name":"0x%x","devices":[1],"size":4096,"backing":true,"address":%d}
+`, id, address, address)
+}
+
 // The answer about a recording: a pair of a CB and a lower L1 buffer, when the CB comes or while it stays, and what hides one.
 func TestRecordingIsJudged(t *testing.T) {
 	for _, c := range []struct{ name, lines, answer, text string }{
@@ -42,6 +47,9 @@ func TestRecordingIsJudged(t *testing.T) {
 		{"in L1_SMALL", recordedBuffer(1, 204095, "l1_small", "0") + recordedCB(1, 200000, 4096, "0"), "fits", ""},
 		{"a buffer that was freed", recordedBuffer(1, 204095, "l1", "0") + `{"event":"free","buffer":1,"devices":[0]}` + "\n" + recordedCB(1, 200000, 4096, "0"), "fits", ""},
 		{"a CB that is gone", recordedCB(1, 200000, 4096, "0") + `{"event":"unregister","program":1,"devices":[0]}` + "\n" + recordedBuffer(1, 204095, "l1", "0"), "fits", ""},
+		{"a buffer of a mesh and of its chips", recordedBacking(1, 204095) + recordedBuffer(2, 204095, "l1", "0") + recordedCB(1, 180000, 4096, "0"), "fits", ""},
+		{"a buffer of a mesh alone", recordedBuffer(2, 206000, "l1", "0") + recordedBacking(1, 204095) + recordedCB(1, 180000, 4096, "0"), "cannot_tell",
+			"L1 buffers are recorded under the id of a mesh alone, at 1 address: no record says on which chips"},
 		{"a client was lost", recordedCB(1, 200000, 4096, "0") + `{"event":"hidden","code":"client-lost","count":1}` + "\n", "cannot_tell", "1 client of the server was closed"},
 	} {
 		r := recordingOf(t, recordedHead+c.lines)
@@ -55,7 +63,7 @@ func TestRecordingIsJudged(t *testing.T) {
 
 func recordingOf(t *testing.T, log string) *replay.Result {
 	t.Helper()
-	r, err := replay.Run("log", event.NewLog(strings.NewReader(log), "log").Events(), replay.Options{})
+	r, err := replay.Run("log", event.NewLog(strings.NewReader(log), "log").Events(), replay.Options{Room: &replay.RoomQuestion{}})
 	require.NoError(t, err)
 	return r
 }
@@ -67,7 +75,7 @@ func TestRecordingModel(t *testing.T) {
 	for range 300 {
 		cbs, buffers := map[int]int{}, map[int]int{}
 		var log strings.Builder
-		clash := false
+		clash, bottom, top := false, 110048, 1499136 // of a byte that no CB or buffer takes at any time
 		log.WriteString(recordedHead + recordedCB(1000, 110000, 32, "1"))
 		for id := range 1 + random.IntN(100) {
 			switch random.IntN(4) {
@@ -77,14 +85,14 @@ func TestRecordingModel(t *testing.T) {
 				for _, address := range buffers {
 					clash = clash || address < end
 				}
-				cbs[id] = end
+				cbs[id], bottom = end, max(bottom, (end+31)/32*32) // an address of a buffer is a multiple of 32
 			case 1:
 				address := 153500 + 32*random.IntN(130)
 				log.WriteString(recordedBuffer(id, address, "l1", "0"))
 				for _, end := range cbs {
 					clash = clash || address < end
 				}
-				buffers[id] = address
+				buffers[id], top = address, min(top, address/32*32)
 			case 2:
 				for old := range cbs {
 					fmt.Fprintf(&log, `{"event":"unregister","program":%d,"devices":[0]}`+"\n", old)
@@ -99,7 +107,12 @@ func TestRecordingModel(t *testing.T) {
 				}
 			}
 		}
-		j := recordingOf(t, log.String()).Judge(replay.Terms{})
+		r := recordingOf(t, log.String())
+		require.EqualValues(t, max(top-bottom, 0), r.Rooms.All.Bytes, log.String())
+		if top > bottom {
+			require.EqualValues(t, bottom, r.Rooms.All.Start.V)
+		}
+		j := r.Judge(replay.Terms{})
 		require.Equal(t, map[bool]replay.Answer{true: replay.CannotTell, false: replay.Fits}[clash], j.Answer, log.String())
 		if !clash {
 			fits++

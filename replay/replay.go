@@ -134,7 +134,7 @@ func (r *replay) finish() (*Result, error) {
 		finish(&out, &r.rows, r.specs.of)
 	}
 	out.Checks, out.Earlier = r.checks.result, r.outside.earlier
-	out.recorded = r.recording.recorded
+	out.recorded = r.recording.result()
 	out.Placed, out.Addresses = r.books.placed, r.books.addresses
 	var big *buffer
 	if out.Live, big = leaksOf(r.rows.sorted(), r.books.ledger.runs); big != nil {

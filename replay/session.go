@@ -358,6 +358,9 @@ func correct(f *device.Fleet, b fit.Buffer, set device.Set) error {
 // Outside the grid of one of its devices it is a device.ErrGrid, and registered nowhere. Its shorter form is not
 // registered any more.
 func (s *Session) run(e *event.Event) (event.Code, error) {
+	if def := s.programs[e.Program]; def != nil && e.Continues && len(e.On) > 0 {
+		def.shorter = s.programs[s.ran.latest[e.On[0].Device]]
+	}
 	all, code, err := s.programs.launches(e, &s.fleet)
 	if err != nil {
 		return code, err

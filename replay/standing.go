@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 
@@ -62,6 +63,7 @@ func (s *standing) on(dev device.Device) *fit.Occupancy {
 func (r *rooms) join(s *subscribers) {
 	s.met, s.back = append(s.met, r.met), append(s.back, r.back)
 	s.launched, s.laid, s.finish = append(s.launched, r.launched), append(s.laid, r.laid), append(s.finish, r.finish)
+	s.registered = append(s.registered, r.registered)
 }
 
 // limit stores the program or buffer that takes bytes, and returns its number.
@@ -116,6 +118,21 @@ func (r *rooms) laid(d *row, given fit.Buffer, b *buffer) {
 	s.on(d.dev).Buffer(given, r.limit(RoomLimit{Buffer: &info}))
 }
 
+// registered adds the CBs of a recording, which has no runs: they may run at any time while they stay.
+func (r *rooms) registered(rows []*row, def *definition, e *event.Event) {
+	for _, d := range rows {
+		p, err := def.placed(d.dev.Spec())
+		if err != nil {
+			continue // it is registered, so that it was placed
+		}
+		s := d.standing
+		s.on(d.dev).Program(p, l1.CoreSet{}, r.limit(RoomLimit{
+			Program: &ProgramRun{Row: -1, Op: Name(def.name), At: e.Node, T: json.Number(e.T)}, Enqueue: event.Some(e.Node), T: json.Number(e.T),
+		}))
+		s.cores = s.cores.Union(p.Cores())
+	}
+}
+
 // launched adds programs that were enqueued at one moment, and their candidates.
 func (r *rooms) launched(moment uint64, all []launch) {
 	out := &r.answer
@@ -159,7 +176,7 @@ func (r *rooms) add(moment uint64, l launch) (added bool) {
 		taken.Program(p, claimed, by)
 		for _, cb := range p.CBs() {
 			if !cb.Global && !cb.Range.IsEmpty() {
-				s.cores = s.cores.Union(cb.Cores.Cores())
+				s.cores = s.cores.Union(cb.On)
 			}
 		}
 	}

@@ -190,7 +190,7 @@ func detailText(a AnomalyCount) string {
 // Codes returns all codes of anomalies and of reasons, by name.
 func Codes() []Code {
 	out := []Code{
-		CodeEarlierUsed, CodeEarlierFreed, CodeBuffersApart, CodeL1Unknown, CodeChipAssumed, CodeBudgetUnknown, CodeBanksUnknown, CodeNothingRan, CodeMayClash,
+		CodeEarlierUsed, CodeEarlierFreed, CodeBuffersApart, CodeL1Unknown, CodeChipAssumed, CodeBudgetUnknown, CodeBanksUnknown, CodeNothingRan, CodeMayClash, CodeMeshBuffers,
 	}
 	for _, w := range anomalyWords() {
 		out = append(out, w.code)
@@ -234,6 +234,8 @@ func (r *Result) reasonText(code Code) string {
 		return r.nothingRan()
 	case CodeMayClash:
 		return r.clashText()
+	case CodeMeshBuffers:
+		return "L1 buffers are recorded under the id of a mesh alone, at " + shown.Plural(r.recorded.unplaced, "address") + ": no record says on which chips"
 	case CodeNoNodes:
 		return fmt.Sprintf("the %s has no %ss", source, r.NodeWord())
 	case CodeNoCBs:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	sqlite "github.com/ncruces/go-sqlite3"
 )
@@ -11,21 +12,30 @@ import (
 // Databases lists the report databases. Their size is the size of the table of buffers.
 func Databases() []Template {
 	return []Template{
-		{"one-list", 10_000, databaseOf(2), CostLimit{32_000_000, 48 * mib}},
-		{"lists-that-differ", 10_000, databaseOf(200), CostLimit{32_000_000, 48 * mib}},
+		{"one-list", 10_000, databaseOf(func(int) int { return 2 }, true), CostLimit{32_000_000, 48 * mib}},
+		{"lists-that-differ", 10_000, databaseOf(func(int) int { return 200 }, true), CostLimit{32_000_000, 48 * mib}},
+		{"run-that-grows", 4_000, databaseOf(func(rows int) int { return rows / 20 }, false), CostLimit{20_000_000, 32 * mib}},
 	}
 }
 
-// databaseOf makes databases with some operations. No list of buffers has a buffer of
-// another list.
-func databaseOf(operations int) func(rows int) []byte {
-	graph := `[{"counter":0,"node_type":"capture_start","params":{},"connections":[]},
-{"counter":1,"node_type":"function_start","params":{"name":"ttnn.f","inputs":"0"},"arguments":[],"connections":[]},
-{"counter":2,"node_type":"circular_buffer_allocate","params":{"address":"105472","core_range_set":"{[0-0 - 7-7]}","size":"4096","globally_allocated":"0","device_id":"0"},"connections":[]},
-{"counter":3,"node_type":"circular_buffer_deallocate_all","params":{},"connections":[]},
-{"counter":4,"node_type":"function_end","params":{"name":"ttnn.f"},"connections":[]},
-{"counter":5,"node_type":"capture_end","params":{},"connections":[]}]`
+// databaseOf makes databases with some operations. Where these do not free their circular buffers, all of them are one
+// run, which grows with each operation. No list of buffers has a buffer of another list.
+func databaseOf(operationsOf func(rows int) int, free bool) func(rows int) []byte {
+	nodes := []string{
+		`"node_type":"capture_start","params":{}`,
+		`"node_type":"function_start","params":{"name":"ttnn.f","inputs":"0"},"arguments":[]`,
+		`"node_type":"circular_buffer_allocate","params":{"address":"105472","core_range_set":"{[0-0 - 7-7]}","size":"4096","globally_allocated":"0","device_id":"0"}`,
+	}
+	if free {
+		nodes = append(nodes, `"node_type":"circular_buffer_deallocate_all","params":{}`)
+	}
+	nodes = append(nodes, `"node_type":"function_end","params":{"name":"ttnn.f"}`, `"node_type":"capture_end","params":{}`)
+	for i := range nodes {
+		nodes[i] = fmt.Sprintf(`{"counter":%d,%s,"connections":[]}`, i, nodes[i])
+	}
+	graph := "[" + strings.Join(nodes, ",\n") + "]"
 	return func(rows int) []byte {
+		operations := max(1, operationsOf(rows))
 		numbers := func(n int) string {
 			return fmt.Sprintf("WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i+1 FROM n WHERE i < %d)", n-1)
 		}

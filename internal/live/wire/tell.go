@@ -183,7 +183,9 @@ func place(e *event.Event, lot *Lot) {
 	case kind == fit.KindDRAM, kind == fit.KindTrace, kind == fit.KindSystem, kind == fit.KindKernel:
 	case !placed(lot):
 		e.Unplaced = event.UnplacedBeyond
-	case !e.Buffer.Backing:
+	case e.Buffer.Backing:
+		e.Address = event.Some(lot.ID)
+	default:
 		e.Buffer.Unsized = true
 		e.Address = event.Some(lot.ID)
 		e.Parts = []event.Part{{Range: l1.Range{Start: lot.ID, End: lot.ID}}}
