@@ -84,7 +84,7 @@ func importTable() map[string]row {
 
 		"event":                    {ours: append(readers, "l1", "program", "fit", "device")},
 		"capture":                  {ours: append(readers, "l1", "cbregion", "program", "fit", "device", "event", "internal/clash"), outside: []string{btree}},
-		"replay":                   {ours: []string{"l1", "program", "fit", "device", "event", "internal/asciijson", "internal/corepeaks", "internal/glance", "internal/shown"}, never: []string{"os", "flag"}},
+		"replay":                   {ours: []string{"l1", "program", "fit", "device", "event", "internal/asciijson", "internal/corepeaks", "internal/fold", "internal/glance", "internal/shown"}, never: []string{"os", "flag"}},
 		"replay/internal/same":     {},
 		"replay/diff":              {ours: []string{"l1", "fit", "event", "replay", "internal/fold"}, never: []string{"os", "flag"}},
 		"internal/clash":           {ours: []string{"l1", "fit", "internal/asciijson", "internal/shown"}},

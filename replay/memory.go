@@ -49,14 +49,14 @@ type buffer struct {
 
 // newBuffer describes a buffer by its event. It has no hash and no name yet.
 func newBuffer(e *event.Event, given fit.Buffer, now when, count int64) *buffer {
-	b := &buffer{id: given.ID, unsized: given.Unsized, hides: !given.Hidden.IsEmpty(), named: e.Named, earlier: e.Earlier, count: count}
+	b := &buffer{id: given.ID, unsized: given.Unsized, hides: !given.Hidden.IsEmpty(), earlier: e.Earlier, count: count}
 	b.parts = slices.Collect(given.All())
 	b.info = BufferInfo{
 		At: now.at, T: now.t, Op: now.op, Kind: given.Kind, Size: given.Size,
 		PerCore: e.PerCore, Address: e.Address, Layout: e.Layout,
 	}
 	if e.Named.OK && e.Named.V != event.NoDevice {
-		b.info.Device = event.Some(uint64(e.Named.V))
+		b.info.Device, b.named = event.Some(uint64(e.Named.V)), e.Named
 	}
 	for i, part := range b.parts {
 		if i == 0 {

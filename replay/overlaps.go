@@ -81,7 +81,7 @@ func (o *overlaps) note(d *row, of *buffer) {
 // source is one buffer, and a buffer of a chip backs that of its mesh.
 func (b *buffer) overlaps(o *buffer) bool {
 	lies := func(b *buffer) bool { return b.info.Kind.InL1() && !b.info.Kind.Below() && !b.unsized }
-	one := b.span.Start == o.span.Start && (b.earlier && o.earlier || b.named != o.named)
+	one := b.span.Start == o.span.Start && (b.earlier && o.earlier || b.named.OK && o.named.OK && b.named != o.named)
 	if b == o || !lies(b) || !lies(o) || one || !b.span.Overlaps(o.span) {
 		return false
 	}

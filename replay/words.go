@@ -250,7 +250,7 @@ func (r *Result) reasonText(code Code) string {
 // apart is the reason that L1 buffers of a device count nowhere.
 func (r *Result) apart(id uint64) Reason {
 	return Reason{CodeBuffersApart, fmt.Sprintf(
-		"L1 buffers of device %d, which runs nothing: if it is a mesh of the devices that do, they are in L1 there; nothing in the %s says so", id, r.Source())}
+		"L1 buffers of device %d are compared with no program: nothing in the %s says whether they lie where programs run", id, r.Source())}
 }
 
 // codeText explains an anomaly of the Result.

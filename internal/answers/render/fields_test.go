@@ -151,7 +151,7 @@ func TestAnomalyCodes(t *testing.T) {
 		}
 		require.Contains(t, replay.Codes(), replay.Code(c))
 	}
-	require.Len(t, replay.Codes(), len(codes)+9, "of reasons")
+	require.Len(t, replay.Codes(), len(codes)+10, "of reasons")
 	code := readSchema(t, "cbl1.report-2.schema.json")["$defs"].(object)["anomaly"].(object)["properties"].(object)["code"].(object)
 	require.ElementsMatch(t, codes, code["enum"])
 	for _, c := range codes {
