@@ -104,7 +104,8 @@ func TestSpoolLeavesNothing(t *testing.T) {
 	}
 	dir := t.TempDir()
 	r := NewReader(pipe{bytes.NewReader(data)}, "x")
-	for range r.Events(Options{TempDir: dir}) {
+	for _, err := range r.Events(Options{TempDir: dir}) {
+		require.NoError(t, err)
 		break
 	}
 	require.NotNil(t, r.spool.file)

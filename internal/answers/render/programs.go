@@ -45,12 +45,12 @@ func writePrograms(page *page, r *replay.Result) {
 		if len(rows) == 0 {
 			continue
 		}
-		writeProgramTable(page, r, f.where(), rows)
+		writeProgramTable(page, f.where(), rows)
 	}
 }
 
 // writeProgramTable leaves out columns that would say the same in every row.
-func writeProgramTable(page *page, r *replay.Result, where string, rows []folded[replay.ProgramDetail]) {
+func writeProgramTable(page *page, where string, rows []folded[replay.ProgramDetail]) {
 	repeated := slices.ContainsFunc(rows, func(p folded[replay.ProgramDetail]) bool { return p.count > 1 })
 	shared := slices.ContainsFunc(rows, func(p folded[replay.ProgramDetail]) bool { return p.first.Logical != p.first.Bytes })
 
