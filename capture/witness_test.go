@@ -3,7 +3,6 @@ package capture_test
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"iter"
 	"maps"
@@ -19,14 +18,12 @@ import (
 
 	"github.com/cbl1/cbl1/capture"
 	"github.com/cbl1/cbl1/internal/oracle/randomcapture"
+	"github.com/cbl1/cbl1/internal/testkit"
 	"github.com/cbl1/cbl1/replay"
 )
 
-// everyRemoval makes TestWitnesses remove everything in turn; make nightly sets it.
-var everyRemoval = flag.Bool("every-removal", false, "TestWitnesses: remove everything, and not a sample")
-
-// A silence is not a fact: from a capture that does not fit, nodes, fields and rows are removed one at a time, and
-// the answer "fits" is wrong as long as a witness of the failure is left.
+// A silence is not a fact: from a capture that does not fit, nodes, fields and rows are removed one at a time (a sample
+// of them, and at night all), and the answer "fits" is wrong as long as a witness of the failure is left.
 //
 //	of                          witnesses
 //	a circular buffer           its node
@@ -47,10 +44,13 @@ func TestWitnesses(t *testing.T) {
 		}
 	}
 	r := rand.New(rand.NewPCG(1, 0))
-	one := func(of int) func() bool { return func() bool { return *everyRemoval || r.IntN(of) == 0 } }
+	one := func(of int) func() bool { return func() bool { return testkit.Nightly() || r.IntN(of) == 0 } }
 	drawn, most := 300, 4
 	if testing.Short() {
 		drawn, most = 30, 20
+	}
+	if testkit.Nightly() {
+		drawn = 1_000
 	}
 	for _, file := range files {
 		data, err := os.ReadFile(file)
