@@ -9,5 +9,5 @@
 //
 // Cost is counted and not timed. Steps are executed statements of this module and of google/btree,
 // which a build for coverage counts (go build -cover). Heap is the most that the garbage collector
-// ever found in use (GODEBUG=gctrace=1). Both are nearly the same on every machine.
+// ever found in use (GODEBUG=gctrace=1), and is measured at night alone. Both are nearly the same on every idle machine.
 package attack
