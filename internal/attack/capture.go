@@ -19,8 +19,8 @@ func Captures() []Template {
 		{"earlier-buffers", 3_000, graphOf(earlier), CostLimit{66_000_000, 48 * mib}},
 		{"lists", 3_000, reportOf(lists), CostLimit{66_000_000, 48 * mib}},
 		{"stray-frees", 3_000, reportOf(strayFrees), CostLimit{95_000_000, 48 * mib}},
-		{"stray-frees-beside-what-lives", 3_000, graphOf(openLives), CostLimit{24_000_000, 48 * mib}},
-		{"stray-frees-of-all", 3_000, graphOf(freesOfAll), CostLimit{39_000_000, 48 * mib}},
+		{"stray-frees-beside-what-lives", 3_000, graphOf(openLives), CostLimit{27_000_000, 48 * mib}},
+		{"stray-frees-of-all", 3_000, graphOf(freesOfAll), CostLimit{44_000_000, 48 * mib}},
 	}
 }
 

@@ -43,7 +43,7 @@ func Logs() []Template {
 		{"lowest-first", 7_500, logOf(lowestFirst), CostLimit{24_000_000, 32 * mib}},
 		{"checks", 7_500, logOf(checks), CostLimit{38_000_000, 40 * mib}},
 		{"meshes", maxDevices / 8, logOf(meshes), CostLimit{24_000_000, 40 * mib}},
-		{"devices", maxDevices, logOf(devices), CostLimit{105_000_000, 96 * mib}},
+		{"devices", maxDevices, logOf(devices), CostLimit{112_000_000, 96 * mib}},
 		{"diverged", 3_000, logOf(diverged), CostLimit{65_000_000, 64 * mib}},
 		{"parted", 1_500, logOf(parted), CostLimit{36_000_000, 16 * mib}},
 		{"names", 750, logOf(names), CostLimit{5_500_000, 64 * mib}},
