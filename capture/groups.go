@@ -1,6 +1,8 @@
 package capture
 
 import (
+	"slices"
+
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 )
@@ -9,12 +11,13 @@ import (
 // the number is both, the nodes around the free decide. Frees of one id back to back are a group, which is decided
 // as one. In a function, a group is
 //
-//   - a run, if something is placed or executed on the chips of the mesh behind it, before the function ends or the
-//     next group comes;
-//   - else the end of a program, if the capture has executions;
-//   - else a run, if the function placed nothing on these chips before: it hit the program cache, or is not shown;
+//   - a run, if something is executed on the chips of the mesh behind it, before the function ends or the next group
+//     comes, or placed there before another mesh is freed that has the chip;
+//   - else the end of programs, if the capture has executions;
+//   - else a run, if the function shows fewer programs of the chip that have not ended: it hit the program cache, or
+//     is not shown;
 //   - else a run, if an earlier call of the same function ran one more program;
-//   - else the end of a program.
+//   - else the end of programs.
 //
 // Outside of all functions it is a run.
 
@@ -22,27 +25,51 @@ import (
 type groups struct {
 	known *knowledge
 	last  freeNode
-	named device.ID            // of the last free with an id
-	open  map[device.ID]*group // the last one of each mesh, in a function
-	put   map[device.ID]uint64 // counter behind the last node that placed something on a unit
-	ran   map[device.ID]uint64 // the same of executions on chips
+	named device.ID               // of the last free with an id
+	open  map[device.ID]*group    // the last one of each mesh, in a function
+	on    map[device.ID]*onDevice // by device
+	ran   map[device.ID]uint64    // counters behind the last executions on chips
 }
 
 // A group is frees of a mesh back to back.
 type group struct {
+	id          device.ID
 	start       uint64 // of the function
 	first, next uint64 // counters of its first free, and behind its last one
-	behind      bool   // the function placed something there before
+	most        uint64 // programs of the chip with the same number that the group may end
+	shown       bool   // a chip shows something behind it
+}
+
+// onDevice is what a device shows of its programs.
+type onDevice struct {
+	last     uint64 // counter behind the last node that placed something
+	programs uint64 // of the function of that node, less those that ended
+	free     *group // that reached it since; nil = none
 }
 
 func newGroups(k *knowledge) groups {
-	return groups{known: k, named: event.NoDevice, open: map[device.ID]*group{}, put: map[device.ID]uint64{}, ran: map[device.ID]uint64{}}
+	return groups{known: k, named: event.NoDevice, open: map[device.ID]*group{}, on: map[device.ID]*onDevice{}, ran: map[device.ID]uint64{}}
 }
 
-// place records a node that places something on some units.
-func (g *groups) place(on []device.ID, at uint64) {
+// of returns what a device shows.
+func (g *groups) of(id device.ID) *onDevice {
+	if g.on[id] == nil {
+		g.on[id] = &onDevice{}
+	}
+	return g.on[id]
+}
+
+// place records a node that places something on some units, in a function that began at start.
+func (g *groups) place(on []device.ID, at, start uint64) {
 	for _, unit := range on {
-		g.put[unit] = at + 1
+		d, more := g.of(unit), uint64(0)
+		if of := d.free; of != nil && g.open[of.id] == of {
+			of.shown, more = true, of.next-of.first
+		}
+		if d.last <= start {
+			d.programs, more = 0, max(more, 1)
+		}
+		d.last, d.programs, d.free = at+1, d.programs+more, nil
 	}
 }
 
@@ -54,7 +81,7 @@ func (g *groups) free(id device.ID, at uint64, in *frame) (again bool) {
 		g.named = id
 	}
 	m := g.known.members
-	if !m.isMesh(id) || in == nil {
+	if id == event.NoDevice || m.onlyChip(id) || in == nil {
 		return again && !m.onlyChip(id)
 	}
 	if of := g.open[id]; of != nil {
@@ -62,46 +89,51 @@ func (g *groups) free(id device.ID, at uint64, in *frame) (again bool) {
 			of.next = at + 1
 			return true
 		}
-		g.close(id)
+		g.close(of)
 	}
-	of := &group{start: in.start, first: at, next: at + 1}
-	of.behind = g.put[id] > in.start
-	for _, chip := range m.chips[id] {
-		of.behind = of.behind || g.put[chip] > in.start
+	of := &group{id: id, start: in.start, first: at, next: at + 1}
+	if d := g.of(id); d.last > in.start {
+		of.most = d.programs
+	}
+	for _, chip := range g.chips(id) {
+		g.of(chip).free = of
 	}
 	g.open[id], in.freed = of, append(in.freed, id)
 	return false
+}
+
+// chips returns the chips of a mesh. An id without a pair may be that of a mesh and of its chip.
+func (g *groups) chips(id device.ID) []device.ID {
+	if g.known.members.isMesh(id) {
+		return g.known.members.chips[id]
+	}
+	return []device.ID{id}
 }
 
 // end closes the groups of a function that ends.
 func (g *groups) end(of frame) {
 	for _, id := range of.freed {
 		if one := g.open[id]; one != nil && one.start == of.start {
-			g.close(id)
+			g.close(one)
 		}
 	}
 }
 
-// close decides the group of a mesh.
-func (g *groups) close(id device.ID) {
-	k, of := g.known, g.open[id]
-	delete(g.open, id)
-	var shown []device.ID
-	ran := false
-	for _, chip := range k.members.chips[id] {
-		ran = ran || g.ran[chip] > of.next
-		if g.put[chip] > of.next {
-			shown = append(shown, chip)
+// close decides a group.
+func (g *groups) close(of *group) {
+	k, chips := g.known, g.chips(of.id)
+	delete(g.open, of.id)
+	ran := func(chip device.ID) bool { return g.ran[chip] > of.next }
+	switch n := of.next - of.first; {
+	case of.shown:
+		some := slices.DeleteFunc(slices.Clone(chips), func(chip device.ID) bool { return g.of(chip).last <= of.next })
+		if len(some) < len(chips) && len(k.partly) < maxTensors {
+			k.partly[of.first] = some
 		}
-	}
-	switch {
-	case len(shown) > 0:
-		if len(shown) < len(k.members.chips[id]) && len(k.partly) < maxTensors {
-			k.partly[of.first] = shown
-		}
-	case ran || !k.members.isBoth(id):
-	case of.behind:
+	case slices.ContainsFunc(chips, ran) || k.members.isMesh(of.id) && !k.members.isBoth(of.id):
+	case n <= of.most:
 		k.behind.add(of.first)
+		g.of(of.id).programs -= min(n, g.of(of.id).programs)
 	default:
 		k.unshown.add(of.first)
 	}
@@ -121,7 +153,7 @@ func (k *knowledge) freeOf(id device.ID, at uint64) freeKind {
 	switch {
 	case k.members.onlyChip(id):
 		return freeEnds
-	case !k.behind.has(at) && !k.unshown.has(at):
+	case !k.members.isBoth(id) || !k.behind.has(at) && !k.unshown.has(at):
 		return freeRuns
 	case k.members.executed:
 		return freeEnds

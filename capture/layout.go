@@ -35,11 +35,12 @@ func (l *layouts) inside(id program.ID, g *grid) bool {
 	return g.from != event.FromFile || int(far.X) < g.cols && int(far.Y) < g.rows
 }
 
-// of returns the program of a run on a device whose circular buffers start at base. If it is a new one, cbs are its buffers, placed.
+// of returns the program of a run on a device whose circular buffers start at base. If it is a new one, cbs are its
+// buffers, placed. A program has one base.
 func (l *layouts) of(r *run, spec l1.Spec, base uint64) (id program.ID, cbs []event.CB, err error) {
 	r.sum = l.add(r.sum, r.cbs[r.told:])
 	key, lies := r.sum, lies(r.cbs)
-	if !lies {
+	if !lies || base != spec.CBBase {
 		key = l.mix(key, binary.LittleEndian.AppendUint64(l.text[:0], base))
 	}
 	if id, ok := l.byContent[key]; ok {

@@ -29,7 +29,7 @@ import (
 // around it decide (members.places). Where they do not, id-collision says so.
 //
 // If a file lists one device, and no node names another chip, there is only one L1: all numbers that no pair explains
-// are meshes of this chip.
+// are meshes of this chip, and its own number may be. If nodes name several chips, the listed device may be their mesh.
 
 // members are the ids of a capture, and which chips each mesh has.
 type members struct {
@@ -39,6 +39,7 @@ type members struct {
 	hybrid map[device.ID]bool        // ids of tensors that were allocated core by core
 	unread bool                      // a node that may name a chip of a mesh cannot be read
 	only   event.Opt[device.ID]      // the one chip of the capture: nodes without an id mean it
+	row    event.Opt[device.ID]      // the one listed device, which may be a mesh of several chips that no pair names
 
 	recorded bool // a local circular buffer or an L1 buffer has an address
 	executed bool // the capture has executions

@@ -300,8 +300,8 @@ func (p *places) bufferEvent(n *node) {
 
 // apart returns the ids whose L1 buffers no program is compared with. A program is compared with buffers under its
 // own id, and with buffers of the meshes of its chip. A chip that runs nothing is no reason to doubt; an id that may
-// be a mesh is, and so is a chip whose mesh runs under the id of the mesh. Programs without an id are compared with no
-// buffer that has one.
+// be a mesh is, and so is a chip whose mesh runs under the id of the mesh. The one listed device may be the mesh of all
+// chips. Programs without an id are compared with no buffer that has one.
 func (p *places) apart() (ids []device.ID) {
 	m := p.known.members
 	nameless := p.units.byID[event.NoDevice]
@@ -310,7 +310,7 @@ func (p *places) apart() (ids []device.ID) {
 		onMesh := func(mesh *unit) bool { return mesh.ran }
 		switch {
 		case p.units.ran == 0, id == event.NoDevice:
-		case nameless != nil && nameless.ran:
+		case nameless != nil && nameless.ran, m.row == event.Some(id) && (p.units.ran > 1 || u == nil || !u.ran):
 			ids = append(ids, id)
 		case u != nil && u.ran, m.isMesh(id):
 		case !m.isChip[id], slices.ContainsFunc(p.units.meshesOf(id), onMesh):

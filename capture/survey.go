@@ -146,7 +146,7 @@ func (s *survey) unreadable(n *node) {
 			if m := s.known.members; m.isBoth(id) {
 				on = append(on, m.chips[id]...)
 			}
-			s.frees.place(on, n.Counter)
+			s.frees.place(on, n.Counter, s.inner())
 		}
 	case typeBufferAllocate:
 		s.hide(n, idOf(n.DeviceID))
@@ -186,6 +186,14 @@ func (s *survey) leave(aborted bool) {
 	s.running = s.running[:last]
 }
 
+// inner returns where the innermost function began.
+func (s *survey) inner() uint64 {
+	if last := len(s.running) - 1; last >= 0 {
+		return s.running[last].start
+	}
+	return 0
+}
+
 // name records an id that a node names.
 func (s *survey) name(id device.ID) {
 	if id == event.NoDevice {
@@ -207,7 +215,7 @@ func (s *survey) place(n *node) {
 		s.known.ids[unit], s.known.runs[unit] = true, true
 	}
 	s.known.placed[id] = true
-	s.frees.place(on, n.Counter)
+	s.frees.place(on, n.Counter, s.inner())
 	if n.Placed.Global && n.Address.V > 0 && n.Size.V > 0 && n.Placed.Cores.Len() > 0 && !s.past.hidden.OK {
 		for _, unit := range on {
 			s.proofs.place(n, unit)
@@ -534,10 +542,16 @@ func (s *survey) joinAll() (late bool) {
 		}
 	}
 	if len(chips) > 1 {
+		if !m.isChip[chip] && !m.isMesh(chip) {
+			m.row = event.Some(chip)
+		}
 		return late
 	}
 	for one := range chips {
-		chip = one
+		if chip = one; !m.isChip[one] { // its mesh may have the same number
+			m.isChip[one] = true
+			m.join(one, one)
+		}
 	}
 	for id := range s.ids.all {
 		if id != chip && !m.isMesh(id) {

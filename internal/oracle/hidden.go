@@ -158,7 +158,8 @@ func (p *player) apart() (n int) {
 		onMesh := ran(func(name string) bool { return name != none && p.reaches(name, owner) })
 		some := ran(func(string) bool { return true })
 		unnamed := ran(func(name string) bool { return name == none })
-		if own && owner != none && (unnamed || some && !known && (!p.ids.isChip(owner) || onMesh)) {
+		other := owner == p.ids.mayBeMesh && ran(func(name string) bool { return name != owner })
+		if own && owner != none && (unnamed || other || some && !known && (!p.ids.isChip(owner) || onMesh)) {
 			n++
 		}
 	}

@@ -18,6 +18,7 @@ type ids struct {
 	knowsChips bool               // a node with an address names an id that is a chip alone, or one of the mesh that was freed
 	placesOn   map[string]bool    // meshes that programs are placed on
 	collided   map[int64]bool     // both, and some of its nodes may mean either
+	mayBeMesh  string             // the only listed device, where several chips are named and nothing pairs it
 }
 
 const asMesh = " mesh"
@@ -44,7 +45,7 @@ func (n node) deviceTensors() (entries []map[string]json.RawMessage) {
 
 // findIDs gathers the facts about ids.
 func findIDs(nodes []node, head header) *ids {
-	s := &ids{meshes: map[int64][]int64{}, chips: map[int64]bool{}, chipsOf: map[string][]int64{}, unnamed: none, placesOn: map[string]bool{}, collided: map[int64]bool{}}
+	s := &ids{meshes: map[int64][]int64{}, chips: map[int64]bool{}, chipsOf: map[string][]int64{}, unnamed: none, mayBeMesh: none, placesOn: map[string]bool{}, collided: map[int64]bool{}}
 	for _, n := range nodes {
 		mesh, named := n.known("device_id")
 		for _, e := range n.deviceTensors() {
@@ -112,8 +113,14 @@ func (s *ids) findOneChip(nodes []node, head header) {
 		}
 	}
 	row, one := head.oneDevice()
+	if one && len(chips) > 1 && !s.chips[row] && s.meshes[row] == nil {
+		s.mayBeMesh = nameOf(row)
+	}
 	if !one || len(chips) > 1 || len(named) == 0 {
 		return
+	}
+	if len(chips) == 1 && !s.chips[chips[0]] {
+		s.join(chips[0], chips[0], true) // its mesh may have the same number
 	}
 	chips = append(chips, row)
 	for _, id := range named {
@@ -243,6 +250,7 @@ func (s *ids) resolveRows(lists []list) {
 // decide says of the frees of numbers that are both whether they are runs of the mesh or ends of a program of the chip.
 func (s *ids) decide(nodes []node, on [][]string, asks []string, unfreed, decided map[int64]bool) {
 	var stack []int
+	asked := map[int]bool{} // frees that end a program unless an earlier call shows one more
 	for i := 0; i < len(nodes); i++ {
 		switch n := nodes[i]; {
 		case n.kind == "function_start":
@@ -257,12 +265,13 @@ func (s *ids) decide(nodes []node, on [][]string, asks []string, unfreed, decide
 			}
 			run, ask := true, false
 			if len(stack) > 0 {
-				run, ask = s.runs(nodes, on, id, stack[len(stack)-1], i, last)
+				run, ask = s.runs(nodes, on, asked, id, stack[len(stack)-1], i, last)
 			}
 			if run = run || decided[n.counter]; ask && !run {
 				asks[i] = s.mesh(id)
 			}
 			for ; i <= last; i++ {
+				asked[i] = ask
 				on[i] = []string{nameOf(id)}
 				if run {
 					on[i] = []string{s.mesh(id)}
@@ -279,38 +288,81 @@ func (n node) frees(id int64) bool {
 }
 
 // runs says whether frees of a number that is both, back to back in a function, are runs. ask: only if an earlier call had one more.
-func (s *ids) runs(nodes []node, on [][]string, id int64, start, first, last int) (run, ask bool) {
+func (s *ids) runs(nodes []node, on [][]string, asked map[int]bool, id int64, start, first, last int) (run, ask bool) {
 	places := func(i int, names []string) bool {
 		return isPlaced(nodes[i].kind) && slices.ContainsFunc(on[i], func(name string) bool { return slices.Contains(names, name) })
 	}
-	chips, depth := s.unitsOf(s.mesh(id)), 1
+	chips, depth := slices.Clone(s.unitsOf(s.mesh(id))), 1
+	shown := false
 	for i := last + 1; i < len(nodes) && !nodes[i].frees(id); i++ {
-		switch n := nodes[i]; n.kind {
+		n := nodes[i]
+		switch n.kind {
 		case "function_start":
 			depth++
 		case "function_end":
 			depth--
 		case "program_execution":
-			if !n.hidden && slices.Contains(chips, n.physical()) {
+			if !n.hidden && slices.Contains(s.unitsOf(s.mesh(id)), n.physical()) {
 				return true, false
+			}
+		case "circular_buffer_deallocate_all": // what comes on the chips of another mesh is its own
+			if of, ok := n.known("device_id"); ok && !n.hidden && s.meshes[of] != nil {
+				chips = slices.DeleteFunc(chips, func(c string) bool { return slices.Contains(s.devicesOf(s.mesh(of)), c) })
 			}
 		}
 		if depth == 0 {
 			break
 		}
-		if places(i, chips) {
-			return true, false
-		}
+		shown = shown || places(i, chips)
+	}
+	if shown {
+		return true, false
 	}
 	if s.executes {
 		return false, false
 	}
-	for i := start; i < first; i++ {
-		if places(i, append(chips, nameOf(id))) {
-			return false, true
-		}
+	if last-first < s.unended(nodes, on, asked, id, start, first) {
+		return false, true
 	}
 	return true, false
+}
+
+// unended counts the programs of a function on a chip that no free ended, before a node.
+func (s *ids) unended(nodes []node, on [][]string, asked map[int]bool, id int64, start, end int) (n int) {
+	name := nameOf(id)
+	stack, put, announced := []int{start}, -1, 0
+	for i := start + 1; i < end; i++ {
+		switch of, ok := nodes[i].known("device_id"); {
+		case nodes[i].kind == "function_start":
+			stack = append(stack, i)
+		case nodes[i].kind == "function_end" && len(stack) > 1:
+			stack = stack[:len(stack)-1]
+		case isPlaced(nodes[i].kind) && slices.Contains(on[i], name):
+			if fresh := put < stack[len(stack)-1]; fresh && announced == 0 {
+				n = 1
+			} else if fresh {
+				n = announced
+			} else {
+				n += announced
+			}
+			put, announced = i, 0
+		case ok && nodes[i].frees(of) && s.meshes[of] != nil:
+			again := i > 0 && nodes[i-1].frees(of)
+			if asked[i] {
+				n--
+			}
+			if slices.Contains(s.devicesOf(s.mesh(of)), name) {
+				if !again {
+					announced = 0
+				}
+				announced++
+			}
+		}
+	}
+	if put < 0 {
+		return 0
+	}
+	return n
 }
 
 // physical names the chip of an execution.
