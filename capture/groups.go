@@ -19,7 +19,7 @@ import (
 //   - else a run, if an earlier call of the same function ran one more program;
 //   - else the end of programs.
 //
-// Outside of all functions it is a run.
+// Outside of all functions it is a run. That of a number that is no chip is not shown if nothing comes behind it.
 
 // groups find the facts about groups of frees for the second reading.
 type groups struct {

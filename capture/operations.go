@@ -116,6 +116,7 @@ func (o *operations) finish(at uint64, lost bool) *step {
 		o.endGroup(s, o.inner().group)
 		o.hit(s, lost)
 	}
+	o.endGroup(s, o.group)
 	o.close(s)
 	return s
 }
@@ -156,7 +157,8 @@ func (o *operations) free(s *step, lost bool) {
 	}
 	o.close(s)
 	o.endGroup(s, o.group)
-	o.freeing = &freeing{counter: s.at, frees: 1, nodes: o.nodes, device: id, depth: len(o.stack)}
+	m := o.known.members
+	o.freeing = &freeing{counter: s.at, start: s.at, frees: 1, nodes: o.nodes, device: id, depth: len(o.stack), inOp: m.isMesh(id) && !m.isBoth(id)}
 	o.group, s.opened = o.freeing, o.freeing
 	if inner := o.inner(); inner != nil {
 		o.freeing.name, o.freeing.start = inner.name, inner.start

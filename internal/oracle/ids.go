@@ -403,6 +403,11 @@ func (s *ids) perhapsReaches(from, to string) bool {
 // onlyChip says whether a name is known as a chip's.
 func (s *ids) onlyChip(name string) bool { return s.isChip(name) && len(s.chipsOf[name]) == 0 }
 
+// onlyMesh says whether a name is known as a mesh's, and its number is no chip's: its frees are runs, also outside of functions.
+func (s *ids) onlyMesh(name string) bool {
+	return idText(name) == name && len(s.chipsOf[name]) > 0 && !s.isChip(name)
+}
+
 func (s *ids) isChip(name string) bool {
 	return name != none && idText(name) == name && s.chips[idOf(name)]
 }

@@ -561,7 +561,7 @@ func (p *player) freeAll(n node, name string) error {
 		}
 	}
 	if announces {
-		p.open = &openFree{counter: n.counter, id: name, depth: len(p.stack), inOp: len(p.stack) > 0, frees: max(1, p.split.programs[n.counter])}
+		p.open = &openFree{counter: n.counter, id: name, depth: len(p.stack), inOp: len(p.stack) > 0 || p.ids.onlyMesh(name), frees: max(1, p.split.programs[n.counter])}
 		if len(p.stack) > 0 {
 			top := &p.stack[len(p.stack)-1]
 			top.nth++
