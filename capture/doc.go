@@ -47,8 +47,8 @@
 // # Ids
 //
 // Meshes and chips are numbered apart, so that one number may be a mesh and a chip. mesh.go has the rules: which type of
-// node names a mesh, which a chip, and how nodes around one with such a number decide. groups.go has those of frees of
-// circular buffers. Two things stay unknown, and then no verdict is "fits":
+// node names a mesh, which a chip, and how nodes around one with such a number decide. groups.go has the rules
+// of frees of circular buffers. Two things stay unknown, and then no verdict is "fits":
 //
 //   - id-collision: a circular buffer with an address names a number that is both, and nothing decides. It is read as
 //     the chip's.
@@ -67,8 +67,8 @@
 //	                       says that it hit the program cache
 //	a mesh of a chip       a part of a tensor; an execution; one listed device, if no node names another chip
 //
-// A buffer whose address no witness has is in no place (buffer-unplaced, earlier-used). A program of which only a free, an
-// execution or a flag speaks ran before, or is hidden (not-shown, cache-hit).
+// A buffer whose address no witness has is in no place (buffer-unplaced, earlier-used). A free, an execution
+// or a flag may be the only witness of a program: it ran before, or is hidden (not-shown, cache-hit).
 //
 // # The road of one node
 //

@@ -56,7 +56,7 @@ func (r *reading) finish() {
 	p.out.tell(&last)
 }
 
-// tellOdd notes what is odd about the capture as a whole.
+// tellOdd notes the anomalies of the whole capture.
 func (r *reading) tellOdd() {
 	p := r.places
 	p.specs.noteSmall(p.out.notes)

@@ -19,7 +19,7 @@ import (
 //   - else a run, if an earlier call of the same function ran one more program;
 //   - else the end of programs.
 //
-// Outside of all functions it is a run. That of a number that is no chip is not shown if nothing comes behind it.
+// Outside of all functions a group is a run. With nothing behind it, that of a mesh alone is not shown.
 
 // groups find the facts about groups of frees for the second reading.
 type groups struct {
@@ -40,7 +40,7 @@ type group struct {
 	shown       bool   // a chip shows something behind it
 }
 
-// onDevice is what a device shows of its programs.
+// onDevice counts the programs that a device shows.
 type onDevice struct {
 	last     uint64 // counter behind the last node that placed something
 	programs uint64 // of the function of that node, less those that ended
@@ -102,7 +102,7 @@ func (g *groups) free(id device.ID, at uint64, in *frame) (again bool) {
 	return false
 }
 
-// chips returns the chips of a mesh. An id without a pair may be that of a mesh and of its chip.
+// chips returns the chips of a mesh. An id without a pair may be both a mesh and its chip.
 func (g *groups) chips(id device.ID) []device.ID {
 	if g.known.members.isMesh(id) {
 		return g.known.members.chips[id]

@@ -92,7 +92,7 @@ func (l *layouts) add(s contentSum, more []program.CB) contentSum {
 	return s
 }
 
-// asEvents returns the buffers of a run, all of which have an address. A longer form shares the memory of the shorter
+// asEvents returns the buffers of a run for an event. All have an address. A longer form shares the memory of the shorter
 // one: without that a run of 2,000 buffers that grows between others took 200 MB.
 func (r *run) asEvents() []event.CB {
 	r.events = r.events[:min(len(r.events), r.told)]

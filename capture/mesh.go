@@ -104,10 +104,10 @@ func (m *members) above(id device.ID) iter.Seq[device.ID] {
 // isMesh reports whether chips of an id are known.
 func (m *members) isMesh(id device.ID) bool { return len(m.chips[id]) > 0 }
 
-// isBoth reports whether an id is that of a mesh and that of a chip.
+// isBoth reports whether an id is both a mesh and a chip.
 func (m *members) isBoth(id device.ID) bool { return m.isMesh(id) && m.isChip[id] }
 
-// isLone reports whether an id is that of a mesh and of its one chip: all nodes with it mean the same L1.
+// isLone reports whether an id is both a mesh and its only chip: all nodes with it mean the same L1.
 func (m *members) isLone(id device.ID) bool { return len(m.chips[id]) == 1 && m.chips[id][0] == id }
 
 // onlyChip reports whether an id is known as a chip's and not as a mesh's. A free with
