@@ -58,7 +58,7 @@ func (o *overlaps) before(next *event.Event, rows *rows, _ *marker) {
 	for _, p := range o.pending {
 		for _, id := range p.on {
 			if d := rows.Get(id); d.slot == id && d.memory.live.of(p.of.id) == p.of && o.only.HasDevice(d.id) {
-				o.note(d, p.of)
+				o.note(d, p.of, rows)
 			}
 		}
 	}
@@ -66,13 +66,13 @@ func (o *overlaps) before(next *event.Event, rows *rows, _ *marker) {
 }
 
 // note notes a buffer with the lowest one that shares bytes with it.
-func (o *overlaps) note(d *row, of *buffer) {
+func (o *overlaps) note(d *row, of *buffer, rows *rows) {
 	text := func(b *buffer) string { return fmt.Sprintf("%s (%d)", cmp.Or(b.info.Op, "a buffer"), b.info.At) }
 	detail := text(of)
 	if o.compared < maxCompared {
 		var other *buffer
 		for _, b := range d.memory.live.all() {
-			if o.compared++; of.overlaps(b) && (other == nil || cmp.Or(cmp.Compare(b.span.Start, other.span.Start), cmp.Compare(b.id, other.id)) < 0) {
+			if o.compared++; of.overlaps(b) && !rows.back(of, b) && !rows.back(b, of) && (other == nil || cmp.Or(cmp.Compare(b.span.Start, other.span.Start), cmp.Compare(b.id, other.id)) < 0) {
 				other = b
 			}
 		}
@@ -86,11 +86,18 @@ func (o *overlaps) note(d *row, of *buffer) {
 	})
 }
 
+// back reports whether two buffers are one: a chip backs the buffer of its mesh, and the source shows both.
+func (r *rows) back(mesh, chip *buffer) bool {
+	d := r.Get(mesh.named.V)
+	return mesh.named.OK && chip.named.OK && mesh.named != chip.named && mesh.span == chip.span &&
+		d != nil && slices.Contains(d.says.chips, uint64(chip.named.V))
+}
+
 // overlaps reports whether two buffers share a byte of a core. At one address, what several nodes show from before the
-// source is one buffer, and a buffer of a chip backs that of its mesh.
+// source is one buffer.
 func (b *buffer) overlaps(o *buffer) bool {
 	lies := func(b *buffer) bool { return b.info.Kind.InL1() && !b.info.Kind.Below() && !b.unsized }
-	one := b.span.Start == o.span.Start && (b.earlier && o.earlier || b.named.OK && o.named.OK && b.named != o.named)
+	one := b.span.Start == o.span.Start && b.earlier && o.earlier
 	if b == o || !lies(b) || !lies(o) || one || !b.span.Overlaps(o.span) {
 		return false
 	}

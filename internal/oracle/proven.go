@@ -119,10 +119,10 @@ func (p *player) overlapping(a *alloc, now int64) (n int) {
 	return n
 }
 
-// overlap says whether two live buffers take a byte of a core. A buffer of a mesh and one of its chip at one address back each other.
+// overlap says whether two live buffers take a byte of a core. A buffer of a mesh and one of its chip in the same bytes back each other.
 // Several witnesses show one buffer from before the capture.
 func (p *player) overlap(c *chip, a, b *alloc, now int64) bool {
-	backing := p.ids.has(a.owner, b.owner) || p.ids.has(b.owner, a.owner) || a.earlier && b.earlier
+	backing := a.owner != b.owner && a.end == b.end && (p.ids.has(a.owner, b.owner) || p.ids.has(b.owner, a.owner)) || a.earlier && b.earlier
 	switch {
 	case a == b, !a.placed, !b.placed, !inL1(a.kind), !inL1(b.kind), b.until <= now, a.start == b.start && backing:
 		return false
