@@ -211,7 +211,7 @@ func (l *buffers) sharing(id device.ID) (all []*buffer) {
 	return all
 }
 
-// backed returns the live buffer of a mesh that b repeats on one of its chips: same address and size, by
+// backed returns the live buffer of a mesh that b repeats on one of its chips: same address and sizes, by
 // the same buffer node or by none.
 func (l *buffers) backed(b *buffer) *buffer {
 	if b.said.named == event.NoDevice || b.said.recorded == 0 {
@@ -219,6 +219,7 @@ func (l *buffers) backed(b *buffer) *buffer {
 	}
 	same := func(o *buffer) bool {
 		same := o.said.recorded == b.said.recorded && o.said.size == b.said.size && o.said.kind == b.said.kind
+		same = same && (o.said.perCore == b.said.perCore || !o.said.perCore.OK || !b.said.perCore.OK)
 		return same && o.said.named != event.NoDevice && o.said.named != b.said.named && (!o.hidden || o.shards.unknown) &&
 			l.known.members.reaches(o.said.named, b.said.named) && o.backing[b.said.named] == 0
 	}
