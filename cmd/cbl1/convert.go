@@ -41,7 +41,6 @@ func (in *inputs) source(names []string) (source, error) {
 		in.refuse(err)
 		err = errUnreadable
 	}
-	all[0].name = names[0]
 	return all[0], err
 }
 

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -15,39 +17,66 @@ import (
 )
 
 // pipedQuestions are a question of each verb that reads captures.
-var pipedQuestions = [][]string{
-	{"report"}, {"report", "--format", "json"}, {"check"}, {"check", "--format", "json"}, {"peak", "--format", "json"}, {"who", "111616"},
-	{"room", "--size", "4096", "--format", "json"}, {"map"}, {"map", "--at", "3"}, {"page"}, {"convert"},
+var pipedQuestions = []pipedQuestion{
+	{"report", ""}, {"report --format json", ""}, {"check", ""}, {"check --format json", ""}, {"peak --format json", ""}, {"who", "111616"},
+	{"room --size 4096 --format json", ""}, {"map", ""}, {"map --at 3", ""}, {"page", ""}, {"convert", ""}, {"diff --format json", "other"},
+	{"export pprof -o -", ""}, {"export perfetto -o -", ""}, {"explain messages --format json --with", ""},
 }
 
-// A pipeTest asks about one capture in a file, on a pipe, and compressed on a pipe. The name of the file is as long as the
+// A pipedQuestion is what stands before the name of the input and behind it.
+type pipedQuestion [2]string
+
+func (q pipedQuestion) about(input string) []string {
+	return strings.Fields(q[0] + " " + input + " " + q[1])
+}
+
+// A pipeTest asks about captures in a file and on a pipe, plain and compressed. The name of the file is as long as the
 // name of the pipe in answers, since text is wrapped by its length.
-type pipeTest struct{ dir string }
+type pipeTest struct{ asked int }
 
-func newPipeTest(t *testing.T) pipeTest {
-	dir := t.TempDir()
-	t.Chdir(dir)
-	return pipeTest{dir}
+func newPipeTest(t *testing.T) *pipeTest {
+	other, err := os.ReadFile("../../capture/testdata/repeats.json")
+	require.NoError(t, err)
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("other", other, 0o600))
+	require.NoError(t, os.WriteFile("messages", []byte(foreignMessages), 0o600))
+	return &pipeTest{}
 }
 
-// ask compares the answers to one question.
-func (p pipeTest) ask(t *testing.T, what string, data []byte, question []string) {
+// ask compares the answers to questions. Compressed, a capture is a file for every second one and a pipe for the others.
+func (p *pipeTest) ask(t *testing.T, what string, data []byte, questions []pipedQuestion) {
 	t.Helper()
 	const name = "input" // as long as stdin
-	require.NoError(t, os.WriteFile(filepath.Join(p.dir, name), data, 0o600))
-	args := func(input string) []string { return append([]string{question[0], input}, question[1:]...) }
-	want := ask(nil, args(name)...)
-	require.Empty(t, want.panicked, what)
-	rename := strings.NewReplacer(name, "stdin")
-	want.out, want.err = rename.Replace(want.out), rename.Replace(want.err)
-	ways := map[string][]byte{"on a pipe": data}
-	if !strings.HasSuffix(what, ".gz") && !strings.HasSuffix(what, ".zst") {
-		ways["gzip on a pipe"] = testkit.Gzip(t, bytes.NewReader(data))
+	plain := func(a answer) answer {
+		require.Empty(t, a.panicked, what)
+		if profile, err := gzip.NewReader(strings.NewReader(a.out)); err == nil { // it names the file
+			text, err := io.ReadAll(profile)
+			require.NoError(t, err)
+			a.out = string(text)
+		}
+		a.out, a.err = strings.ReplaceAll(a.out, name, "stdin"), strings.ReplaceAll(a.err, name, "stdin")
+		return a
 	}
-	for way, text := range ways {
-		got := ask(bytes.NewReader(text), args("-")...)
-		got.out, got.err = rename.Replace(got.out), rename.Replace(got.err)
-		require.Equal(t, want, got, "%s: %s, %s", what, question, way)
+	file := func(data []byte, q pipedQuestion) answer {
+		require.NoError(t, os.WriteFile(name, data, 0o600))
+		return plain(ask(nil, q.about(name)...))
+	}
+	pipe := func(data []byte, q pipedQuestion) answer {
+		return plain(ask(bytes.NewReader(data), q.about("-")...))
+	}
+	packed := data
+	if !strings.HasSuffix(what, ".gz") && !strings.HasSuffix(what, ".zst") {
+		packed = testkit.Gzip(t, bytes.NewReader(data))
+	}
+	for _, q := range questions {
+		want := file(data, q)
+		require.Equal(t, want, pipe(data, q), "%s: %s, on a pipe", what, q)
+		if p.asked++; p.asked%2 == 0 || *hammer {
+			require.Equal(t, want, file(packed, q), "%s: %s, compressed in a file", what, q)
+		}
+		if p.asked%2 == 1 || *hammer {
+			require.Equal(t, want, pipe(packed, q), "%s: %s, compressed on a pipe", what, q)
+		}
 	}
 }
 
@@ -60,9 +89,7 @@ func TestPipesOfFixtures(t *testing.T) {
 		if len(f.data) > small && testing.Short() {
 			questions = questions[i%len(questions):][:1]
 		}
-		for _, q := range questions {
-			p.ask(t, f.name, f.data, q)
-		}
+		p.ask(t, f.name, f.data, questions)
 	}
 }
 
@@ -82,9 +109,7 @@ func TestHammerPipes(t *testing.T) {
 		if random.IntN(3) == 0 {
 			data = randomcapture.Spoil(random.IntN, data)
 		}
-		for _, q := range pipedQuestions {
-			p.ask(t, string(data), data, q)
-		}
+		p.ask(t, string(data), data, pipedQuestions)
 	}
 }
 
@@ -96,14 +121,14 @@ func TestPlainFileAsInput(t *testing.T) {
 	for _, q := range pipedQuestions[:7] {
 		in, err := os.Open(name)
 		require.NoError(t, err)
-		cmd := command(t, append([]string{q[0], "-"}, q[1:]...)...)
+		cmd := command(t, q.about("-")...)
 		var out, errw bytes.Buffer
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = in, &out, &errw
 		cmd.Env = append(os.Environ(), "TMPDIR="+filepath.Join(dir, "none")) // a copy would be refused
 		_ = cmd.Run()
 		require.NoError(t, in.Close())
 		t.Chdir(dir)
-		want := ask(nil, append([]string{q[0], "stdin"}, q[1:]...)...)
+		want := ask(nil, q.about("stdin")...)
 		require.Equal(t, want, answer{code: cmd.ProcessState.ExitCode(), out: out.String(), err: errw.String()}, "%s", q)
 	}
 }
