@@ -39,8 +39,9 @@ func (l *layouts) inside(id program.ID, g *grid) bool {
 // buffers, placed. A program has one base.
 func (l *layouts) of(r *run, spec l1.Spec, base uint64) (id program.ID, cbs []event.CB, err error) {
 	r.sum = l.add(r.sum, r.cbs[r.told:])
-	key, lies := r.sum, lies(r.cbs)
-	if !lies || base != spec.CBBase {
+	r.facts.add(r.cbs[r.told:])
+	key := r.sum
+	if !r.lies() || base != spec.CBBase {
 		key = l.mix(key, binary.LittleEndian.AppendUint64(l.text[:0], base))
 	}
 	if id, ok := l.byContent[key]; ok {
@@ -48,19 +49,13 @@ func (l *layouts) of(r *run, spec l1.Spec, base uint64) (id program.ID, cbs []ev
 	}
 	id = program.ID(len(l.byContent))
 	spec.CBBase = base
-	if lies {
+	if r.lies() {
 		cbs = r.asEvents()
 	} else if cbs, err = placed(id, r.cbs, spec); err != nil {
 		return 0, nil, err
 	}
 	l.byContent[key] = id
-	var far l1.Core
-	for _, cb := range r.cbs {
-		for r := range cb.Cores.All() {
-			far = l1.Core{X: max(far.X, r.End.X), Y: max(far.Y, r.End.Y)}
-		}
-	}
-	l.far = append(l.far, far)
+	l.far = append(l.far, r.facts.far)
 	if l.partly {
 		l.locals = append(l.locals, l.add(contentSum{}, slices.DeleteFunc(slices.Clone(r.cbs), func(cb program.CB) bool { return cb.Global })))
 	}
@@ -147,18 +142,35 @@ func placed(id program.ID, run []program.CB, spec l1.Spec) ([]event.CB, error) {
 	return out, nil
 }
 
-// lies reports whether all buffers of a run have an address, and are so small that no sum
-// over all cores can be too large: nothing is left to place or to refuse.
-func lies(run []program.CB) bool {
-	const cores = 1 << 16 // of the largest grid
-	sum := uint64(0)
-	for _, cb := range run {
-		if sum += cb.Size; !cb.Fixed || sum > l1.MaxAddr/cores {
-			return false
+// facts are what layouts and the bottom of L1 have to know of the buffers of a run that an event has.
+type facts struct {
+	far    l1.Core // the largest coordinates that they name
+	bytes  uint64  // of all on one core; no more than mostBytes+1
+	start  uint64  // 1 + the lowest address of a local one that takes bytes; 0 if there is none
+	placed bool    // one has no address
+	local  bool    // that is so of a local one
+}
+
+// mostBytes is how many bytes on a core are so few that no sum over all cores of the largest grid is too large.
+const mostBytes = l1.MaxAddr >> 16
+
+// add adds more buffers: a run that grows is not read again from its start.
+func (f *facts) add(more []program.CB) {
+	for _, cb := range more {
+		for r := range cb.Cores.All() {
+			f.far = l1.Core{X: max(f.far.X, r.End.X), Y: max(f.far.Y, r.End.Y)}
+		}
+		f.bytes = min(f.bytes+min(cb.Size, mostBytes+1), mostBytes+1)
+		f.placed, f.local = f.placed || !cb.Fixed, f.local || !cb.Fixed && !cb.Global
+		if !cb.Global && cb.Size > 0 && cb.Cores.Len() > 0 && (f.start == 0 || cb.Address < f.start) {
+			f.start = cb.Address + 1
 		}
 	}
-	return true
 }
+
+// lies reports whether all buffers of a run have an address, and are so small that no sum
+// over all cores can be too large: nothing is left to place or to refuse.
+func (f *facts) lies() bool { return !f.placed && f.bytes <= mostBytes }
 
 // addresses returns the addresses of a program's buffers in creation order.
 func addresses(p *program.Program) []uint64 {

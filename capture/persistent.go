@@ -2,7 +2,6 @@ package capture
 
 import (
 	"iter"
-	"math"
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/fit"
@@ -52,17 +51,7 @@ func (b *bottom) buffer(of owner, kind fit.Kind, r l1.Range) {
 
 // program records the start of a run, if all its local buffers have addresses.
 func (b *bottom) program(r *run) {
-	start := uint64(math.MaxUint64)
-	for _, cb := range r.cbs {
-		switch {
-		case cb.Global:
-		case !cb.Fixed:
-			return
-		case cb.Size > 0 && cb.Cores.Len() > 0:
-			start = min(start, cb.Address)
-		}
-	}
-	if start < math.MaxUint64 {
-		b.starts[r.on.id] = max(b.starts[r.on.id], start)
+	if !r.local && r.facts.start > 0 {
+		b.starts[r.on.id] = max(b.starts[r.on.id], r.facts.start-1)
 	}
 }

@@ -129,6 +129,7 @@ type run struct {
 	cbs     []program.CB
 	told    int        // cbs that an event has
 	sum     contentSum // of these
+	facts              // of these
 	events  []event.CB // of a form of the run, for the next one
 
 	call        call   // at its first node
@@ -179,7 +180,7 @@ func (r *run) add(n *node, cb program.CB, c call) {
 // end forgets the run: a free has reached it.
 func (r *run) end() {
 	r.cbs, r.told, r.circular.n, r.divided, r.inOp = r.cbs[:0], 0, 0, false, false
-	r.sum, r.events = contentSum{}, nil
+	r.sum, r.facts, r.events = contentSum{}, facts{}, nil
 }
 
 // where returns where the capture shows the run.

@@ -125,13 +125,20 @@ func (p *Program) reusesIndex() bool {
 // apart reports whether no two CBs share a byte of a core: the occupied bytes are the sum of their
 // sizes. Kinds are counted separately, so apart is false for a program with two kinds.
 func (p *Program) apart() bool {
-	kinds := 0
 	for kind := range numKinds {
-		if p.kinds[kind] != nil {
-			kinds++
-		}
 		if f := p.Occupied(kind); f.bytes != f.sizes {
 			return false
+		}
+	}
+	return p.oneKind()
+}
+
+// oneKind reports whether all CBs are of one kind.
+func (p *Program) oneKind() bool {
+	kinds := 0
+	for _, of := range p.kinds {
+		if of != nil {
+			kinds++
 		}
 	}
 	return kinds < 2

@@ -156,6 +156,37 @@ func footprint(layers []layer, tiles []l1.Tile, ranges []l1.Range, counted bool)
 	return sum(join(groups))
 }
 
+// add adds a range on some cores, as footprint does. ok is false if a sum lies beyond 2^63-1.
+func (f *Footprint) add(cores l1.CoreSet, r l1.Range, counted bool) (ok bool) {
+	size := uint64(0)
+	if counted {
+		size = r.Len()
+	}
+	groups := make([]Group, 0, len(f.groups)+2)
+	for i := range f.groups {
+		g := f.Group(i)
+		if in := g.cores.Intersect(cores); !in.IsEmpty() {
+			ranges := g.ranges
+			if at, _ := slices.BinarySearchFunc(ranges, r, l1.Range.Compare); at == 0 || !ranges[at-1].Contains(r) {
+				ranges = l1.Merge(slices.Insert(slices.Clone(ranges), at, r))
+			}
+			groups = append(groups, Group{in, ranges, min(g.sizes+size, l1.MaxAddr+1)})
+			g.cores, cores = g.cores.Minus(in), cores.Minus(in)
+		}
+		if !g.cores.IsEmpty() {
+			groups = append(groups, g)
+		}
+	}
+	if !cores.IsEmpty() {
+		groups = append(groups, Group{cores, []l1.Range{r}, size})
+	}
+	*f, ok = sum(join(groups))
+	return ok
+}
+
+// uncounted returns the footprint without sizes.
+func (f Footprint) uncounted() Footprint { return Footprint{f.groups, f.where, f.bytes, 0} }
+
 // sum returns the footprint of groups.
 func sum(groups []Group) (f Footprint, ok bool) {
 	f.groups = groups

@@ -32,7 +32,7 @@ type ledger struct {
 // open makes the ledger for the CBs of some kinds, and gives the shapes that they name their entries. The shapes come
 // in the order in which CBs of the ledger name them: others may have named them in another order.
 func (p *Program) open(shapes []shape, kinds []Kind) *ledger {
-	l := &ledger{spec: p.spec, ranges: make([]l1.Range, len(p.cbs))}
+	l := &ledger{spec: p.spec}
 	for k := range shapes {
 		shapes[k].own = nil
 	}
@@ -91,29 +91,29 @@ func (l *ledger) next(low uint64, entries []int32) (addr uint64, ok bool) {
 // allows that. It allows every address of the ledger. A given address may lie below the marks of
 // the CB's own entries, and is then added against the rule. An entry without a mark takes any
 // address.
-func (l *ledger) mark(cb int, on *site) (asRule bool) {
+func (l *ledger) mark(cb int, at l1.Range, on *site) (asRule bool) {
 	asRule = true
 	for _, i := range on.own {
-		if l.ranges[cb].Start < l.ends[i] {
+		if at.Start < l.ends[i] {
 			asRule = false
 		}
-		l.add(i, cb)
+		l.add(i, cb, at)
 	}
 	for _, i := range l.touched(on) {
 		// Below the end: "already marked higher", by another CB, or by this one
 		// through another of its ranges.
-		if l.ranges[cb].Start >= l.ends[i] {
-			l.add(i, cb)
+		if at.Start >= l.ends[i] {
+			l.add(i, cb, at)
 		}
 	}
 	return asRule
 }
 
 // add marks a CB on an entry, once.
-func (l *ledger) add(entry int32, cb int) {
-	l.ends[entry] = max(l.ends[entry], l.ranges[cb].End)
+func (l *ledger) add(entry int32, cb int, at l1.Range) {
+	l.ends[entry] = max(l.ends[entry], at.End)
 	in := &l.marks[entry].in
-	if n := len(*in); !l.ranges[cb].IsEmpty() && (n == 0 || (*in)[n-1] != int32(cb)) {
+	if n := len(*in); !at.IsEmpty() && (n == 0 || (*in)[n-1] != int32(cb)) {
 		*in = append(*in, int32(cb))
 	}
 }
@@ -126,6 +126,17 @@ func (l *ledger) marked() (out []Entry) {
 		}
 	}
 	return slices.Clip(out)
+}
+
+// on returns the cores of the entries that a CB is marked on, if no other was marked after it.
+func (l *ledger) on(cb int) l1.CoreSet {
+	var rects []l1.CoreRange
+	for i, r := range l.rects {
+		if in := l.marks[i].in; len(in) > 0 && in[len(in)-1] == int32(cb) {
+			rects = append(rects, r)
+		}
+	}
+	return coresOn(rects)
 }
 
 // layers returns the charged ranges: the marks of every entry on all its cores.

@@ -308,6 +308,58 @@ func checkInvariants(t require.TestingT, p *program.Program) {
 	require.Equal(t, slices.Collect(p.Findings()), slices.Collect(again.Findings()))
 }
 
+// A program that grows from form to form is the program of all its CBs.
+func longerFormsAgree(t *rapid.T) {
+	spec := genSpec().Draw(t, "spec")
+	kinds, sets := []program.Kind{program.CircularBuffer}, rapid.SliceOfN(genCores(), 1, 3).Draw(t, "sets")
+	odd := rapid.IntRange(0, 3).Draw(t, "odd") == 0 // most forms have nothing for which they are placed anew
+	if odd {
+		kinds = rapid.SampledFrom([][]program.Kind{{program.DataflowBuffer, program.Scratchpad}, {program.CircularBuffer, program.Scratchpad}}).Draw(t, "kinds")
+	}
+	cbs := rapid.SliceOfN(genCB(spec, kinds, rapid.Bool().Draw(t, "some addresses given")), 1, 12).Draw(t, "cbs")
+	for i := range cbs {
+		if cbs[i].Cores = rapid.SampledFrom(sets).Draw(t, "set"); !odd && cbs[i].Size == 0 {
+			cbs[i].Size = 33
+		}
+	}
+	written := rapid.Bool().Draw(t, "as written")
+	build := func(after *program.Program, cbs []program.CB) *program.Program {
+		b := program.NewBuilder(7).After(after)
+		if written {
+			b.AsWritten()
+		}
+		for _, cb := range cbs {
+			b.CB(cb)
+		}
+		p, err := b.Build(spec)
+		require.NoError(t, err)
+		return p
+	}
+	var p *program.Program
+	for from := 0; from < len(cbs); {
+		to := rapid.IntRange(from+1, len(cbs)).Draw(t, "form")
+		p, from = build(p, cbs[from:to]), to
+		all := build(nil, cbs[:to])
+		require.Equal(t, fmt.Sprintf("%#v", all), fmt.Sprintf("%#v", p))
+		require.Equal(t, slices.Collect(all.Findings()), slices.Collect(p.Findings()))
+		for _, kind := range []program.Kind{program.CircularBuffer, program.DataflowBuffer, program.Scratchpad} {
+			require.Equal(t, all.Occupied(kind), p.Occupied(kind))
+			require.Equal(t, slices.Collect(all.Reserved(kind).Groups()), slices.Collect(p.Reserved(kind).Groups()))
+			require.Equal(t, slices.Collect(all.Entries(kind)), slices.Collect(p.Entries(kind)))
+			named := l1.CoreSet{}
+			for _, cb := range p.CBs() {
+				if cb.Kind == kind {
+					named = named.Union(cb.On)
+				}
+			}
+			require.True(t, named.Equal(p.Named(kind)), "%v on %v", kind, p.Named(kind))
+		}
+		require.True(t, p.Equal(all) && all.Equal(p))
+	}
+}
+
+func TestLongerForms(t *testing.T) { rapid.Check(t, longerFormsAgree) }
+
 func TestPlacementModel(t *testing.T) { rapid.Check(t, placementAgrees) }
 
 func FuzzPlacementModel(f *testing.F) { f.Fuzz(rapid.MakeFuzz(placementAgrees)) }

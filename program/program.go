@@ -50,6 +50,15 @@ type stored struct {
 	late       bool // its address is OutOfOrder
 }
 
+// stored returns the CB before it is placed.
+func (cb *CB) stored() stored {
+	s := stored{size: cb.Size, alias: cb.Alias, kind: cb.Kind, global: cb.Global, fixed: cb.Fixed}
+	if cb.Fixed {
+		s.addr = cb.Address
+	}
+	return s
+}
+
 // at returns the bytes of the CB on each core.
 func (cb *stored) at() l1.Range {
 	if !cb.known {
@@ -95,6 +104,12 @@ type Entry struct {
 // Errors are *BuildError and list all faults at once. The Builder may be built again, for another
 // Spec too.
 func (b *Builder) Build(spec l1.Spec) (*Program, error) {
+	if b.after != nil {
+		if p := b.longer(spec); p != nil {
+			return p, nil
+		}
+		return b.whole().Build(spec)
+	}
 	if errs := b.check(spec); len(errs) > 0 {
 		return nil, &BuildError{b.id, b.name, errs}
 	}
@@ -104,9 +119,6 @@ func (b *Builder) Build(spec l1.Spec) (*Program, error) {
 		if err := p.place(shapes, tiles, kinds); err != nil {
 			return nil, err
 		}
-	}
-	if o := b.after; o != nil && len(o.cbs) < len(p.cbs) && slices.Equal(o.cbs, p.cbs[:len(o.cbs)]) && o.longer.CompareAndSwap(false, true) {
-		p.cbs = append(o.cbs, p.cbs[len(o.cbs):]...)
 	}
 	return p, nil
 }
@@ -119,10 +131,7 @@ func (b *Builder) program(spec *l1.Spec) (*Program, []shape) {
 	}
 	for i := range b.cbs {
 		cb := &b.cbs[i]
-		p.cbs[i] = stored{size: cb.Size, alias: cb.Alias, kind: cb.Kind, global: cb.Global, fixed: cb.Fixed}
-		if cb.Fixed {
-			p.cbs[i].addr = cb.Address
-		}
+		p.cbs[i] = cb.stored()
 		if len(cb.Indices) > 0 {
 			if p.indices == nil {
 				p.indices = make([][]Index, len(b.cbs))
@@ -147,6 +156,7 @@ func (p *Program) place(shapes []shape, tiles []l1.Tile, kinds []Kind) error {
 		return nil
 	}
 	l := p.open(shapes, kinds)
+	l.ranges = make([]l1.Range, len(p.cbs))
 	groups := p.aliases(shapes, kinds)
 	for _, kind := range kinds {
 		for i := range p.cbs {
@@ -161,6 +171,7 @@ func (p *Program) place(shapes []shape, tiles []l1.Tile, kinds []Kind) error {
 			if err := p.put(i, l, on, first); err != nil {
 				return err
 			}
+			l.ranges[i] = cb.at()
 		}
 	}
 	return p.measure(shapes, tiles, l, kinds)
@@ -212,8 +223,8 @@ func (p *Program) put(i int, l *ledger, on *site, first int) error {
 	if !ok || err != nil {
 		return p.fail(&Error{p.id, p.name, "CB", i, "Size", fmt.Sprint(cb.size), errors.New("placed so that it ends beyond 2^63-1")})
 	}
-	cb.addr, cb.known, l.ranges[i] = addr, true, at
-	cb.late = !cb.global && first == i && !l.mark(i, on)
+	cb.addr, cb.known = addr, true
+	cb.late = !cb.global && first == i && !l.mark(i, at, on)
 	return nil
 }
 
@@ -225,7 +236,7 @@ func (p *Program) measure(shapes []shape, tiles []l1.Tile, l *ledger, kinds []Ki
 		// Mostly both footprints have the same groups, and share them: without that a program that differs on each of
 		// 64 cores takes 1.6 times the memory and 1.7 times the time. But two groups that differ in sizes alone, where
 		// bytes are counted twice, are one reserved group.
-		reserved := Footprint{occupied.groups, occupied.where, occupied.bytes, 0}
+		reserved := occupied.uncounted()
 		if ok && (!l.apart || len(kinds) > 1 || occupied.bytes < occupied.sizes) {
 			marked := l.layers()
 			reserved, ok = footprint(marked, l1.Tiles(coresOf(marked, layer.where)), l.ranges, false)
@@ -287,6 +298,22 @@ func (p *Program) CB(i int) PlacedCB {
 
 // Cores returns the cores that the CBs name, including global CBs.
 func (p *Program) Cores() l1.CoreSet { return p.cores }
+
+// Named returns the cores that the CBs of a kind name, including global CBs.
+func (p *Program) Named(kind Kind) (cores l1.CoreSet) {
+	switch {
+	case kind >= numKinds || p.kinds[kind] == nil:
+		return l1.CoreSet{}
+	case p.oneKind():
+		return p.cores
+	}
+	for i := range p.cbs {
+		if cb := &p.cbs[i]; cb.kind == kind {
+			cores = cores.Union(p.on[cb.set])
+		}
+	}
+	return cores
+}
 
 // Occupied returns the union of the local CBs of a kind on each core. Its Bytes are the "physical"
 // bytes.

@@ -478,30 +478,31 @@ func TestSizesWithoutCores(t *testing.T) {
 	require.NoError(t, build(1<<62-1))
 }
 
-// Longer forms of one program: each has its own CBs behind the CBs that they share.
+// Two longer forms of one program: each has its own CBs behind the CBs that they share.
 func TestAfter(t *testing.T) {
 	form := func(after *program.Program, sizes ...uint64) *program.Program {
 		b := program.NewBuilder(1).After(after)
-		for i, size := range sizes {
-			b.Range(l1.Rect(0, 0, 0, 0), l1.Range{Start: uint64(i) << 16, End: uint64(i)<<16 + size})
+		for _, size := range sizes {
+			b.CB(program.CB{Cores: l1.Rect(0, 0, 0, 0), Size: size})
 		}
-		p, err := b.Build(l1.N150())
+		p, err := b.Build(l1.Spec{CBBase: 64})
 		require.NoError(t, err)
 		return p
 	}
-	p := form(nil, 32, 64, 96)
-	longer := form(p, 32, 64, 96, 128)
-	one, other := form(longer, 32, 64, 96, 128, 160), form(longer, 32, 64, 96, 128, 192)
+	p := form(nil, 32, 64)
+	longer := form(p, 96)
+	one, other := form(longer, 128), form(longer, 160)
 	for _, c := range []struct {
-		p     *program.Program
-		sizes []uint64
+		p    *program.Program
+		want string
 	}{
-		{p, []uint64{32, 64, 96}},
-		{longer, []uint64{32, 64, 96, 128}},
-		{one, []uint64{32, 64, 96, 128, 160}},
-		{other, []uint64{32, 64, 96, 128, 192}},
-		{form(longer, 32, 64, 100, 128, 192), []uint64{32, 64, 100, 128, 192}},
+		{p, "program 1 {[64,96) on {[0-0 - 0-0]}; [96,160) on {[0-0 - 0-0]}}"},
+		{longer, "program 1 {[64,96) on {[0-0 - 0-0]}; [96,160) on {[0-0 - 0-0]}; [160,256) on {[0-0 - 0-0]}}"},
+		{one, "program 1 {[64,96) on {[0-0 - 0-0]}; [96,160) on {[0-0 - 0-0]}; [160,256) on {[0-0 - 0-0]}; [256,384) on {[0-0 - 0-0]}}"},
+		{other, "program 1 {[64,96) on {[0-0 - 0-0]}; [96,160) on {[0-0 - 0-0]}; [160,256) on {[0-0 - 0-0]}; [256,416) on {[0-0 - 0-0]}}"},
 	} {
-		require.Equal(t, form(nil, c.sizes...).GoString(), c.p.GoString())
+		require.Equal(t, c.want, c.p.GoString())
 	}
+	_, err := program.NewBuilder(1).After(p).Range(l1.Rect(0, 0, 0, 0), l1.Range{Start: 2, End: 1}).Build(l1.Spec{CBBase: 64})
+	require.ErrorContains(t, err, "CB 2")
 }

@@ -46,21 +46,8 @@ func newContent(programs []*program.Program, placed func(p, cb int) bool) (*cont
 	for n, p := range programs {
 		size := p.Spec().L1Size
 		for i, cb := range p.CBs() {
-			local := cb.Kind == program.CircularBuffer && !cb.Global
-			c.from.placed = c.from.placed || !cb.Global && placed(n, i)
-			c.from.recorded = c.from.recorded || local && !placed(n, i)
-			c.from.synthesised = c.from.synthesised || local && placed(n, i)
-			if cb.Global {
-				c.nodes[cb.Kind].global++
-			} else {
-				c.beyond = c.beyond || size > 0 && !cb.Range.IsEmpty() && cb.Range.End > size
-				if cb.Cores.Len() > 0 && !cb.Range.IsEmpty() {
-					c.end = max(c.end, cb.Range.End)
-				}
-				c.nodes[cb.Kind].local++
-			}
+			c.add(cb, placed(n, i), size)
 			if cb.Kind == program.CircularBuffer {
-				c.takes(cb)
 				continue
 			}
 			b := builders[cb.Kind]
@@ -96,6 +83,26 @@ func newContent(programs []*program.Program, placed func(p, cb int) bool) (*cont
 		c.describe(programs[0])
 	}
 	return c, nil
+}
+
+// add adds one buffer. placed: it was placed, not recorded.
+func (c *content) add(cb program.PlacedCB, placed bool, size uint64) {
+	local := cb.Kind == program.CircularBuffer && !cb.Global
+	c.from.placed = c.from.placed || !cb.Global && placed
+	c.from.recorded = c.from.recorded || local && !placed
+	c.from.synthesised = c.from.synthesised || local && placed
+	if cb.Global {
+		c.nodes[cb.Kind].global++
+	} else {
+		c.beyond = c.beyond || size > 0 && !cb.Range.IsEmpty() && cb.Range.End > size
+		if cb.Cores.Len() > 0 && !cb.Range.IsEmpty() {
+			c.end = max(c.end, cb.Range.End)
+		}
+		c.nodes[cb.Kind].local++
+	}
+	if cb.Kind == program.CircularBuffer {
+		c.takes(cb)
+	}
 }
 
 // takes adds one circular buffer.

@@ -125,12 +125,7 @@ func (o *overlay) without(c *content) (rest []layer) {
 	if o == nil {
 		return nil
 	}
-	var cores l1.CoreSet
-	for _, cb := range c.counted[program.CircularBuffer].CBs() {
-		if cb.Kind == program.CircularBuffer {
-			cores = cores.Union(cb.On)
-		}
-	}
+	cores := c.counted[program.CircularBuffer].Named(program.CircularBuffer)
 	rest = make([]layer, 0, len(o.parts)+1) // one more: most programs have one group of cores
 	for _, part := range o.parts {
 		if part.cores.Overlaps(cores) {

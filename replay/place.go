@@ -166,6 +166,9 @@ func (def *definition) apart(spec l1.Spec) (*content, error) {
 	if c := def.parts.get(spec); c != nil {
 		return c, nil
 	}
+	if c, err := def.longer(spec); c != nil || err != nil {
+		return c, err
+	}
 	var programs, judged []*program.Program
 	var placed [][]bool
 	for part, id := range []program.ID{def.id, apartID(def.id)} {
@@ -193,6 +196,36 @@ func (def *definition) apart(spec l1.Spec) (*content, error) {
 	return c, nil
 }
 
+// longer returns what a run of circular buffers places, from what its shorter form does; nil if that is not known.
+func (def *definition) longer(spec l1.Spec) (*content, error) {
+	if def.shorter == nil {
+		return nil, nil
+	}
+	was, n := def.shorter.parts.get(spec), len(def.shorter.cbs)
+	if was == nil || n == 0 || n > len(def.cbs) || &def.shorter.cbs[0] != &def.cbs[0] || was.counted[program.CircularBuffer] == nil || was.programs[0].Len() < n ||
+		slices.ContainsFunc(def.cbs[n:], func(cb event.CB) bool { return !isPart(cb, 0) }) {
+		return nil, nil // equal memory is the quick test
+	}
+	b := def.builder(def.id).After(was.programs[0])
+	for _, cb := range def.cbs[n:] {
+		cb.AddTo(b)
+	}
+	p, err := b.Build(spec)
+	if err != nil {
+		return nil, err
+	}
+	c := *was
+	c.id, c.programs, c.buffers, c.crossed = def.id, []*program.Program{p}, nil, crossing{}
+	c.judged = c.programs
+	for i := n; i < p.Len(); i++ {
+		c.add(p.CB(i), def.cbs[i].Synthesised, spec.L1Size)
+	}
+	c.describe(p)
+	c.from.resolved = c.from.placed
+	def.parts.set(spec, &c)
+	return &c, nil
+}
+
 // isPart reports whether a buffer belongs to part 0, circular buffers, or to part 1.
 func isPart(cb event.CB, part int) bool { return (cb.Kind == program.CircularBuffer) == (part == 0) }
 
@@ -204,11 +237,6 @@ func (def *definition) part(part int, id program.ID, spec l1.Spec) (p *program.P
 		if isPart(cb, part) {
 			cb.AddTo(b)
 			flags = append(flags, cb.Synthesised)
-		}
-	}
-	if def.shorter != nil {
-		if was := def.shorter.parts.get(spec); was != nil && part < len(was.programs) {
-			b.After(was.programs[part])
 		}
 	}
 	p, err = b.Build(spec)

@@ -366,6 +366,9 @@ func (s *Session) run(e *event.Event) (event.Code, error) {
 		return code, err
 	}
 	s.launched = all
+	if def := s.programs[e.Program]; def != nil {
+		def.shorter = nil // which no one needs any more
+	}
 	for _, on := range e.On {
 		if err = s.grids.refuse(s.programs[e.Program], &s.fleet, on.Device); err != nil {
 			break

@@ -15,12 +15,8 @@ func PiecesOf(p *program.Program, n *lookup.Numbers) []Piece {
 	add := func(kind program.Kind, cores l1.CoreSet, g program.Group) {
 		out = append(out, Piece{&writer{p, kind, g, n.Of(n.Next())}, cores})
 	}
-	var named [program.Scratchpad + 1]l1.CoreSet
-	for _, cb := range p.CBs() {
-		named[cb.Kind] = named[cb.Kind].Union(cb.On)
-	}
 	for kind := program.CircularBuffer; kind <= program.Scratchpad; kind++ {
-		rest := named[kind] // cores whose configuration is written with no bytes
+		rest := p.Named(kind) // cores whose configuration is written with no bytes
 		for g := range p.Occupied(kind).Groups() {
 			add(kind, g.Cores(), g)
 			rest = rest.Minus(g.Cores())
