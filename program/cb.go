@@ -88,7 +88,6 @@ type Builder struct {
 	written bool
 	bases   []Base
 	wrong   map[int]error // CB -> the *l1.RangeError of its range
-	after   *Program
 }
 
 // NewBuilder returns a Builder for the program with the given id.

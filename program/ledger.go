@@ -36,8 +36,11 @@ func (p *Program) open(shapes []shape, kinds []Kind) *ledger {
 	for k := range shapes {
 		shapes[k].own = nil
 	}
-	sum, number := uint64(0), make(map[l1.CoreRange]int32, len(shapes))
+	sum, number, rest := uint64(0), make(map[l1.CoreRange]int32, len(shapes)), len(shapes)
 	for i := range p.cbs {
+		if rest == 0 { // mostly at once
+			break
+		}
 		s := &shapes[p.cbs[i].set]
 		if s.own != nil || !slices.Contains(kinds, p.cbs[i].kind) {
 			continue
@@ -54,6 +57,7 @@ func (p *Program) open(shapes []shape, kinds []Kind) *ledger {
 		}
 		slices.Sort(own) // a rectangle may be repeated
 		s.own = slices.Compact(own)
+		rest--
 	}
 	l.ends, l.marks = make([]uint64, len(l.rects)), make([]layer, len(l.rects))
 	if l.apart = sum == uint64(coresOn(l.rects).Len()); !l.apart {

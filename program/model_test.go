@@ -323,23 +323,23 @@ func longerFormsAgree(t *rapid.T) {
 		}
 	}
 	written := rapid.Bool().Draw(t, "as written")
-	build := func(after *program.Program, cbs []program.CB) *program.Program {
-		b := program.NewBuilder(7).After(after)
-		if written {
-			b.AsWritten()
-		}
-		for _, cb := range cbs {
-			b.CB(cb)
-		}
-		p, err := b.Build(spec)
-		require.NoError(t, err)
-		return p
-	}
 	var p *program.Program
 	for from := 0; from < len(cbs); {
 		to := rapid.IntRange(from+1, len(cbs)).Draw(t, "form")
-		p, from = build(p, cbs[from:to]), to
-		all := build(nil, cbs[:to])
+		b := builder(cbs[:to]...)
+		if written {
+			b.AsWritten()
+		}
+		all, err := b.Build(spec)
+		require.NoError(t, err)
+		ok := false
+		if from > 0 {
+			p, ok = p.With(all.ID(), "", cbs[from:to]...)
+		}
+		if from = to; !ok {
+			p = all
+			continue
+		}
 		require.Equal(t, fmt.Sprintf("%#v", all), fmt.Sprintf("%#v", p))
 		require.Equal(t, slices.Collect(all.Findings()), slices.Collect(p.Findings()))
 		for _, kind := range []program.Kind{program.CircularBuffer, program.DataflowBuffer, program.Scratchpad} {

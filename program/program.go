@@ -28,6 +28,7 @@ type Program struct {
 	on       []l1.CoreSet      // the cores of each set
 	cores    l1.CoreSet
 	longer   atomic.Bool // another program has the memory behind cbs
+	even     bool        // all cbs are circular buffers that take bytes
 	finding  sync.Once   // finds
 	findings []Finding
 }
@@ -104,12 +105,6 @@ type Entry struct {
 // Errors are *BuildError and list all faults at once. The Builder may be built again, for another
 // Spec too.
 func (b *Builder) Build(spec l1.Spec) (*Program, error) {
-	if b.after != nil {
-		if p := b.longer(spec); p != nil {
-			return p, nil
-		}
-		return b.whole().Build(spec)
-	}
 	if errs := b.check(spec); len(errs) > 0 {
 		return nil, &BuildError{b.id, b.name, errs}
 	}

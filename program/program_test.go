@@ -479,30 +479,27 @@ func TestSizesWithoutCores(t *testing.T) {
 }
 
 // Two longer forms of one program: each has its own CBs behind the CBs that they share.
-func TestAfter(t *testing.T) {
-	form := func(after *program.Program, sizes ...uint64) *program.Program {
-		b := program.NewBuilder(1).After(after)
-		for _, size := range sizes {
-			b.CB(program.CB{Cores: l1.Rect(0, 0, 0, 0), Size: size})
-		}
-		p, err := b.Build(l1.Spec{CBBase: 64})
-		require.NoError(t, err)
-		return p
+func TestWith(t *testing.T) {
+	cb := func(size uint64) program.CB { return program.CB{Cores: l1.Rect(0, 0, 0, 0), Size: size} }
+	with := func(p *program.Program, size uint64) *program.Program {
+		longer, ok := p.With(1, "", cb(size))
+		require.True(t, ok)
+		return longer
 	}
-	p := form(nil, 32, 64)
-	longer := form(p, 96)
-	one, other := form(longer, 128), form(longer, 160)
+	p, err := program.Place(1, "", l1.Spec{CBBase: 64}, cb(32), cb(64))
+	require.NoError(t, err)
+	longer := with(p, 96)
+	one, other := with(longer, 128), with(longer, 160)
+	const on = " on {[0-0 - 0-0]}"
 	for _, c := range []struct {
 		p    *program.Program
 		want string
 	}{
-		{p, "program 1 {[64,96) on {[0-0 - 0-0]}; [96,160) on {[0-0 - 0-0]}}"},
-		{longer, "program 1 {[64,96) on {[0-0 - 0-0]}; [96,160) on {[0-0 - 0-0]}; [160,256) on {[0-0 - 0-0]}}"},
-		{one, "program 1 {[64,96) on {[0-0 - 0-0]}; [96,160) on {[0-0 - 0-0]}; [160,256) on {[0-0 - 0-0]}; [256,384) on {[0-0 - 0-0]}}"},
-		{other, "program 1 {[64,96) on {[0-0 - 0-0]}; [96,160) on {[0-0 - 0-0]}; [160,256) on {[0-0 - 0-0]}; [256,416) on {[0-0 - 0-0]}}"},
+		{p, "program 1 {[64,96)" + on + "; [96,160)" + on + "}"},
+		{longer, "program 1 {[64,96)" + on + "; [96,160)" + on + "; [160,256)" + on + "}"},
+		{one, "program 1 {[64,96)" + on + "; [96,160)" + on + "; [160,256)" + on + "; [256,384)" + on + "}"},
+		{other, "program 1 {[64,96)" + on + "; [96,160)" + on + "; [160,256)" + on + "; [256,416)" + on + "}"},
 	} {
 		require.Equal(t, c.want, c.p.GoString())
 	}
-	_, err := program.NewBuilder(1).After(p).Range(l1.Rect(0, 0, 0, 0), l1.Range{Start: 2, End: 1}).Build(l1.Spec{CBBase: 64})
-	require.ErrorContains(t, err, "CB 2")
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
 )
 
 // Where a source saw what ran, devices have no grid in the fleet. Its grids are often assumed, or come late, and
@@ -67,6 +68,11 @@ func (g grids) refuse(def *definition, f *device.Fleet, on device.ID) error {
 	}
 	if _, err := f.Device(on); err != nil {
 		return nil // the fleet says it
+	}
+	cores := l1.Spec{Cols: own.cols, Rows: own.rows}.Grid().Cores()
+	beyond := func(p *program.Program) bool { return !cores.Contains(p.Cores()) }
+	if c := def.parts.one; c != nil && !slices.ContainsFunc(c.programs, beyond) { // the usual case
+		return nil
 	}
 	for _, cb := range def.cbs {
 		for r := range cb.Cores.All() {

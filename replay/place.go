@@ -166,8 +166,8 @@ func (def *definition) apart(spec l1.Spec) (*content, error) {
 	if c := def.parts.get(spec); c != nil {
 		return c, nil
 	}
-	if c, err := def.longer(spec); c != nil || err != nil {
-		return c, err
+	if c := def.longer(spec); c != nil {
+		return c, nil
 	}
 	var programs, judged []*program.Program
 	var placed [][]bool
@@ -197,24 +197,24 @@ func (def *definition) apart(spec l1.Spec) (*content, error) {
 }
 
 // longer returns what a run of circular buffers places, from what its shorter form does; nil if that is not known.
-func (def *definition) longer(spec l1.Spec) (*content, error) {
-	if def.shorter == nil {
-		return nil, nil
+func (def *definition) longer(spec l1.Spec) *content {
+	was := def.shorter
+	if was == nil || len(was.cbs) == 0 || len(was.cbs) >= len(def.cbs) || &was.cbs[0] != &def.cbs[0] || was.asWritten != def.asWritten || len(def.bases) > 0 {
+		return nil // a source of runs that grow has the memory of the shorter form in the longer one
 	}
-	was, n := def.shorter.parts.get(spec), len(def.shorter.cbs)
-	if was == nil || n == 0 || n > len(def.cbs) || &def.shorter.cbs[0] != &def.cbs[0] || was.counted[program.CircularBuffer] == nil || was.programs[0].Len() < n ||
-		slices.ContainsFunc(def.cbs[n:], func(cb event.CB) bool { return !isPart(cb, 0) }) {
-		return nil, nil // equal memory is the quick test
+	from, n := was.parts.get(spec), len(was.cbs)
+	if from == nil || from.counted[program.CircularBuffer] == nil || from.programs[0].Len() < n {
+		return nil
 	}
-	b := def.builder(def.id).After(was.programs[0])
-	for _, cb := range def.cbs[n:] {
-		cb.AddTo(b)
+	b := make([]program.CB, len(def.cbs)-n)
+	for i, cb := range def.cbs[n:] {
+		b[i] = cb.CB
 	}
-	p, err := b.Build(spec)
-	if err != nil {
-		return nil, err
+	p, ok := from.programs[0].With(def.id, def.name, b...)
+	if !ok {
+		return nil
 	}
-	c := *was
+	c := *from
 	c.id, c.programs, c.buffers, c.crossed = def.id, []*program.Program{p}, nil, crossing{}
 	c.judged = c.programs
 	for i := n; i < p.Len(); i++ {
@@ -223,7 +223,7 @@ func (def *definition) longer(spec l1.Spec) (*content, error) {
 	c.describe(p)
 	c.from.resolved = c.from.placed
 	def.parts.set(spec, &c)
-	return &c, nil
+	return &c
 }
 
 // isPart reports whether a buffer belongs to part 0, circular buffers, or to part 1.

@@ -20,6 +20,7 @@ func Captures() []Template {
 		{"lists", 3_000, reportOf(lists), CostLimit{66_000_000, 48 * mib}},
 		{"stray-frees", 3_000, reportOf(strayFrees), CostLimit{95_000_000, 48 * mib}},
 		{"stray-frees-beside-what-lives", 3_000, graphOf(openLives), CostLimit{27_000_000, 48 * mib}},
+		{"run-that-grows", 3_000, graphOf(runThatGrows), CostLimit{44_000_000, 48 * mib}},
 		{"stray-frees-of-all", 3_000, graphOf(freesOfAll), CostLimit{44_000_000, 48 * mib}},
 	}
 }
@@ -95,6 +96,15 @@ func ids(g *graph, devices int) {
 		g.cb(d, 1024, fewCores)
 		g.free(d)
 		g.buffer("deallocate", d, 1_000_000)
+	}
+}
+
+// runThatGrows has one run of a circular buffer more in each operation, beside another buffer.
+func runThatGrows(g *graph, operations int) {
+	for i := range operations {
+		g.buffer("allocate", 0, 1_000_000-64*(i%8_000))
+		g.cb(0, 1024, fewCores)
+		g.buffer("deallocate", 0, 1_000_000-64*(i%8_000))
 	}
 }
 
