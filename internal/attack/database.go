@@ -14,7 +14,7 @@ func Databases() []Template {
 	return []Template{
 		{"one-list", 10_000, databaseOf(func(int) int { return 2 }, true), CostLimit{39_000_000, 48 * mib}},
 		{"lists-that-differ", 10_000, databaseOf(func(int) int { return 200 }, true), CostLimit{32_000_000, 48 * mib}},
-		{"run-that-grows", 4_000, databaseOf(func(rows int) int { return rows / 20 }, false), CostLimit{20_000_000, 32 * mib}},
+		{"run-that-grows", 4_000, databaseOf(func(rows int) int { return rows / 20 }, false), CostLimit{16_000_000, 32 * mib}},
 	}
 }
 
