@@ -37,7 +37,9 @@ func leaksOf(rows []*row, byID bool) (out LiveBuffers, big *buffer) {
 	})
 	for _, b := range all {
 		out.Buffers++
-		sum := map[fit.Kind]*uint64{fit.KindL1: &out.L1, fit.KindL1Small: &out.L1Small, fit.KindDRAM: &out.DRAM}[b.info.Kind]
+		sum := map[fit.Kind]*uint64{
+			fit.KindL1: &out.L1, fit.KindGlobalCB: &out.L1, fit.KindService: &out.L1, fit.KindL1Small: &out.L1Small, fit.KindDRAM: &out.DRAM,
+		}[b.info.Kind]
 		if sum != nil {
 			if *sum > l1.MaxAddr-b.info.Size {
 				return out, b
