@@ -106,6 +106,11 @@ func clearPath(path string) error {
 	if !errors.Is(err, syscall.ECONNREFUSED) {
 		return err
 	}
+	return displace(path, there)
+}
+
+// displace removes a dead socket. Something else that has taken its path in the meantime goes back.
+func displace(path string, there fs.FileInfo) error {
 	old := beside(path)
 	if err := os.Rename(path, old); err != nil {
 		return err
