@@ -51,6 +51,9 @@ func TestFew(t *testing.T) {
 			s.tell(t, step{owner, r})
 		}
 		s.end()
+		for _, id := range s.ledger.Devices() {
+			fmt.Fprintf(&s.out, "on device %d: %s\n", id, totalsText(s.ledger.On(id), [4]uint64{}))
+		}
 		return strings.Split(strings.TrimSpace(s.out.String()), "\n")
 	})
 }
