@@ -14,6 +14,7 @@ func TestRulesCanFail(t *testing.T) {
 	const (
 		library = "package p\n"
 		command = "package main\n"
+		test    = library + "import (\"time\"; \"github.com/stretchr/testify/require\")\n"
 	)
 	cases := []struct {
 		rule, path, text, want string
@@ -123,6 +124,19 @@ func TestRulesCanFail(t *testing.T) {
 		{"logging, clock and environment", "capture/a.go", library + "import \"os\"\nfunc f() { os.Open(\"x\") }", ""},
 		{"logging, clock and environment", "cmd/cbl1/a.go", command + "import \"time\"\nfunc f() { time.Now() }", ""},
 		{"logging, clock and environment", "l1/a_test.go", library + "import \"time\"\nfunc f() { time.Now() }", ""},
+
+		{"measurements", "l1/a_test.go", test + "func f() { require.Less(t, time.Since(begun), most) }", "require.Less of a time"},
+		{"measurements", "l1/a_test.go", test + "func f() { require.True(t, time.Until(end) > 0) }", "require.True of a time"},
+		{"measurements", "l1/a_test.go", test + "func f() { require.LessOrEqual(t, took, 10*time.Second) }", "require.LessOrEqual of a time"},
+		{"measurements", "l1/a_test.go", test + "func f() { require.Equal(t, time.Second, delay) }", ""},
+		{"measurements", "l1/a_test.go", test + "func f() { if *hammer { require.Less(t, took, time.Second) } }", ""},
+		{"measurements", "l1/a_test.go", test + "func f() { if !*hammer { require.Less(t, took, time.Second) } }", "require.Less of a time"},
+		{"measurements", "l1/a_test.go", test + "func f() { if testkit.Nightly() { } else { require.Less(t, took, time.Second) } }", "require.Less of a time"},
+		{"measurements", "l1/a_test.go", test + "func f() { if !*hammer { t.Skip() }; require.Less(t, took, time.Second) }", ""},
+		{"measurements", "l1/a_test.go", test + "func f() { require.Eventually(t, is, 20*time.Second, time.Millisecond) }", "waits for testkit.Patience"},
+		{"measurements", "l1/a_test.go", test + "func f() { require.Eventually(t, is, testkit.Patience, time.Millisecond) }", ""},
+		{"measurements", "l1/a_test.go", test + "func f() { n = m.HeapAlloc }", "the collector decides"},
+		{"measurements", "l1/a_test.go", test + "func f() { n = m.TotalAlloc }", ""},
 
 		{"gofmt", "l1/a.go", "package p\n\nfunc  f() {}\n", "not formatted"},
 		{"gofmt", "l1/a.go", "package p\n\nfunc f() {}\n", ""},

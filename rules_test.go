@@ -207,6 +207,7 @@ func fileRules() []rule {
 		{"init", checkInit},
 		{"goroutines", checkGoroutines},
 		{"logging, clock and environment", checkAmbient},
+		{"measurements", checkMeasurements},
 		{"gofmt", checkFormat},
 	}
 }
@@ -468,6 +469,74 @@ func checkAmbient(s *source) []string {
 		}
 		return true
 	})
+	return out
+}
+
+// checkMeasurements keeps out tests that fail where a machine is busy: they require a time, or
+// a heap whose size the collector decides. What stands behind *hammer or testkit.Nightly() may.
+func checkMeasurements(s *source) []string {
+	if !s.test() {
+		return nil
+	}
+	// names reports whether something below a node names one of these members of package time.
+	names := func(n ast.Node, members ...string) (found bool) {
+		ast.Inspect(n, func(n ast.Node) bool {
+			sel, ok := n.(*ast.SelectorExpr)
+			found = found || ok && s.refers(sel, "time", members...)
+			return !found
+		})
+		return found
+	}
+	text := func(n ast.Node) string {
+		return string(s.text[s.set.Position(n.Pos()).Offset:s.set.Position(n.End()).Offset])
+	}
+	// night reports whether a condition is true, or else false, only in the runs of a night.
+	night := func(cond ast.Expr, want bool) bool {
+		not, ok := cond.(*ast.UnaryExpr)
+		return (ok && not.Op == token.NOT) != want && (strings.Contains(text(cond), "*hammer") || strings.Contains(text(cond), "testkit.Nightly()"))
+	}
+	var out []string
+	var visit func(n ast.Node) bool
+	visit = func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.IfStmt:
+			if night(n.Cond, true) {
+				if n.Else != nil {
+					ast.Inspect(n.Else, visit)
+				}
+				return false
+			}
+		case *ast.FuncDecl:
+			if n.Body != nil && len(n.Body.List) > 0 {
+				first, ok := n.Body.List[0].(*ast.IfStmt)
+				return !ok || !night(first.Cond, false) || !strings.Contains(text(first.Body), "t.Skip")
+			}
+		case *ast.SelectorExpr:
+			switch n.Sel.Name {
+			case "HeapAlloc", "HeapInuse", "HeapSys", "HeapIdle", "HeapReleased", "HeapObjects", "NextGC", "NumGC", "Maxrss":
+				out = append(out, s.complain(n.Pos(), "%s: the collector decides it; testkit.Kept counts what is kept, other heaps are measured at night", n.Sel.Name))
+			}
+		case *ast.CallExpr:
+			fun, ok := n.Fun.(*ast.SelectorExpr)
+			if !ok || !s.refers(fun, testify+"/require", fun.Sel.Name) {
+				return true
+			}
+			for i, arg := range n.Args {
+				switch name := fun.Sel.Name; {
+				case strings.HasPrefix(name, "Eventually"):
+					if limit, ok := arg.(*ast.SelectorExpr); i == 2 && (!ok || limit.Sel.Name != "Patience") {
+						out = append(out, s.complain(arg.Pos(), "require.%s waits for testkit.Patience: a busy machine is slow", name))
+					}
+				case names(arg, "Since", "Until"),
+					(strings.HasPrefix(name, "Less") || strings.HasPrefix(name, "Greater") || strings.HasPrefix(name, "In") || name == "WithinDuration") &&
+						names(arg, "Nanosecond", "Microsecond", "Millisecond", "Second", "Minute", "Hour"):
+					out = append(out, s.complain(arg.Pos(), "require.%s of a time: a busy machine is slow, so count steps, or measure at night", name))
+				}
+			}
+		}
+		return true
+	}
+	ast.Inspect(s.tree, visit)
 	return out
 }
 

@@ -4,7 +4,6 @@ import (
 	"io"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -59,11 +58,9 @@ func TestHazardWholeInput(t *testing.T) {
 		{"levelized graph", `[{"counter":0,"name":"ttnn::add","in_edges":[1]}]`, 1, 1, event.ErrNotCapture, "levelized graph"},
 		{"rows of a database", `[{"operation_id":1,"captured_graph":"[]"}]`, 1, 1, event.ErrNotCapture, "database rows"},
 	} {
-		started := time.Now()
 		_, _, err := read(c.input)
 		require.Error(t, err, c.name)
 		checkError(t, err)
-		require.Less(t, time.Since(started), 5*time.Second, "at once")
 		require.Contains(t, err.Error(), c.want, c.name)
 		var e *event.InputError
 		require.ErrorAs(t, err, &e)

@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -387,7 +386,7 @@ func (l *loop) round() []byte {
 // the longer it is.
 func TestMemoryFollowsPrograms(t *testing.T) {
 	const rounds = 4000
-	var heap []uint64
+	var heap []int64
 	runs, programs := 0, 0
 	for e, err := range NewReader(&loop{rounds: rounds}, "loop.json").Events(Options{TempDir: t.TempDir()}) {
 		require.NoError(t, err)
@@ -396,10 +395,7 @@ func TestMemoryFollowsPrograms(t *testing.T) {
 			programs++
 		case event.KindRun:
 			if runs++; runs == rounds/4 || runs == 2*rounds-1 {
-				var stats runtime.MemStats
-				runtime.GC()
-				runtime.ReadMemStats(&stats)
-				heap = append(heap, stats.HeapAlloc)
+				heap = append(heap, testkit.Kept())
 			}
 		case event.KindEnd:
 			require.EqualValues(t, rounds*nodesPerRound, e.Nodes)

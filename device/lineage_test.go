@@ -1,11 +1,11 @@
 package device
 
 import (
-	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cbl1/cbl1/internal/testkit"
 	"github.com/cbl1/cbl1/program"
 )
 
@@ -25,17 +25,11 @@ func TestReplacedBesideATrace(t *testing.T) {
 			require.NoError(t, err)
 		}
 	}
-	heap := func() int64 {
-		runtime.GC()
-		var now runtime.MemStats
-		runtime.ReadMemStats(&now)
-		return int64(now.HeapAlloc)
-	}
 	const times = 2000
 	replace(10)
-	before := heap()
+	before := testkit.Kept()
 	replace(times)
-	require.Less(t, heap()-before, int64(50*times), "each that is kept takes hundreds of bytes")
+	require.Less(t, testkit.Kept()-before, int64(50*times), "each that is kept takes hundreds of bytes")
 	recorded := f.traces[trace].recorded[0]
 	require.Same(t, f.programs[1], recorded.latest())
 	require.Same(t, recorded.heirs, f.programs[1].heirs, "one step, however often it was replaced")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cbl1/cbl1/internal/testkit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -18,20 +19,13 @@ import (
 // less than 1 MiB on the heap. One run of three will do: others use the heap as well.
 func comesBack(t *testing.T, prepare func() *Fleet, life func(f *Fleet)) {
 	t.Helper()
-	heap := func() uint64 {
-		runtime.GC()
-		runtime.GC()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return m.HeapAlloc
-	}
 	const most = 1 << 20
 	grew := int64(most)
 	for run := 0; run < 3 && grew >= most; run++ {
 		f := prepare()
-		before := heap()
+		before := testkit.Kept()
 		life(f)
-		grew = int64(heap() - before)
+		grew = testkit.Kept() - before
 		requireEmpty(t, f)
 	}
 	t.Logf("heap: %+d bytes", grew)

@@ -31,7 +31,7 @@ func stack(spec l1.Spec, cbs []program.CB) ([]uint64, error) {
 // In a test it is rapid.Check(t, suite.AllocatorRules(...)). Here fails runs it, with
 // the same choices each time, and returns what the smallest counterexample says.
 func Example_allocator() {
-	fmt.Println(fails(suite.AllocatorRules(suite.PlaceFunc(stack), suite.Rules{Disjoint: true}), time.Minute))
+	fmt.Println(fails(suite.AllocatorRules(suite.PlaceFunc(stack), suite.Rules{Disjoint: true}), time.Hour))
 	// Output:
 	// CB 0 at 16, not a multiple of 12
 }
@@ -105,7 +105,7 @@ func (c *intervals) Bytes() uint64 { return uint64(len(c.covered)) }
 func Example_counter() {
 	fmt.Println(fails(suite.CounterModel(func() suite.Counter {
 		return &intervals{covered: map[uint64]bool{}}
-	}), time.Minute))
+	}), time.Hour))
 	// Output:
 	// add [0,8) of owner 1 -> 8, <nil>
 	// add [0,8) of owner 1 -> 0, <nil>

@@ -13,6 +13,8 @@ import (
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/internal/testkit"
 )
 
 // Concurrent histories of dispatches, allocations and enqueues, like the histories of
@@ -236,18 +238,17 @@ func (w *resources) concurrent(t *testing.T, run uint64, read func(device.Mesh) 
 }
 
 func (w *resources) check(history []porcupine.Operation) porcupine.CheckResult {
-	const most = 10 * time.Second
 	of := func(keep func(input) bool) []porcupine.Operation {
 		return slices.DeleteFunc(slices.Clone(history), func(o porcupine.Operation) bool { return !keep(o.Input.(input)) })
 	}
-	if r := porcupine.CheckOperationsTimeout(w.whole(), of(func(i input) bool { return i.op != "device" }), most); r != porcupine.Ok {
+	if r := porcupine.CheckOperationsTimeout(w.whole(), of(func(i input) bool { return i.op != "device" }), testkit.Patience); r != porcupine.Ok {
 		return r
 	}
 	for d := range 2 {
 		own := of(func(i input) bool {
 			return i.op != "mesh" && i.op != "row" && i.op != "check" && (i.op != "device" || i.devices == 1<<d)
 		})
-		if r := porcupine.CheckOperationsTimeout(w.single(d), own, most); r != porcupine.Ok {
+		if r := porcupine.CheckOperationsTimeout(w.single(d), own, testkit.Patience); r != porcupine.Ok {
 			return r
 		}
 	}

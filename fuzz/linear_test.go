@@ -11,6 +11,8 @@ import (
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/internal/testkit"
 )
 
 // Concurrent histories: several clients call and read at once; every answer must be
@@ -198,13 +200,12 @@ func (w *small) check(history []porcupine.Operation) porcupine.CheckResult {
 		}
 		return out
 	}
-	const most = 10 * time.Second
-	if r := porcupine.CheckOperationsTimeout(w.wholeFleet(), of(func(i input) bool { return i.op != "device" }), most); r != porcupine.Ok {
+	if r := porcupine.CheckOperationsTimeout(w.wholeFleet(), of(func(i input) bool { return i.op != "device" }), testkit.Patience); r != porcupine.Ok {
 		return r
 	}
 	for d := range 2 {
 		own := of(func(i input) bool { return i.op != "mesh" && i.op != "core" && (i.op != "device" || i.devices == 1<<d) })
-		if r := porcupine.CheckOperationsTimeout(w.oneDevice(d), own, most); r != porcupine.Ok {
+		if r := porcupine.CheckOperationsTimeout(w.oneDevice(d), own, testkit.Patience); r != porcupine.Ok {
 			return r
 		}
 	}

@@ -104,7 +104,8 @@ func (r patient) Unregister(id program.ID, device uint64) error {
 	return nil
 }
 
-// Each error is shown in at most four calls within ten seconds, whatever rapid begins with.
+// Each error is shown in at most four calls, whatever rapid begins with. To find and shrink it takes
+// a counted number of histories.
 func TestRegistrarModelFindsErrors(t *testing.T) {
 	seeds := 5
 	switch {
@@ -125,9 +126,10 @@ func TestRegistrarModelFindsErrors(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for seed := range seeds {
-				begun := time.Now()
-				message := failsFrom(seed+1, suite.RegistrarModel(func(l1.Spec) suite.Registrar { return c.made() }), 10*time.Second)
-				require.Less(t, time.Since(begun), 10*time.Second, "seed %d", seed+1)
+				histories := 0
+				message := failsFrom(seed+1, suite.RegistrarModel(func(l1.Spec) suite.Registrar { histories++; return c.made() }), time.Hour)
+				t.Logf("seed %d: %d histories", seed+1, histories)
+				require.Less(t, histories, 30_000, "seed %d", seed+1)
 				calls := regexp.MustCompile(`(?m)^(un)?register .* on device \d -> .*$`).FindAllString(message, -1)
 				require.NotEmpty(t, calls, "seed %d", seed+1)
 				require.LessOrEqual(t, len(calls), 4, "seed %d:\n%s", seed+1, message)
@@ -151,6 +153,6 @@ func TestTestingPage(t *testing.T) {
 	}
 	output := regexp.MustCompile("(?s)```text\n(.*?)```").FindSubmatch(page)
 	require.NotNil(t, output)
-	want := fmt.Sprintln(fails(suite.RegistrarModel(newToy), time.Minute))
+	want := fmt.Sprintln(fails(suite.RegistrarModel(newToy), time.Hour))
 	require.Equal(t, want, string(output[1]))
 }

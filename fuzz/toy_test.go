@@ -90,7 +90,7 @@ func (t *toy) Total(device uint64) (n uint64) {
 // A tester writes rapid.Check(t, suite.RegistrarModel(newToy)). Here fails runs the property with
 // the same choices each time, and returns the smallest counterexample.
 func Example_registrar() {
-	fmt.Println(fails(suite.RegistrarModel(newToy), time.Minute))
+	fmt.Println(fails(suite.RegistrarModel(newToy), time.Hour))
 	// Output:
 	// register program 1 {[0,8) on {[0-0 - 0-0]}} on device 1 -> true, <nil>
 	// register program 2 {[0,8) on {[0-0 - 0-0]}} on device 1 -> true, <nil>

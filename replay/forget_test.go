@@ -17,6 +17,7 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/fuzz/gen"
+	"github.com/cbl1/cbl1/internal/testkit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 	"github.com/cbl1/cbl1/replay"
@@ -119,11 +120,11 @@ func TestMemoryOfADay(t *testing.T) {
 	for _, runs := range []bool{false, true} {
 		const spread, looks = 150, 10 // what is in use rises and falls
 		before, steps := 3_000, 12_000
-		var used [2]uint64
+		var used [2]int64
 		_, err := replay.Run("day", day(before+steps+spread*looks, runs, func(step int) {
 			for i, from := range []int{before, before + steps} {
 				if step >= from && step < from+spread*looks && (step-from)%spread == 0 {
-					if now := live(); used[i] == 0 || now < used[i] {
+					if now := testkit.Kept(); used[i] == 0 || now < used[i] {
 						used[i] = now
 					}
 				}

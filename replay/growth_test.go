@@ -5,7 +5,6 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -52,8 +51,8 @@ func usedBy(t *testing.T, c large.Plan, runs int64) float64 {
 	require.NoError(t, err)
 	require.NoError(t, file.Close())
 	require.InEpsilon(t, runs, wrote.Ops*chips, 0.02)
-	var used uint64
-	r, err := replay.Run("large", atRun(capture.Input{Path: path}.Events(capture.Options{}), wrote.Ops*chips, func() { used = live() }), replay.Options{})
+	var used int64
+	r, err := replay.Run("large", atRun(capture.Input{Path: path}.Events(capture.Options{}), wrote.Ops*chips, func() { used = testkit.Kept() }), replay.Options{})
 	require.NoError(t, err)
 	require.Equal(t, wrote.Ops*chips, r.Checks.Runs)
 	return float64(used)
@@ -76,12 +75,4 @@ func atRun(events iter.Seq2[*event.Event, error], number int64, do func()) iter.
 			}
 		}
 	}
-}
-
-// live returns how many bytes are in use.
-func live() uint64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.HeapAlloc
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/large"
+	"github.com/cbl1/cbl1/internal/testkit"
 )
 
 // TestBeside reads events through a goroutine: they are the same, in the same order, to the
@@ -63,7 +64,7 @@ func TestBesideStops(t *testing.T) {
 	beside(events, nil)(func(*event.Event, error) bool { return false })
 	select {
 	case <-ended:
-	case <-time.After(time.Minute):
+	case <-time.After(testkit.Patience):
 		t.Fatal("the source goes on")
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/internal/testkit"
 )
 
 // TestKilledReaderLeavesNothing: a signal that ends the command while it keeps a pipe in a file leaves no file.
@@ -31,7 +33,7 @@ func TestKilledReaderLeavesNothing(t *testing.T) {
 		}
 		return false
 	}
-	require.Eventually(t, kept, time.Minute, time.Millisecond)
+	require.Eventually(t, kept, testkit.Patience, time.Millisecond)
 	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
 	require.Error(t, cmd.Wait())
 	left, err := os.ReadDir(dir)

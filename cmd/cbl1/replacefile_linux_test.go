@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/internal/testkit"
 )
 
 // A file that is written keeps its mode, a new one has 0666 less the umask, and links stay.
@@ -82,7 +84,7 @@ func TestSignalLeavesNothing(t *testing.T) {
 		require.Eventually(t, func() bool {
 			files, err := os.ReadDir(dir)
 			return err == nil && len(files) == 1
-		}, time.Minute, time.Millisecond)
+		}, testkit.Patience, time.Millisecond)
 		require.NoError(t, c.Process.Signal(sig))
 		require.Error(t, c.Wait(), told.String())
 		require.Equal(t, sig, c.ProcessState.Sys().(syscall.WaitStatus).Signal())

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/internal/live/wire"
+	"github.com/cbl1/cbl1/internal/testkit"
 )
 
 // TestServe runs the command as a process: clients, a second server, a signal, and a
@@ -109,7 +110,7 @@ func dial(t *testing.T, path string) net.Conn {
 		var err error
 		conn, err = net.Dial("unix", path)
 		return err == nil
-	}, 20*time.Second, time.Millisecond)
+	}, testkit.Patience, time.Millisecond)
 	return conn
 }
 

@@ -91,8 +91,8 @@ func TestHammerSlowMetrics(t *testing.T) {
 	slices.Sort(waits)
 	require.NotEmpty(t, waits)
 	half, most99, longest := waits[len(waits)/2], waits[len(waits)*99/100], waits[len(waits)-1]
-	require.Less(t, half, 100*time.Millisecond)
 	if *hammer {
+		require.Less(t, half, 100*time.Millisecond)
 		require.Less(t, most99, time.Second)
 	}
 	stop()

@@ -19,6 +19,7 @@ import (
 	"github.com/cbl1/cbl1/internal/live/serve"
 	"github.com/cbl1/cbl1/internal/live/watch"
 	"github.com/cbl1/cbl1/internal/live/wire"
+	"github.com/cbl1/cbl1/internal/testkit"
 	"github.com/cbl1/cbl1/l1"
 )
 
@@ -188,7 +189,7 @@ func TestMetrics(t *testing.T) {
 	require.Eventually(t, func() bool { // its connection has ended
 		s.server.Sweep()
 		return s.server.Snapshot().Leaked == 2
-	}, 20*time.Second, time.Millisecond)
+	}, testkit.Patience, time.Millisecond)
 	text = fetch(t, h, "/metrics")
 	require.NotContains(t, text, `pid="102"`)
 	require.Contains(t, text, "cbl1_leaked_total 2\n")
@@ -237,7 +238,7 @@ func TestReportOfAFleet(t *testing.T) {
 `
 	s.fleet(t, log)
 	h := (&exposing{}).handler(s.server)
-	require.Eventually(t, func() bool { row, _ := s.server.Row("training", 1); return row.L1 > 0 && row.Incomplete }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { row, _ := s.server.Row("training", 1); return row.L1 > 0 && row.Incomplete }, testkit.Patience, time.Millisecond)
 	file := filepath.Join(t.TempDir(), "log")
 	require.NoError(t, os.WriteFile(file, []byte(log), 0o600))
 	code, text, stderr := call("", "report", "--format", "json", file)

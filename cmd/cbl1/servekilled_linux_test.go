@@ -16,6 +16,7 @@ import (
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/live/wire"
+	"github.com/cbl1/cbl1/internal/testkit"
 )
 
 // killedClient kills a process when it has sent some bytes.
@@ -61,7 +62,7 @@ func TestServeReportsKilledClients(t *testing.T) {
 			require.NoError(t, server.Start())
 			require.NoError(t, dial(t, path).Close())
 			killedClient(t, path, c.sent)
-			require.Eventually(t, func() bool { return released(t, record, len(c.sent) >= len(whole)) }, 20*time.Second, 10*time.Millisecond)
+			require.Eventually(t, func() bool { return released(t, record, len(c.sent) >= len(whole)) }, testkit.Patience, 10*time.Millisecond)
 			require.NoError(t, server.Process.Signal(syscall.SIGTERM))
 			require.NoError(t, server.Wait())
 			require.Contains(t, out.String(), c.summary)

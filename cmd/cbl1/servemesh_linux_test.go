@@ -16,6 +16,7 @@ import (
 
 	"github.com/cbl1/cbl1/internal/live/shm"
 	"github.com/cbl1/cbl1/internal/live/wire"
+	"github.com/cbl1/cbl1/internal/testkit"
 )
 
 // A mesh of eight chips, under an id of its own and under the id of its first chip. Its CB of 1 MiB lies on each chip: in
@@ -78,7 +79,7 @@ func TestServeMesh(t *testing.T) {
 				_ = region.Close()
 			}
 			return err == nil && im.Total(shm.Alive).CB == 64<<20
-		}, 20*time.Second, 10*time.Millisecond)
+		}, testkit.Patience, 10*time.Millisecond)
 
 		code, screen, stderr := call("", "watch", "--once", url)
 		require.Zero(t, code, stderr)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/cbl1/cbl1/internal/live/shm"
 	"github.com/cbl1/cbl1/internal/live/wire"
+	"github.com/cbl1/cbl1/internal/testkit"
 )
 
 // TestServePublishes runs the command as a process and reads the regions that it writes, as
@@ -63,7 +64,7 @@ func TestServePublishes(t *testing.T) {
 			return im
 		}
 		want := shm.Counters{DRAM: 100, L1: 200, L1Small: 400, Trace: 500, CB: 64 * 4096}
-		require.Eventually(t, func() bool { im, err := look(); return err == nil && im.Total(shm.Alive) == want }, 20*time.Second, 10*time.Millisecond)
+		require.Eventually(t, func() bool { im, err := look(); return err == nil && im.Total(shm.Alive) == want }, testkit.Patience, 10*time.Millisecond)
 		found, err := shm.List(dir)
 		require.NoError(t, err)
 		require.Equal(t, []shm.RegionFile{{Path: path, ASIC: chip}}, found)
@@ -115,13 +116,13 @@ func TestServePublishesFleets(t *testing.T) {
 			return im
 		}
 		want := shm.Counters{DRAM: 99, CB: cbs}
-		require.Eventually(t, func() bool { im := look(77); return im.Version == version && im.Total(shm.Alive) == want }, 20*time.Second, 10*time.Millisecond)
+		require.Eventually(t, func() bool { im := look(77); return im.Version == version && im.Total(shm.Alive) == want }, testkit.Patience, 10*time.Millisecond)
 		require.EqualValues(t, 4, look(77).Device)
 		require.Zero(t, look(78).Totals, "nobody has told of that fleet")
 		require.EqualValues(t, server.Process.Pid, look(78).Processes[0].PID)
 		_, err = io.WriteString(log, `{"event":"remove","devices":[4]}`+"\n")
 		require.NoError(t, err)
-		require.Eventually(t, func() bool { return look(77).Totals == shm.Counters{} }, 20*time.Second, 10*time.Millisecond)
+		require.Eventually(t, func() bool { return look(77).Totals == shm.Counters{} }, testkit.Patience, 10*time.Millisecond)
 		require.NoError(t, server.Process.Signal(syscall.SIGTERM))
 		require.NoError(t, server.Wait())
 		require.NoError(t, log.Close())

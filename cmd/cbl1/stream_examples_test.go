@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/internal/testkit"
 )
 
 const examples = "../../examples"
@@ -152,7 +154,7 @@ print(live.close())
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			require.NoError(t, os.WriteFile(script, []byte("import sys\nsys.path.insert(0, sys.argv[1])\nfrom cbl1_events import Live\ncommand = sys.argv[2]\n"+c.script), 0o600))
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), testkit.Patience)
 			defer cancel()
 			cmd := exec.CommandContext(ctx, python, "-B", script, filepath.Join(examples, "python"), cbl1)
 			cmd.WaitDelay = time.Second

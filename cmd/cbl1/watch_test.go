@@ -20,6 +20,7 @@ import (
 	"github.com/cbl1/cbl1/internal/live/shm"
 	"github.com/cbl1/cbl1/internal/live/watch"
 	"github.com/cbl1/cbl1/internal/live/wire"
+	"github.com/cbl1/cbl1/internal/testkit"
 	"github.com/cbl1/cbl1/replay"
 )
 
@@ -93,7 +94,7 @@ func (s *simulated) requireShows(t *testing.T, want string) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		return strings.Contains(s.text, want)
-	}, 20*time.Second, time.Millisecond, "%s", want)
+	}, testkit.Patience, time.Millisecond, "%s", want)
 }
 
 // Keys choose what is shown, at sizes from 80x24 to 200x60, and q ends it.
@@ -156,7 +157,7 @@ func waitFor(t *testing.T, from looker, is func(now watch.Snapshot) bool) (now w
 		var err error
 		now, err = from.look(watch.DeviceKey{}, true)
 		return err == nil && is(now)
-	}, 20*time.Second, 5*time.Millisecond)
+	}, testkit.Patience, 5*time.Millisecond)
 	return now
 }
 
@@ -331,7 +332,7 @@ func TestWatchRecording(t *testing.T) {
 	requireSame(4, 0)
 	s.kill(101) // 103 has its buffer, too
 	require.NoError(t, s.open[0].Close())
-	require.Eventually(t, func() bool { s.server.Sweep(); return s.server.Snapshot().Leaked == 5 }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { s.server.Sweep(); return s.server.Snapshot().Leaked == 5 }, testkit.Patience, time.Millisecond)
 	requireSame(3, 1)
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/internal/live/wire"
+	"github.com/cbl1/cbl1/internal/testkit"
 )
 
 // asClient is set in the environment of a process that sends its standard input to a socket and waits for
@@ -110,7 +111,7 @@ func (m meter) served(t *testing.T, sent [2][]byte) int64 {
 	var told bytes.Buffer
 	c.Stderr = &told
 	require.NoError(t, c.Start())
-	require.Eventually(t, func() bool { _, err := os.Lstat(path); return err == nil }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { _, err := os.Lstat(path); return err == nil }, testkit.Patience, time.Millisecond)
 	for _, b := range sent {
 		client := exec.Command(os.Args[0])
 		client.Env = append(os.Environ(), asClient+"="+path)

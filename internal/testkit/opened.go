@@ -18,11 +18,11 @@ func Open() OpenCounts {
 	return OpenCounts{len(entries), runtime.NumGoroutine()}
 }
 
-// RequireBack waits until no more is open than before, and fails after ten seconds of the caller's
-// sleep. It returns the counts of that moment.
+// RequireBack waits until no more is open than before, and fails after the Patience of the
+// caller's sleep. It returns the counts of that moment.
 func (before OpenCounts) RequireBack(t testing.TB, sleep func(time.Duration)) OpenCounts {
 	t.Helper()
-	for range 10_000 {
+	for range Patience / time.Millisecond {
 		if now := Open(); now.Files <= before.Files && now.Goroutines <= before.Goroutines {
 			return now
 		}

@@ -105,7 +105,7 @@ func TestHammerDeaths(t *testing.T) {
 			now := h.Snapshot()
 			return [...]int64{now.Server.Clients, now.Leaked, now.Server.Closed}
 		}
-		require.Eventually(t, func() bool { h.Sweep(); return counts() == want }, 60*time.Second, 10*time.Millisecond, "%v: want %v", d, want)
+		require.Eventually(t, func() bool { h.Sweep(); return counts() == want }, testkit.Patience, 10*time.Millisecond, "%v: want %v", d, want)
 		require.Contains(t, string(h.AppendSummary(nil)), fmt.Sprintf("; closed %d (torn %d), ", torn, torn))
 		require.Equal(t, wire.Sums{}, total1(h))
 		h.shut(t)
@@ -166,12 +166,14 @@ func TestHammerSlowClients(t *testing.T) {
 	}
 	running.Wait()
 	require.NoError(t, witness.Close())
-	require.Eventually(t, func() bool { h.Sweep(); return h.Snapshot().Server.Clients == int64(n+1) }, 60*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { h.Sweep(); return h.Snapshot().Server.Clients == int64(n+1) }, testkit.Patience, 10*time.Millisecond)
 	slices.Sort(waits)
 	slices.Sort(looks)
 	require.NotEmpty(t, waits)
 	middle := waits[len(waits)/2]
-	require.Less(t, middle, 100*time.Millisecond)
+	if *hammer {
+		require.Less(t, middle, 100*time.Millisecond)
+	}
 	h.shut(t)
 	after := before.RequireBack(t, time.Sleep)
 	t.Logf("%d clients for %v, %d bytes: %d answers, half in %v, 99 of 100 in %v, all in %v; a snapshot in %v at most; %d descriptors, %v before and %v after; %s", n, last, sent.Load(), len(waits),
@@ -199,7 +201,7 @@ func TestHammerRandomBytes(t *testing.T) {
 	random := rand.NewChaCha8([32]byte{1})
 	pick := rand.New(random)
 	bytes, most, clients := 0, dose(200_000, 10_000_000), int64(1)
-	for start := time.Now(); bytes < most; clients++ {
+	for ; bytes < most; clients++ {
 		b := make([]byte, 8000)
 		_, _ = random.Read(b) // which never fails
 		if clients%3 > 0 {    // a record that begins well, and is about any device of 2^31
@@ -210,17 +212,16 @@ func TestHammerRandomBytes(t *testing.T) {
 		_, _ = conn.Write(b) // it may be closed in the middle
 		if clients%64 == 0 {
 			_, _ = io.ReadAll(conn)
-			require.Less(t, time.Since(start), time.Hour)
 		}
 		require.NoError(t, conn.Close())
 		bytes += len(b)
 	}
-	require.Eventually(t, func() bool { return h.Snapshot().Server.Closed == clients-1 }, 60*time.Second, 10*time.Millisecond, "%v of %d", h.Snapshot().Server, clients)
+	require.Eventually(t, func() bool { return h.Snapshot().Server.Closed == clients-1 }, testkit.Patience, 10*time.Millisecond, "%v of %d", h.Snapshot().Server, clients)
 	// The server may read the witness last.
 	require.Eventually(t, func() bool {
 		got, _, _ := h.Totals(200)
 		return got == wire.Sums{BufferTotals: fit.BufferTotals{Count: 1, L1: 64, Backings: 1, Backing: 64}}
-	}, 60*time.Second, 10*time.Millisecond)
+	}, testkit.Patience, 10*time.Millisecond)
 	require.EqualValues(t, 2, h.Snapshot().Server.Records-refusedOf(h))
 	require.NoError(t, witness.Close())
 	h.shut(t)
@@ -260,7 +261,7 @@ func TestHammerDay(t *testing.T) {
 	conns.conns <- there
 	start := time.Now()
 	records, middle := day(t, here, &now, dose(300, 86_400))
-	require.Eventually(t, func() bool { return s.Snapshot().Server.Records == records }, 60*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return s.Snapshot().Server.Records == records }, testkit.Patience, time.Millisecond)
 	require.NoError(t, here.Close())
 	took := time.Since(start)
 	require.Zero(t, s.Snapshot().Server.Closed)

@@ -85,13 +85,13 @@ func TestKilled(t *testing.T) {
 	require.NoError(t, err)
 	for range 5 {
 		child := h.child(t, append(b, b[:50]...))
-		require.Eventually(t, func() bool { n, _, _ := h.Totals(0); return n.CBs == 1 }, 20*time.Second, time.Millisecond)
+		require.Eventually(t, func() bool { n, _, _ := h.Totals(0); return n.CBs == 1 }, testkit.Patience, time.Millisecond)
 		h.Sweep()
 		n, core, _ := h.Totals(0)
 		require.Equal(t, wire.Sums{CBs: 1, CB: 4096}, n)
 		require.EqualValues(t, 4096, core)
 		require.NoError(t, child.Process.Kill())
-		require.Eventually(t, func() bool { h.Sweep(); n, _, _ := h.Totals(0); return n == wire.Sums{} }, 20*time.Second, time.Millisecond)
+		require.Eventually(t, func() bool { h.Sweep(); n, _, _ := h.Totals(0); return n == wire.Sums{} }, testkit.Patience, time.Millisecond)
 		_ = child.Wait() // it was killed
 	}
 	require.Contains(t, string(h.AppendSummary(nil)), "; closed 5 (torn 5), refused 0; leaked 5; ")

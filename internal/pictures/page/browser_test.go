@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/internal/testkit"
 )
 
 // A browser is a headless Chromium that is spoken to through two pipes: messages of the
@@ -131,7 +133,7 @@ func (b *browser) call(method string, params object, into any) {
 // until reads messages up to one.
 func (b *browser) until(is func(reply) bool) reply {
 	b.t.Helper()
-	patience := time.After(2 * time.Minute)
+	patience := time.After(testkit.Patience)
 	for {
 		select {
 		case m, ok := <-b.replies:
