@@ -9,6 +9,7 @@ import (
 	"github.com/cbl1/cbl1/fuzz/gen"
 	"github.com/cbl1/cbl1/fuzz/model"
 	"github.com/cbl1/cbl1/fuzz/suite"
+	"github.com/cbl1/cbl1/internal/testkit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 	"github.com/stretchr/testify/require"
@@ -362,7 +363,7 @@ func TestLivesAreNotDull(t *testing.T) {
 	})
 	for seed := range 3 { // always the same lives: rare events must not be a matter of luck
 		func() {
-			defer sameTries(seed+1, 100)()
+			defer testkit.SameDraws(seed+1, 100)()
 			rapid.Check(t, property)
 		}()
 	}

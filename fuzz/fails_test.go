@@ -1,9 +1,7 @@
 package fuzz_test
 
 import (
-	"flag"
 	"fmt"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -39,8 +37,8 @@ func fails(property func(*rapid.T), shrink time.Duration) string {
 
 // failsFrom is fails with other choices for each seed.
 func failsFrom(seed int, property func(*rapid.T), shrink time.Duration) string {
-	defer sameTries(seed, 1000)()
-	defer setFlags(map[string]string{"rapid.nofailfile": "true", "rapid.shrinktime": shrink.String()})()
+	defer testkit.SameDraws(seed, 1000)()
+	defer testkit.SetFlags(map[string]string{"rapid.nofailfile": "true", "rapid.shrinktime": shrink.String()})()
 	r := &recorder{}
 	func() {
 		defer func() {
@@ -57,35 +55,6 @@ func failsFrom(seed int, property func(*rapid.T), shrink time.Duration) string {
 		r.logs = append(r.logs, message)
 	}
 	return strings.Join(r.logs, "\n")
-}
-
-// sameTries lets rapid make n tries, always the same, of 30 steps on average where
-// they have steps. With -short rapid makes a fifth of the tries and half of the steps
-// that its flags say. A test about the results of certain tries needs the same ones.
-func sameTries(seed, n int) (back func()) {
-	steps := 30
-	if testing.Short() {
-		n, steps = n*5, steps*2
-	}
-	return setFlags(map[string]string{
-		"rapid.seed": strconv.Itoa(seed), "rapid.checks": strconv.Itoa(n), "rapid.steps": strconv.Itoa(steps),
-	})
-}
-
-// setFlags sets flags of rapid, and returns what sets them back.
-func setFlags(values map[string]string) (back func()) {
-	before := map[string]string{}
-	for name, value := range values {
-		before[name] = flag.Lookup(name).Value.String()
-		if err := flag.Set(name, value); err != nil {
-			panic(err)
-		}
-	}
-	return func() {
-		for name, value := range before {
-			_ = flag.Set(name, value)
-		}
-	}
 }
 
 // stop is the panic value of a recorder that leaves rapid.Check.
