@@ -34,10 +34,10 @@ func FuzzReader(f *testing.F) {
 	}
 	f.Add(testkit.Gzip(f, strings.NewReader(two)))
 	f.Add(testkit.Zstd(f, strings.NewReader(two)))
-	for _, name := range []string{"visualizer_matmul_2024", "matmul_normal_mode"} {
-		if text, err := os.ReadFile(filepath.Join(traces, name+".json")); err == nil {
-			f.Add(text)
-		}
+	for _, name := range []string{"matmul_2024", "matmul"} {
+		text, err := os.ReadFile(filepath.Join(traces, name+".json"))
+		require.NoError(f, err)
+		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		whole := NewReader(bytes.NewReader(data), "fuzz.json")

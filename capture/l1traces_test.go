@@ -1,7 +1,6 @@
 package capture
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -15,9 +14,6 @@ import (
 
 func replayTrace(t *testing.T, name string, opt Options) *replay.Result {
 	t.Helper()
-	if _, err := os.Stat(traces); err != nil {
-		t.Skipf("needs the real captures: %v", err)
-	}
 	r, err := resultOf(Input{Path: filepath.Join(traces, name)}, opt)
 	require.NoError(t, err)
 	return r
@@ -26,7 +22,7 @@ func replayTrace(t *testing.T, name string, opt Options) *replay.Result {
 // 131,072 + 131,072 + 524,288 of CBs from 111,616 on, and a tensor of 20,480 that ends at
 // the top: ttnn's own peak of 806,912, and the only capture where that is right.
 func TestTraceMatmul(t *testing.T) {
-	r := replayTrace(t, "matmul_normal_mode.json", Options{})
+	r := replayTrace(t, "matmul.json", Options{})
 	d := l1Row(t, r, 0)
 	require.Equal(t, uint64(806_912), d.Peak.Bytes)
 	require.Equal(t, uint64(806_912+111_616), d.Peak.WithKernels)
@@ -90,7 +86,7 @@ func TestTraceShardedAdd(t *testing.T) {
 // Buffer nodes are used again for later allocations, frees say size 0, and nobody says
 // how much of a core a tensor takes.
 func TestTraceConcat(t *testing.T) {
-	r := replayTrace(t, "visualizer_concat_2024.json", Options{Arch: l1.Wormhole})
+	r := replayTrace(t, "concat_2024.json", Options{Arch: l1.Wormhole})
 	require.Len(t, r.L1, 1)
 	d := r.L1[0]
 	// 8 MiB, 8 MiB and 16 MiB; the first two are freed in the end.
@@ -110,7 +106,7 @@ func TestTraceConcat(t *testing.T) {
 
 // A hit of the program cache and nothing else: the answer is "cannot tell".
 func TestTraceAddCached(t *testing.T) {
-	r := replayTrace(t, "visualizer_add_cached_2024.json", Options{})
+	r := replayTrace(t, "add_cached_2024.json", Options{})
 	require.Empty(t, r.L1)
 	require.Zero(t, r.Hits, "nothing says that it was one")
 	require.Equal(t, []replay.Code{replay.CodeNoCBs, replay.CodeNotShown}, r.Untold())

@@ -22,9 +22,9 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// captures returns the captures of this repository, and the real ones where they are.
+// captures returns the captures of this repository.
 func captures(t testing.TB) (files []string) {
-	for _, pattern := range []string{"testdata/*.json", "testdata/ranks/graph_capture_?_of_2.json", "../../shared/traces/*.json"} {
+	for _, pattern := range []string{"testdata/*.json", "testdata/ranks/graph_capture_?_of_2.json", traces + "/*.json"} {
 		found, err := filepath.Glob(pattern)
 		require.NoError(t, err)
 		for _, file := range found {

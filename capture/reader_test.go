@@ -18,7 +18,7 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-const traces = "../../shared/traces"
+const traces = "testdata/published"
 
 // read returns the nodes of an input up to the first one that cannot be read, and the error of that.
 func read(text string) ([]*node, reportInfo, error) {
@@ -353,16 +353,13 @@ func checkError(t *testing.T, err error) {
 func TestTraces(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(traces, "*.json"))
 	require.NoError(t, err)
-	if len(files) == 0 {
-		t.Skipf("needs the real captures, in %s", traces)
-	}
 	counts := map[string]map[nodeType]int{
-		"conv2d.json":                     {"": 186, "circular_buffer_allocate": 20, "circular_buffer_deallocate_all": 4, "dataflow_buffer_allocate": 1},
-		"matmul_normal_mode.json":         {"": 24, "circular_buffer_allocate": 3, "circular_buffer_deallocate_all": 1},
-		"sharded_add.json":                {"": 23, "circular_buffer_allocate": 3, "circular_buffer_deallocate_all": 1},
-		"visualizer_add_cached_2024.json": {"": 14, "circular_buffer_allocate": 0, "circular_buffer_deallocate_all": 1},
-		"visualizer_concat_2024.json":     {"": 59, "circular_buffer_allocate": 5, "circular_buffer_deallocate_all": 3},
-		"visualizer_matmul_2024.json":     {"": 25, "circular_buffer_allocate": 3, "circular_buffer_deallocate_all": 1},
+		"conv2d.json":          {"": 186, "circular_buffer_allocate": 20, "circular_buffer_deallocate_all": 4, "dataflow_buffer_allocate": 1},
+		"matmul.json":          {"": 24, "circular_buffer_allocate": 3, "circular_buffer_deallocate_all": 1},
+		"sharded_add.json":     {"": 23, "circular_buffer_allocate": 3, "circular_buffer_deallocate_all": 1},
+		"add_cached_2024.json": {"": 14, "circular_buffer_allocate": 0, "circular_buffer_deallocate_all": 1},
+		"concat_2024.json":     {"": 59, "circular_buffer_allocate": 5, "circular_buffer_deallocate_all": 3},
+		"matmul_2024.json":     {"": 25, "circular_buffer_allocate": 3, "circular_buffer_deallocate_all": 1},
 	}
 	for _, file := range files {
 		text, err := os.ReadFile(file)

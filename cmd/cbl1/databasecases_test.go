@@ -429,11 +429,10 @@ func TestImportedDatabases(t *testing.T) {
 			captures[filepath.Base(in.name)] = in.data
 		}
 	}
-	for _, shared := range []string{"conv2d", "matmul_normal_mode", "sharded_add"} {
-		data, err := os.ReadFile(filepath.Join("../../../shared/traces", shared+".json"))
-		if err == nil {
-			captures[shared+".json"] = data
-		}
+	for _, name := range []string{"conv2d.json", "matmul.json", "sharded_add.json"} {
+		data, err := os.ReadFile(filepath.Join("../../capture/testdata/published", name))
+		require.NoError(t, err)
+		captures[name] = data
 	}
 	t.Chdir(t.TempDir())
 	compared := 0

@@ -28,15 +28,14 @@ type tester interface {
 type fixture struct {
 	name     string // unique
 	capture  string // path
-	expected string // path; the file may be missing
+	expected string // path
 }
 
-// fixtures returns the captures of the repository, and the real ones that lie
-// beside it where it was written. Those are not part of it and may be missing.
+// fixtures returns the captures of the repository.
 func fixtures(t *testing.T) []fixture {
 	const testdata = "../../../capture/testdata"
 	var out []fixture
-	for _, dir := range []string{testdata, testdata + "/ranks", "../../../examples", "../../../../shared/traces"} {
+	for _, dir := range []string{testdata, testdata + "/ranks", "../../../examples", testdata + "/published"} {
 		files, err := filepath.Glob(filepath.Join(dir, "*.json"))
 		require.NoError(t, err)
 		for _, file := range files {
