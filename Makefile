@@ -1,4 +1,4 @@
-# Every target is one plain command. Whoever has no make copies the command.
+# Targets are plain commands. Whoever has no make copies them.
 
 CAPTURE  ?= examples/cached_ops.json
 FUZZTIME ?= 10s
@@ -10,7 +10,7 @@ SHOTS    ?= build/shots
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
 
-run: ## report on the demo capture (CAPTURE=file for another one)
+run: ## report on a made capture (CAPTURE=file for another one)
 	go run ./cmd/cbl1 $(CAPTURE)
 
 test: ## all tests
@@ -58,10 +58,10 @@ hammer: ## 10,000,000 operations beside models, minutes; every cut of every fixt
 bounds: ## what a call costs in statements and bytes, in two sizes of the histories that are worst for it
 	go test -run '^TestBounds$$' -count 1 -v ./internal/cbl1bounds
 
-bench: ## ours beside simple structures and the previous release: one table, one or two minutes
+bench: ## ours beside simple structures and an earlier commit: one table, some minutes; a broken promise fails
 	go run ./internal/cbl1bench
 
-bench-short: ## the same, smaller
+bench-short: ## the same, smaller, which promises nothing
 	go run ./internal/cbl1bench -div 4
 
 cover: ## test coverage of the core packages, at least 95 % each

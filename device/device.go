@@ -40,7 +40,7 @@ func (d Device) Set() (s Set) {
 }
 
 // Registered returns the physical bytes of all registered programs, summed over
-// cores: one atomic load, no lock, no allocation.
+// cores: three atomic loads, again if a call divided the devices meanwhile, no lock, no allocation.
 func (d Device) Registered() uint64 {
 	if d.c == nil {
 		return 0
@@ -49,7 +49,7 @@ func (d Device) Registered() uint64 {
 }
 
 // Resident returns the physical bytes that the last dispatches left, summed over
-// cores: one atomic load, no lock, no allocation.
+// cores: three atomic loads, again if a call divided the devices meanwhile, no lock, no allocation.
 func (d Device) Resident() uint64 {
 	if d.c == nil {
 		return 0

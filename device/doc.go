@@ -72,8 +72,8 @@
 //
 // # Cost
 //
-// [Device.Registered], [Device.Resident] and the same two of a [Mesh] are one atomic load;
-// a query computes nothing. The cost of a change depends on how much is different, not on
+// Registered and Resident are one atomic load of a [Mesh], and three of a [Device], which are
+// repeated if a call divided its cohort meanwhile; a query computes nothing. The cost of a change depends on how much is different, not on
 // the number of cores and devices:
 //
 //   - Cores that hold the same are one class and share one region tree (internal/classes). A

@@ -64,7 +64,7 @@ func ExampleDevice_Totals() {
 	// 262144 bytes in L1 now, on each core 4096
 }
 
-// Any number of goroutines may call a fleet. A total is one atomic load.
+// Any number of goroutines may call a fleet. A total of a mesh is one atomic load.
 func ExampleFleet_concurrent() {
 	fleet := device.NewFleet()
 	mesh := must(fleet.AddMesh(0, 1, 8, l1.N150()))

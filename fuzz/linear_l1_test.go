@@ -18,7 +18,7 @@ import (
 )
 
 // Concurrent histories of dispatches, allocations and enqueues, like the histories of
-// registrations: Device.Resident is one atomic load and promises an instant for one device; rows of
+// registrations: Device.Resident reads atomically and promises an instant for one device; rows of
 // a device, sums of the mesh and verdicts promise an instant for the whole fleet.
 
 // resources is the small world with two buffers. On three cores with 64 bytes each what

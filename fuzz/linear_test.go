@@ -18,7 +18,7 @@ import (
 // Concurrent histories: several clients call and read at once; every answer must be
 // one that the calls, each at some instant between its start and its end, can give.
 //
-// There are two models. Device.Registered is one atomic load and promises an instant
+// There are two models. Device.Registered reads atomically and promises an instant
 // for one device; so each device is held against its own history. Totals of a mesh, and
 // which devices a Register added, promise an instant for the whole fleet, and so do the regions of a core.
 

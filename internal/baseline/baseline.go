@@ -4,6 +4,7 @@
 //
 //	NewPerCore      a BoundaryCount (google/btree) for each core of each device
 //	NewSortedSlice  a SortedCount (a sorted slice) for each core of each device
+//	NewShared       a BoundaryCount for each distinct core of each distinct device
 //
 // They get the same input as the engine: programs whose footprints are grouped and merged already.
 // No product code imports this package.

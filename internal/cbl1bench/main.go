@@ -1,19 +1,21 @@
-// Command cbl1bench measures the engine on the workloads that decide something, beside three
+// Command cbl1bench measures the engine on the workloads that decide something, beside four
 // contenders, and prints one table:
 //
 //	percore   a google/btree of boundaries for each core of each device
 //	slice     the same in a sorted slice
-//	previous  the engine of the last tag, or of -previous REVISION, which the command builds with git
+//	shared    a google/btree for each distinct core of each distinct device
+//	previous  the engine of the commit in previous.txt, or of -previous REVISION, which the command builds with git
 //
 //	go run ./internal/cbl1bench                  # one or two minutes
-//	go run ./internal/cbl1bench -div 4           # smaller; limits and floors are meant for the large ones
+//	go run ./internal/cbl1bench -div 4           # smaller, which promises nothing
 //	go run ./internal/cbl1bench -run '^churn'
 //
 // A cell of a contender says how many times as much it needs as the engine. Percore and slice play
 // on 2 of 32 devices (which flatters them: less memory, better cached), or the first steps, where
-// they would take hours. Such figures have a ~. The last lines name calls that need more than three
-// times the best other structure and 300 ns, and workloads on which percore needs less than the
-// promised multiple of the engine.
+// they would take hours. Such figures have a ~. The last lines
+// name calls that need more than four times the best of percore and slice and 300 ns, and workloads on which
+// percore or shared needs less than the promised multiple of the engine. A broken promise ends the run
+// with exit status 1.
 //
 // Contenders of one process have turns. Each run is timed in 32 stretches, and the fastest of at
 // least three turns of each stretch counts, in processor time where the system reports it. So
@@ -28,6 +30,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -39,7 +42,7 @@ type runner struct {
 	previous    string // the command of the previous release, "" if there is none
 }
 
-// run returns 0, 1 if contenders disagree, or 2 for wrong usage.
+// run returns 0, 1 if contenders disagree or a promise is broken, or 2 for wrong usage.
 func run(args []string, out, errw io.Writer) int {
 	var r runner
 	flags := flag.NewFlagSet("cbl1bench", flag.ContinueOnError)
@@ -47,7 +50,7 @@ func run(args []string, out, errw io.Writer) int {
 	only := flags.String("run", "", "measure the workloads whose names match this `regexp`")
 	flags.IntVar(&r.div, "div", 1, "divide the sizes by this `number`")
 	flags.IntVar(&r.rounds, "rounds", 3, "how often each contender has its turn")
-	previous := flags.String("previous", "", "the previous release: a `tag or commit`, or none (default the last tag, or "+back+")")
+	previous := flags.String("previous", "", "the previous release: a `tag or commit`, or none (default "+strings.TrimSpace(previousCommit)+")")
 	alone := flags.Bool("alone", false, "print the ns of a call of the engine for each workload, and nothing else")
 	if err := flags.Parse(args); err != nil {
 		return 2
@@ -81,7 +84,7 @@ func (r *runner) table(all []workload, previous string, out, errw io.Writer) err
 	if previous != "none" {
 		root, err := moduleRoot()
 		if err == nil && previous == "" {
-			previous = previousRelease(root)
+			previous = strings.TrimSpace(previousCommit)
 		}
 		if err == nil {
 			r.previous, err = buildAt(root, previous, dir)
@@ -101,19 +104,14 @@ func (r *runner) table(all []workload, previous string, out, errw io.Writer) err
 		rows = append(rows, x)
 		fmt.Fprintf(errw, "%s: %.1f s\n", w.name, time.Since(start).Seconds())
 	}
-	if err := printTable(out, rows); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(out, "all totals equal; previous: %s; %d rounds; %.0f s\n", previous, r.rounds, time.Since(begin).Seconds())
+	err = printTable(out, rows, r.div == 1)
+	fmt.Fprintf(out, "all totals equal; previous: %s; %d rounds; %.0f s\n", previous, r.rounds, time.Since(begin).Seconds())
 	return err
 }
 
 // measure returns the row of a workload.
 func (r *runner) measure(w workload) (x row, err error) {
 	x.workload = w
-	if r.div > 1 {
-		x.floor = 0
-	}
 	if w.reads != nil {
 		x.engine, x.costs, err = read(*w.reads, r.rounds)
 	} else {
@@ -127,12 +125,15 @@ func (r *runner) measure(w workload) (x row, err error) {
 
 // contest measures a history with all structures.
 func (x *row) contest(h history, rounds int) error {
-	t, err := race(x.name, h, rounds, append([]contender{engine()}, simple(x.rival)...)...)
+	t, err := race(x.name, h, rounds, append([]contender{engine()}, simple(h, x.rival)...)...)
 	if err != nil {
 		return err
 	}
 	n := h.perCall()
 	x.engine, x.percore, x.slice = n*t[0], n*t[1], n*t[2]
+	if len(t) > 3 {
+		x.shared = n * t[3]
+	}
 	x.sampled = changes(x.rival.of(h).steps) < changes(h.steps)
 	x.costs = costsOf(h, rounds)
 	return nil

@@ -33,7 +33,7 @@ func histories() map[string]history {
 func TestContendersAgree(t *testing.T) {
 	for name, h := range histories() {
 		t.Run(name, func(t *testing.T) {
-			_, err := race(name, h, 1, append([]contender{engine()}, simple(part{})...)...)
+			_, err := race(name, h, 1, append([]contender{engine()}, simple(h, part{})...)...)
 			require.NoError(t, err)
 			f := newFleet(h)
 			change(f, h.before)
@@ -165,18 +165,24 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// A call may take three times as long as that of the best other structure, and 300 ns more.
-// A floor is a promise about percore.
+// A call may take four times as long as that of the best other structure, and 300 ns more.
+// A floor is a promise about percore, and a lead is one about shared.
 func TestLimits(t *testing.T) {
-	x := row{workload: workload{name: "w", floor: 2}, engine: 1500, percore: 3_000, slice: 400, sampled: true}
+	x := row{workload: workload{name: "w", floor: 2, lead: 4}, engine: 1900, percore: 3_800, slice: 400, shared: 7_600, sampled: true}
 	require.Empty(t, x.misses())
 	require.Equal(t, "kept", x.limit())
 	x.engine++
 	require.Equal(t, []string{
-		"w: a call takes more than 3 times the best other structure and 300 ns: ~3.75x",
+		"w: a call takes more than 4 times the best other structure and 300 ns: ~4.75x",
 		"w: percore needs ~2.00x, at least 2x are promised",
+		"w: shared needs 4.00x, at least 4x are promised",
 	}, x.misses())
-	require.Equal(t, "NO: ~3.75x", x.limit())
+	var out strings.Builder
+	require.NoError(t, printTable(&out, []row{x}, false))
+	require.NotContains(t, out.String(), "promised", "by sizes that promise nothing")
+	require.EqualError(t, printTable(&out, []row{x}, true), "3 promises are broken")
+	require.Contains(t, out.String(), "w: shared needs 4.00x")
+	require.Equal(t, "NO: ~4.75x", x.limit())
 	require.Equal(t, "-", row{engine: 1e9}.limit())
 	require.Empty(t, row{engine: 1e9}.misses())
 	require.Len(t, x.cells(), len(header()))

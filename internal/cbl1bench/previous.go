@@ -1,6 +1,7 @@
 package main
 
 import (
+	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -15,17 +16,10 @@ import (
 // The previous release is built with this command in the place of its own: it plays the same
 // histories, in a process of its own.
 
-// back is the commit that stands for the previous release where nothing is tagged.
-const back = "HEAD~100"
-
-// previousRelease returns the last tag, or back.
-func previousRelease(root string) string {
-	tag, err := output(root, "git", "describe", "--tags", "--abbrev=0", "HEAD^")
-	if err != nil {
-		return back
-	}
-	return tag
-}
+// previousCommit is the commit that stands for the previous release. It is moved by hand.
+//
+//go:embed previous.txt
+var previousCommit string
 
 // moduleRoot returns the folder of the module.
 func moduleRoot() (string, error) {

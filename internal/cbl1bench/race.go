@@ -21,12 +21,18 @@ func engine() contender {
 	return contender{name: "cbl1", new: func(h history) baseline.Contender { return newFleet(h) }}
 }
 
-// simple are the other structures.
-func simple(x part) []contender {
-	return []contender{
+// simple are the other structures: percore and slice with a part of the history, and shared, which knows no
+// dispatches, with all of it.
+func simple(h history, x part) []contender {
+	all := []contender{
 		{"percore", x, func(h history) baseline.Contender { return baseline.NewPerCore(h.spec, h.devices, h.measure) }},
 		{"slice", x, func(h history) baseline.Contender { return baseline.NewSortedSlice(h.spec, h.devices, h.measure) }},
+		{"shared", part{}, func(h history) baseline.Contender { return baseline.NewShared(h.spec, h.devices, h.measure) }},
 	}
+	if h.measure == baseline.Tracked {
+		return all[:2]
+	}
+	return all
 }
 
 // race lets contenders play h in turns and returns the ns of a change for each. The first one plays

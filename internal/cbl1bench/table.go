@@ -13,14 +13,14 @@ import (
 // A row holds the figures of a workload: ns of a call for each contender, 0 if it did not play.
 type row struct {
 	workload
-	engine, percore, slice, previous float64
-	sampled                          bool // percore and slice played a part
+	engine, percore, slice, shared, previous float64
+	sampled                                  bool // percore and slice played a part
 	costs
 }
 
 // The limit for each call: at most so many times the best other structure, and so many ns more.
 const (
-	mostTimes = 3
+	mostTimes = 4
 	mostMore  = 300
 )
 
@@ -56,16 +56,19 @@ func (x row) misses() (out []string) {
 		out = append(out, fmt.Sprintf("%s: percore needs %s, at least %s are promised",
 			x.name, times(x.percore, x.engine, x.sampled), number(x.floor)+"x"))
 	}
+	if x.lead > 0 && x.shared < x.lead*x.engine {
+		out = append(out, fmt.Sprintf("%s: shared needs %s, at least %s are promised", x.name, times(x.shared, x.engine, false), number(x.lead)+"x"))
+	}
 	return out
 }
 
 func header() []string {
-	return []string{"workload", "a call", "percore", "slice", "previous", "x3+300ns", "allocs/call", "heap", "longest call", "decides"}
+	return []string{"workload", "a call", "percore", "slice", "shared", "previous", "x4+300ns", "allocs/call", "heap", "longest call", "decides"}
 }
 
 func (x row) cells() []string {
 	return []string{
-		x.name, duration(x.engine), times(x.percore, x.engine, x.sampled), times(x.slice, x.engine, x.sampled),
+		x.name, duration(x.engine), times(x.percore, x.engine, x.sampled), times(x.slice, x.engine, x.sampled), times(x.shared, x.engine, false),
 		times(x.previous, x.engine, false), x.limit(),
 		number(x.allocations), number(x.heap/1024) + " KiB", duration(x.longest), x.decides,
 	}
@@ -118,8 +121,9 @@ func duration(ns float64) string {
 	return time.Duration(ns).Round(10 * time.Millisecond).String()
 }
 
-// printTable prints a line for each row, and then the limits that they miss.
-func printTable(out io.Writer, rows []row) error {
+// printTable prints a line for each row. Of the promised sizes it also prints the promises that they break, and
+// returns an error if there are any.
+func printTable(out io.Writer, rows []row, promised bool) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, strings.Join(header(), "\t"))
 	for _, x := range rows {
@@ -128,10 +132,17 @@ func printTable(out io.Writer, rows []row) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
+	broken := 0
 	for _, x := range rows {
-		for _, miss := range x.misses() {
-			fmt.Fprintln(out, miss)
+		if promised {
+			for _, miss := range x.misses() {
+				fmt.Fprintln(out, miss)
+				broken++
+			}
 		}
+	}
+	if broken > 0 {
+		return fmt.Errorf("%d promises are broken", broken)
 	}
 	return nil
 }
