@@ -139,7 +139,7 @@ const PeakSchema = "cbl1.peak/1"
 // residents. Cost: the residents of those cores, once for devices that held the same.
 func (r *Result) Peak() PeakDocument {
 	doc := PeakDocument{
-		Head: r.Head(PeakSchema), Basis: r.Grounds(r.Spec), Untold: List(r.Hidden()), Inferred: r.Hits.Inferred,
+		Head: r.Head(PeakSchema), Basis: r.Grounds(r.Spec), Untold: List(r.Untracked()), Inferred: r.Hits.Inferred,
 		Devices: make([]DevicePeak, 0, len(r.L1)),
 	}
 	highest, look := uint64(0), r.composer()

@@ -56,7 +56,7 @@ type Holders struct {
 func (r *Result) Who(q Question, only Filter) WhoDocument {
 	head := r.Head(WhoSchema)
 	doc := WhoDocument{
-		head.Origin, head.Nodes, r.Grounds(r.Spec), List(r.Hidden()), q, only.Core, only.Device, only.Op, []Holders{},
+		head.Origin, head.Nodes, r.Grounds(r.Spec), List(r.Untracked()), q, only.Core, only.Device, only.Op, []Holders{},
 	}
 	for _, h := range r.Held {
 		if !only.HasDevice(h.Device) || !only.HasCores(h.Cores) {

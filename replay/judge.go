@@ -123,14 +123,12 @@ func (j *Judgement) add(why Reason) {
 // reasons returns the reasons for "cannot tell", without the budget. L1 buffers that no check compares matter
 // where a program takes bytes, and to a budget.
 func (r *Result) reasons(budget bool) (out []Reason) {
-	out = r.Hidden()
-	if r.Checks.Tightest != nil || budget {
+	out = r.hidden()
+	switch {
+	case budget:
+		out = r.Untracked()
+	case r.Checks.Tightest != nil:
 		out = append(out, r.Unseen()...)
-	}
-	for _, a := range r.Anomalies {
-		if budget && (a.Code == CodeBufferUnsized || !a.Hidden && a.Code == CodePerCoreHidden) {
-			out = append(out, r.Reason(a.Code)) // if it is hidden, Untold has it
-		}
 	}
 	if r.Checks.Endless > 0 {
 		out = append(out, r.Reason(CodeL1Unknown))

@@ -312,10 +312,21 @@ func (r *Result) Untold() []Code {
 	return slices.Clip(out)
 }
 
-// Hidden returns the codes of Untold as reasons.
-func (r *Result) Hidden() (out []Reason) {
+// hidden returns the codes of Untold as reasons.
+func (r *Result) hidden() (out []Reason) {
 	for _, code := range r.Untold() {
 		out = append(out, r.Reason(code))
+	}
+	return out
+}
+
+// Untracked returns the reasons why a core may hold more than is tracked. What was free of it is then at most as large.
+func (r *Result) Untracked() []Reason {
+	out := append(r.hidden(), r.Unseen()...)
+	for _, a := range r.Anomalies {
+		if a.Code == CodeBufferUnsized || !a.Hidden && a.Code == CodePerCoreHidden {
+			out = append(out, r.Reason(a.Code)) // if it is hidden, Untold has it
+		}
 	}
 	return out
 }

@@ -65,7 +65,7 @@ type MapClash struct {
 // devices.
 func (r *Result) Map(at event.Opt[uint64]) MapDocument {
 	look := r.composer()
-	doc := MapDocument{r.Head(MapSchema), at, r.Grounds(r.Spec), List(r.Hidden()), []MapDevice{}, r.Clash()}
+	doc := MapDocument{r.Head(MapSchema), at, r.Grounds(r.Spec), List(r.Untracked()), []MapDevice{}, r.Clash()}
 	for i := range r.L1 {
 		d := &r.L1[i]
 		row := MapDevice{

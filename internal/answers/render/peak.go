@@ -144,15 +144,19 @@ func composition(r *replay.Result, on event.Opt[uint64], p *replay.L1Peak) []not
 		text := fmt.Sprintf("%s bytes are %s at once and count once", grouped(s.Bytes), strings.Join(kinds, " + "))
 		notes = append(notes, note{"overlap", text})
 	}
+	most := ""
+	if len(r.Untracked()) > 0 {
+		most = "at most "
+	}
 	switch {
 	case r.SpecOf(on).L1Size == 0:
 		notes = append(notes, note{"free", "not known, as the size of L1 is not"})
 	case p.Largest.IsEmpty():
 		notes = append(notes, note{"free", "nothing"})
 	case p.Top == p.Largest:
-		notes = append(notes, note{"free", "largest gap " + gapText(p.Largest)})
+		notes = append(notes, note{"free", "largest gap " + most + gapText(p.Largest)})
 	default:
-		notes = append(notes, note{"free", fmt.Sprintf("largest gap %s; highest gap %s", gapText(p.Largest), gapText(p.Top))})
+		notes = append(notes, note{"free", fmt.Sprintf("largest gap %s%s; highest gap %s%s", most, gapText(p.Largest), most, gapText(p.Top))})
 	}
 	if s := p.Spike; s != nil {
 		notes = append(notes, spikeNotes(r, s)...)
@@ -188,9 +192,5 @@ func bufferDoubts(row *replay.DeviceL1) (out []string) {
 	return out
 }
 
-// untoldNotes name everything that the capture hides: the true peak may be higher. Unseen are L1 buffers that are in
-// no program's way only because nothing says where they lie, or whose they are.
-func untoldNotes(r *replay.Result) []note {
-	notes := append(reasonNotes("hidden", r.Hidden()), anomalyNotes(r, "unsized", replay.CodeBufferUnsized)...)
-	return append(notes, reasonNotes("unseen", r.Unseen())...)
-}
+// untoldNotes name everything that the capture hides: the true peak may be higher.
+func untoldNotes(r *replay.Result) []note { return reasonNotes("hidden", r.Untracked()) }

@@ -77,6 +77,50 @@ func TestPeakOfASpike(t *testing.T) {
 	validate(t, strict, b.Bytes())
 }
 
+// The bytes of an L1 buffer of unknown size count on no core: what is free above its address is a bound.
+func TestPeakBesideABufferOfUnknownSize(t *testing.T) {
+	graph := func(buffer string) string {
+		return `[{"counter":0,"node_type":"buffer_allocate","params":{"address":"1368064",` + buffer + `"type":"L1"}},
+			{"counter":1,"node_type":"circular_buffer_allocate","params":{"address":"111616","core_range_set":"{[0-0 - 7-7]}","size":"90000"}}]`
+	}
+	for buffer, want := range map[string]string{
+		`"layout":"INTERLEAVED","size":"450560",`: "peak  x.json  90,000 of 1,461,248 usable bytes (6.2%, 87.9 KiB) on the fullest core\n" +
+			"\n" +
+			"at the peak, node 1, on core 0-0 and 63 more\n" +
+			" bytes    start      end  what  whose\n" +
+			"90,000  111,616  201,616  CB 0  node 1\n" +
+			"\n" +
+			"  free      largest gap at most 1,371,248 bytes at 201,616..1,572,864\n" +
+			"  hidden    1 buffer in L1 without a size per core (node 0): tt-metal's test compares with the\n" +
+			"            address alone, and no core counts a byte\n",
+		`"layout":"INTERLEAVED","size":"450560","max_size_per_bank":"4096",`: "peak  x.json  94,096 of 1,461,248 usable bytes (6.4%, 91.9 KiB) on the fullest core\n" +
+			"\n" +
+			"at the peak, node 1, on core 0-0 and 63 more\n" +
+			" bytes      start        end  what       whose\n" +
+			"90,000    111,616    201,616  CB 0       node 1\n" +
+			" 4,096  1,368,064  1,372,160  L1 buffer  node 0\n" +
+			"\n" +
+			"  free      largest gap 1,166,448 bytes at 201,616..1,368,064; highest gap 200,704 bytes at\n" +
+			"            1,372,160..1,572,864\n",
+	} {
+		r := narrowed(t, graph(buffer), replay.Filter{})
+		require.Equal(t, want, written(t, render.Peak(r)))
+		var got struct{ Untold []struct{ Code replay.Code } }
+		var b bytes.Buffer
+		require.NoError(t, render.Peak(r).JSON(&b))
+		require.NoError(t, json.Unmarshal(b.Bytes(), &got))
+		require.Equal(t, r.Count(replay.CodeBufferUnsized), int64(len(got.Untold)), got.Untold)
+	}
+}
+
+// narrowed replays a capture of a Blackhole, narrowed to a part of it.
+func narrowed(t *testing.T, graph string, only replay.Filter) *replay.Result {
+	t.Helper()
+	r, err := replay.Run("x.json", capture.NewReader(strings.NewReader(graph), "x.json").Events(capture.Options{Arch: l1.Blackhole}), replay.Options{Only: only})
+	require.NoError(t, err)
+	return r
+}
+
 // Where L1 ends at a place that is not known, nothing is said of what was free.
 func TestPeakInL1OfNoKnownSize(t *testing.T) {
 	s := newScene(t, l1.P150b())
