@@ -14,9 +14,8 @@ import (
 // Filter leaves everything.
 //
 // A program run is left if it is on the device, if it places something on the core, and if it is of the operation.
-// It is judged as a whole. A peak is the core's alone, among the moments at which the operation allocated
-// something or ran. Everything is still followed: what others left in L1 is there. Registered programs of a core
-// are from all operations.
+// It is judged as a whole, beside everything that others left in L1. A peak is the core's alone. Operations narrow
+// nothing but runs and lists of programs: a core holds buffers of all.
 type Filter struct {
 	Device event.Opt[uint64]  `json:"device"` // as the source names it
 	Core   event.Opt[l1.Core] `json:"core"`

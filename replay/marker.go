@@ -37,8 +37,8 @@ func (k *marker) rise(d *row, bytes uint64, now when, by *buffer) *mark {
 
 // laid records that a device holds one more buffer.
 func (k *marker) laid(d *row, b *buffer) {
-	if rise := d.marks.rise; rise != nil && (k.most(d.dev) <= rise.bytes || !k.only.HasOp(b.info.Op)) {
-		// It lies where there is less, or is left out: the mark is to be kept without it.
+	if rise := d.marks.rise; rise != nil && k.most(d.dev) <= rise.bytes {
+		// It lies where there is less: the mark is to be kept without it.
 		k.settle(d, b.id)
 	}
 	k.grown(d, when{b.info.At, b.info.T, b.info.Op}, b)
@@ -50,9 +50,6 @@ func (k *marker) grown(d *row, now when, by *buffer) {
 		d.marks.top.quiet = false
 	}
 	d.on.TotalPeak = max(d.on.TotalPeak, d.dev.Totals().Tracked)
-	if !k.only.HasOp(now.op) {
-		return
-	}
 	bytes := k.most(d.dev)
 	if bytes > d.marks.best() {
 		d.marks.rise = k.rise(d, bytes, now, by)

@@ -102,6 +102,9 @@ func unknownFlag(cmd *cobra.Command, err error) error {
 	if now := map[string]string{"align": "--set align=64", "max-l1": "--set l1=1499136"}[name]; now != "" && cmd.Flags().Lookup("set") != nil {
 		return fmt.Errorf("%w; it was replaced: write %s", err, now)
 	}
+	if name == "op" && cmd.Flags().Lookup("core") != nil {
+		return fmt.Errorf("%w; a core holds buffers of all operations: cbl1 report --op lists the programs of some, and cbl1 check --op judges them", err)
+	}
 	var words []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { words = append(words, f.Name) })
 	var formats []string

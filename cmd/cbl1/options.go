@@ -17,7 +17,8 @@ import (
 
 // The names of options that verbs share.
 const (
-	filterOptions = "device core op "
+	placeOptions  = "device core "
+	filterOptions = placeOptions + "op "
 	chipOptions   = " arch base set l1-small no-infer"
 )
 
@@ -174,8 +175,15 @@ func (c *request) setBudget(s string) error {
 	return nil
 }
 
-// readTerms reads the file of budgets.
+// readTerms reads the file of budgets. A budget of a core is about all operations.
 func (c *request) readTerms() error {
+	if err := c.readBudgets(); err != nil || c.terms.Budget == nil || c.only.Op == "" {
+		return err
+	}
+	return fmt.Errorf("a core holds buffers of all operations: a file of budgets limits some, with a line like op %s = %s", c.only.Op, c.terms.Budget)
+}
+
+func (c *request) readBudgets() error {
 	if c.budgets == "" {
 		return nil
 	}

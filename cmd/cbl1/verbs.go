@@ -61,7 +61,7 @@ inputs the worst counts: 2 if one cannot be read, then 1, then 3.`,
 last, L1 buffers, dataflow buffers, scratchpads. The first line answers; then comes what lay on that core at that
 moment, whose it was, and which bytes were held twice.`,
 			example: "  cbl1 peak run.json\n  cbl1 peak --format json run.json | jq '.devices[].peak.tracked_bytes'",
-			formats: "json csv", options: "verbose " + filterOptions + "format" + chipOptions, inputs: all,
+			formats: "json csv", options: "verbose " + placeOptions + "format" + chipOptions, inputs: all,
 			answer: func(_ *request, r *replay.Result) (reply, error) {
 				return reply{Output: render.Peak(r)}, nil
 			},
@@ -154,7 +154,7 @@ with what is in its way.
 A terminal gets colour, unless NO_COLOR or TERM=dumb says no, and a file plain ASCII. --format svg is a picture for
 light and dark pages.`,
 			example: "  cbl1 map run.json\n  cbl1 map --core 0-0 run.json\n  cbl1 map --format svg run.json > l1.svg",
-			formats: "json svg", options: "at verbose " + filterOptions + "color format" + chipOptions,
+			formats: "json svg", options: "at verbose " + placeOptions + "color format" + chipOptions,
 			inputs: func(_ *request, args []string) ([]string, error) {
 				if len(args) != 1 {
 					return nil, errors.New("want one FILE, like run.json")
@@ -256,9 +256,12 @@ func askReport(c *request) error {
 	switch {
 	case one && s.Programs && s.Cores:
 		return errors.New("a CSV has one kind of row: --programs or --cores")
+	case s.Cores && c.only.Op != "":
+		return errors.New("--cores counts the programs of all operations: --op goes with --programs")
 	case one && (s.Programs || s.Cores): // it has only that table
+	case c.only.Op != "":
+		s.Programs = true
 	default:
-		s.Programs = s.Programs || c.only.Op != ""
 		s.Cores = s.Cores || c.only.Core.OK && !(one && s.Programs)
 	}
 	return nil

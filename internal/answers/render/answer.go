@@ -16,7 +16,7 @@ func writeAnswer(page *page, r *replay.Result, j replay.Judgement, folds []devic
 	if r.Count(replay.CodeBeyondL1) > 0 && (r.Checks.Failed == 0 || j.Answer == replay.DoesNotFit) {
 		verdict = "does not fit"
 	}
-	page.line("%s%s", head(verdict, r), decisive(r, folds))
+	page.line("%s%s", head(verdict, r), decisive(r, j, folds))
 }
 
 // head begins the first line: a word, the file and the filter.
@@ -28,12 +28,15 @@ func head(word string, r *replay.Result) string {
 	return fmt.Sprintf("%s  %s%s  ", word, file, r.Only.Suffix())
 }
 
-// decisive says how much of a core's L1 was held at most, or registered where nothing is known to have run.
-func decisive(r *replay.Result, folds []deviceFold[replay.Device]) string {
+// decisive says how much of a core's L1 was held at most, or registered where nothing is known to have run. Of some
+// operations, it says how many runs they have.
+func decisive(r *replay.Result, j replay.Judgement, folds []deviceFold[replay.Device]) string {
 	row, d := fullestL1(r), r.FullestDevice()
 	var text string
 	var id event.Opt[uint64]
 	switch {
+	case r.Only.Op != "":
+		return check{j, r}.ran() + doubtful(r)
 	case row != nil && row.Peak.Bytes > 0:
 		p := replay.UsablePeak{}
 		if row.Usable != nil {

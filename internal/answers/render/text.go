@@ -33,14 +33,16 @@ func Report(r *replay.Result, opt Options) Output {
 	folds := foldDevices(r.Devices, namedDevice, func(d *replay.Device) string { return figures(d) + peaks[d.ID] })
 	j := r.Judge(replay.Terms{})
 	writeAnswer(p, r, j, folds)
-	if r.FullestDevice() != nil {
-		writeDevices(p, folds, peaks)
-	}
-	if row := fullestL1(r); row != nil && row.Peak.Bytes > 0 {
-		writeAtPeak(p, r, row)
+	if r.Only.Op == "" { // else it is about runs: a core holds buffers of all operations
+		if r.FullestDevice() != nil {
+			writeDevices(p, folds, peaks)
+		}
+		if row := fullestL1(r); row != nil && row.Peak.Bytes > 0 {
+			writeAtPeak(p, r, row)
+		}
+		p.detail(func() []note { return details(r, folds) })
 	}
 	p.apart(remarks(r, j))
-	p.detail(func() []note { return details(r, folds) })
 	if opt.Programs {
 		writePrograms(p, r)
 	}

@@ -434,3 +434,24 @@ func TestAnyResult(t *testing.T) {
 		validate(t, strict, jsonText(t, r))
 	})
 }
+
+// Narrowed to operations, a report is about their runs: a core holds buffers of all operations.
+func TestReportOfOperations(t *testing.T) {
+	const graph = `[
+		{"counter":0,"node_type":"function_start","params":{"name":"a"}},
+		{"counter":1,"node_type":"circular_buffer_allocate","params":{"address":"111616","core_range_set":"{[0-0 - 7-7]}","size":"4096"}},
+		{"counter":2,"node_type":"function_end","params":{"name":"a"}},
+		{"counter":3,"node_type":"function_start","params":{"name":"b"}},
+		{"counter":4,"node_type":"circular_buffer_deallocate_all","params":{}},
+		{"counter":5,"node_type":"circular_buffer_allocate","params":{"address":"111616","core_range_set":"{[0-0 - 3-3]}","size":"2048"}},
+		{"counter":6,"node_type":"function_end","params":{"name":"b"}}
+	]`
+	require.Equal(t, "fits  x.json (only b)  1 run\n"+
+		"\n"+
+		"  tightest  1,459,200 bytes free above b (node 5)\n"+
+		"\n"+
+		"programs of device not named, largest per core first; CBs are local+global\n"+
+		"nodes  CBs  cores  per core     sum      end  operation\n"+
+		"5      1+0     16     2,048  32,768  113,664  b\n",
+		text(t, narrowed(t, graph, replay.Filter{Op: "b"}), render.Options{Programs: true}))
+}
