@@ -125,14 +125,15 @@ func (l *ledger) finish(d *row) {
 	f := &d.figures
 	for _, of := range f.others() {
 		if t, ok := totalsOf(l.registered[of.kind], d.slot); ok {
-			of.Registered, of.RegisteredCorePeak = t.Registered, t.Core
+			of.Registered, of.RegisteredCorePeak = t.Registered, max(t.Core, of.CorePeak)
 			if !l.runs {
 				of.RegisteredLogical = t.Logical
 			}
 		}
 	}
 	t := d.dev.Totals()
-	f.Registered, f.RegisteredCorePeak, f.RegisteredRangeGranular = t.Registered, t.Core, t.Reserved
+	f.Registered, f.RegisteredCoreFinal, f.RegisteredRangeGranular = t.Registered, t.Core, t.Reserved
+	f.RegisteredCorePeak = max(t.Core, f.CorePeak) // in a log, alive is registered; in a capture, no program is unregistered
 	if !l.runs {
 		f.RegisteredLogical = t.Logical
 	}

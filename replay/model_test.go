@@ -98,7 +98,7 @@ func (c comparison) figures() {
 		c.equal(d.ResidentFinal, d.Registered, "alive at the end")
 		p := naivePeaks{
 			alive: d.ResidentPeak, core: d.CorePeak, logical: d.LogicalPeak, tracked: on.TotalPeak, l1: on.L1Peak, small: on.SmallPeak,
-			dram: on.DRAMPeak, final: d.Registered, finalCore: d.RegisteredCorePeak, reserved: d.RegisteredRangeGranular,
+			dram: on.DRAMPeak, final: d.Registered, finalCore: d.RegisteredCoreFinal, reserved: d.RegisteredRangeGranular,
 			loose: d.RegisteredLogical, dataflow: d.Dataflow.Registered, scratchpad: d.Scratchpad.Registered, finalTrack: on.TotalFinal,
 			finalL1: on.L1Final, finalSmall: on.SmallFinal, finalDRAM: on.DRAMFinal,
 			buffers: int(on.BuffersPeak), finalBuffers: int(on.BuffersFinal), programs: int(d.Programs),

@@ -135,9 +135,10 @@ type Device struct {
 	// but in LogicalSizesPeak.
 	UnattributedPeak uint64 `json:"unattributed_peak_bytes"`
 
-	Registered         uint64 `json:"registered_union_bytes"`     // physical sum over cores
-	RegisteredCorePeak uint64 `json:"registered_core_peak_bytes"` // on the fullest core
-	RegisteredLogical  uint64 `json:"registered_logical_bytes"`
+	Registered          uint64 `json:"registered_union_bytes"`      // physical sum over cores
+	RegisteredCorePeak  uint64 `json:"registered_core_peak_bytes"`  // most at once, on the fullest core
+	RegisteredCoreFinal uint64 `json:"registered_core_final_bytes"` // on the fullest core after the last node
+	RegisteredLogical   uint64 `json:"registered_logical_bytes"`
 	// RegisteredRangeGranular is as tt-metal's bookkeeping per core range gives it ("reserved").
 	RegisteredRangeGranular uint64 `json:"registered_range_granular_bytes"`
 

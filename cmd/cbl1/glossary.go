@@ -3,7 +3,9 @@ package main
 // glossary has the terms of the tables, for cbl1 help words.
 const glossary = `device      a chip, or a mesh of chips that hold the same; equal devices are one row
 core        logical coordinates x-y; [0-0 - 7-3] is a range of cores, both ends included
-registered  bytes of all programs that ran: the program cache keeps their circular buffers (CBs)
+registered  most bytes of circular buffers (CBs) of programs at once: in a capture all that ran, as
+            the program cache keeps them; in a log those from register to unregister
+at end      the same after the last node or event: programs that were unregistered do not count
 alive peak  most bytes of CBs at once, each from its node to the free that reaches its device
 logical     size x cores of every CB: shared bytes count again and again
 L1 peak     most bytes of one core at once, everything but kernels, each byte once (tracked)

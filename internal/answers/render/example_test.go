@@ -22,9 +22,9 @@ func ExampleReport() {
 	// <nil>
 	// fits  repeats.json  14,336 of 1,395,424 usable bytes (1.0%, 14.0 KiB) on the fullest core
 	//
-	//         -------- fullest core ---------  ----------- all cores -----------
-	// device  registered  alive peak  L1 peak  registered  alive peak    logical  programs
-	// 0           14,336      14,336   14,336     917,504     917,504  1,441,792         2
+	//         ------ fullest core -------  ----------- all cores -----------
+	// device  L1 peak  registered  at end  registered  alive peak    logical  programs
+	// 0        14,336      14,336  14,336     917,504     917,504  1,441,792         2
 	//
 	// at the peak, ttnn.add (node 32), on core 0-0 and 63 more
 	//  bytes  what                   from       to  whose

@@ -52,7 +52,7 @@ func figures(d *replay.Device) string {
 	if d.Fullest != nil {
 		op = string(d.Fullest.Program.Op)
 	}
-	return fmt.Sprint(d.CBNodes, d.LocalCBs, d.GlobalCBs, d.Programs, d.Cores, d.RegisteredCorePeak, d.CorePeak,
+	return fmt.Sprint(d.CBNodes, d.LocalCBs, d.GlobalCBs, d.Programs, d.Cores, d.RegisteredCorePeak, d.RegisteredCoreFinal,
 		d.Registered, d.ResidentPeak, d.RegisteredLogical, d.HighestEnd, d.Dataflow, d.Scratchpad, op)
 }
 

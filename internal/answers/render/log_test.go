@@ -59,6 +59,7 @@ func TestLogFiguresByEndAndPeak(t *testing.T) {
 		CorePeak   uint64  `json:"core_peak_bytes"`
 		Registered uint64  `json:"registered_union_bytes"`
 		Core       uint64  `json:"registered_core_peak_bytes"`
+		CoreFinal  uint64  `json:"registered_core_final_bytes"`
 		Logical    uint64  `json:"registered_logical_bytes"`
 		Reserved   uint64  `json:"registered_range_granular_bytes"`
 		Details    []row   `json:"programs_detail"`
@@ -74,7 +75,7 @@ func TestLogFiguresByEndAndPeak(t *testing.T) {
 	require.NoError(t, json.Unmarshal(text, &got))
 	require.Equal(t, dev{
 		Programs: 2, CBNodes: 3, Peak: 4096, Final: 2048, CorePeak: 4096,
-		Registered: 2048, Core: 2048, Logical: 2048, Reserved: 2048,
+		Registered: 2048, Core: 4096, CoreFinal: 2048, Logical: 2048, Reserved: 2048,
 		Details: []row{{6, "first"}, {8, "second"}},
 		Groups:  []group{{"{[0-0 - 0-0]}", 2048, 4096, 1, [][2]uint64{{111616, 113664}}}},
 	}, got.Devices["0"])

@@ -51,7 +51,7 @@ func details(r *replay.Result, folds []deviceFold[replay.Device]) []note {
 		out = append(out, note{"counted", counted(folds)})
 	}
 	table := "" // there is none
-	if r.FullestDevice() != nil {
+	if tabled(r) {
 		table = "; only L1 peak in the table counts them"
 	}
 	for _, f := range folds {

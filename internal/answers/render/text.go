@@ -2,6 +2,7 @@ package render
 
 import (
 	"cmp"
+	"fmt"
 	"io"
 	"iter"
 	"slices"
@@ -24,25 +25,27 @@ type Options struct {
 func Report(r *replay.Result, opt Options) Output {
 	d := Output{json: func(w io.Writer) error { return writeReport(w, r) }}
 	p := &d.page
-	peaks := map[event.Opt[uint64]]string{}
+	peaks := map[event.Opt[uint64]]uint64{}
 	for i := range r.L1 {
 		if on := &r.L1[i]; on.Peak != nil {
-			peaks[on.ID] = grouped(on.Peak.Bytes)
+			peaks[on.ID] = on.Peak.Bytes
 		}
 	}
-	folds := foldDevices(r.Devices, namedDevice, func(d *replay.Device) string { return figures(d) + peaks[d.ID] })
+	folds := foldDevices(r.Devices, namedDevice, func(d *replay.Device) string { return figures(d) + fmt.Sprint(" ", peaks[d.ID]) })
 	j := r.Judge(replay.Terms{})
 	writeAnswer(p, r, j, folds)
 	if r.Only.Op == "" { // else it is about runs: a core holds buffers of all operations
-		if r.FullestDevice() != nil {
+		if tabled(r) {
 			writeDevices(p, folds, peaks)
 		}
 		if row := fullestL1(r); row != nil && row.Peak.Bytes > 0 {
 			writeAtPeak(p, r, row)
 		}
-		p.detail(func() []note { return details(r, folds) })
 	}
 	p.apart(remarks(r, j))
+	if r.Only.Op == "" {
+		p.detail(func() []note { return details(r, folds) })
+	}
 	if opt.Programs {
 		writePrograms(p, r)
 	}
@@ -67,33 +70,36 @@ func Report(r *replay.Result, opt Options) Output {
 // maxRows is how many lines of devices a report shows.
 const maxRows = 6
 
+// tabled reports whether there is a table of devices: circular buffers were registered.
+func tabled(r *replay.Result) bool {
+	return slices.ContainsFunc(r.Devices, func(d replay.Device) bool { return d.RegisteredCorePeak > 0 })
+}
+
 // writeDevices writes the table of devices. peaks are the most bytes of one core of each device.
-func writeDevices(page *page, folds []deviceFold[replay.Device], peaks map[event.Opt[uint64]]string) {
-	t := headed("<device", "registered", "alive peak", "L1 peak", "registered", "alive peak", "logical", "programs")
+func writeDevices(page *page, folds []deviceFold[replay.Device], peaks map[event.Opt[uint64]]uint64) {
+	t := headed("<device", "L1 peak", "registered", "at end", "registered", "alive peak", "logical", "programs")
 	t.spans = []span{{"fullest core", 1, 3}, {"all cores", 4, 6}}
-	shown := fullestFolds(folds)
+	shown := folds
+	if len(folds) > maxRows { // the fullest ones, in the order of the devices
+		most := slices.Clone(folds)
+		slices.SortStableFunc(most, func(a, b deviceFold[replay.Device]) int {
+			return cmp.Or(cmp.Compare(peaks[b.first.ID], peaks[a.first.ID]), cmp.Compare(b.first.RegisteredCorePeak, a.first.RegisteredCorePeak))
+		})
+		shown = slices.DeleteFunc(slices.Clone(folds), func(f deviceFold[replay.Device]) bool {
+			return !slices.ContainsFunc(most[:maxRows], func(one deviceFold[replay.Device]) bool { return one.first == f.first })
+		})
+	}
 	for _, f := range shown {
 		d := f.first
-		t.add(f.label(), d.RegisteredCorePeak, d.CorePeak, cmp.Or(peaks[d.ID], "-"),
-			d.Registered, d.ResidentPeak, d.RegisteredLogical, d.Programs)
+		peak := "-"
+		if n, ok := peaks[d.ID]; ok {
+			peak = grouped(n)
+		}
+		t.add(f.label(), peak, d.RegisteredCorePeak, d.RegisteredCoreFinal,
+			max(d.Registered, d.ResidentPeak), d.ResidentPeak, max(d.RegisteredLogical, d.LogicalPeak), d.Programs)
 	}
 	if n := len(folds) - len(shown); n > 0 {
 		t.more = append(t.more, grouped(n)+" more, none of them fuller: --format json shows all")
 	}
 	page.table("", t)
-}
-
-// fullestFolds returns the folds with the fullest cores, as many as are shown, in
-// the order of the devices.
-func fullestFolds(folds []deviceFold[replay.Device]) []deviceFold[replay.Device] {
-	if len(folds) <= maxRows {
-		return folds
-	}
-	fullest := slices.Clone(folds)
-	slices.SortStableFunc(fullest, func(a, b deviceFold[replay.Device]) int {
-		return -cmp.Compare(a.first.RegisteredCorePeak, b.first.RegisteredCorePeak)
-	})
-	return slices.DeleteFunc(slices.Clone(folds), func(f deviceFold[replay.Device]) bool {
-		return !slices.ContainsFunc(fullest[:maxRows], func(one deviceFold[replay.Device]) bool { return one.first == f.first })
-	})
 }

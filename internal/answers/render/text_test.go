@@ -38,7 +38,7 @@ func chip(id, bytes uint64) replay.Device {
 	return replay.Device{
 		ID: event.Opt[uint64]{V: id, OK: true}, Kind: replay.KindChip, CBNodes: 1, LocalCBs: 1, Programs: 1, Cores: 4,
 		LogicalPeak: 4 * bytes, LogicalSizesPeak: bytes, ResidentPeak: 4 * bytes, CorePeak: bytes, HighestEnd: base + bytes,
-		Registered: 4 * bytes, RegisteredCorePeak: bytes, RegisteredLogical: 4 * bytes, RegisteredRangeGranular: 4 * bytes,
+		Registered: 4 * bytes, RegisteredCorePeak: bytes, RegisteredCoreFinal: bytes, RegisteredLogical: 4 * bytes, RegisteredRangeGranular: 4 * bytes,
 		ProgramsDetail: programs(p),
 		CoreGroups: []replay.CoreGroup{{
 			Cores:      l1.CoreSetOf(l1.Core{}, l1.Core{X: 1}, l1.Core{Y: 1}, l1.Core{X: 1, Y: 1}),
@@ -71,7 +71,7 @@ func firstLine(t *testing.T, r *replay.Result) string {
 
 func TestEqualDevicesAreOneRow(t *testing.T) {
 	r := result(8)
-	require.Contains(t, text(t, r, render.Options{}), "\n0..7 (8 chips, equal)       4,096       4,096        -      16,384")
+	require.Contains(t, text(t, r, render.Options{}), "\n0..7 (8 chips, equal)        -       4,096   4,096      16,384")
 	require.Equal(t, "cannot tell  run.json  4,096 of 1,395,424 usable bytes (0.3%, 4.0 KiB) registered on the fullest core", firstLine(t, r))
 	all := text(t, r, render.Options{Programs: true, Cores: true})
 	require.Equal(t, 1, strings.Count(all, "programs of devices 0..7"))
@@ -454,4 +454,34 @@ func TestReportOfOperations(t *testing.T) {
 		"nodes  CBs  cores  per core     sum      end  operation\n"+
 		"5      1+0     16     2,048  32,768  113,664  b\n",
 		text(t, narrowed(t, graph, replay.Filter{Op: "b"}), render.Options{Programs: true}))
+}
+
+// Programs that were unregistered stay in the table: L1 peak, the most that was registered at once, and the end.
+func TestReportOfUnregisteredPrograms(t *testing.T) {
+	const log = `{"event":"log","version":1}
+{"event":"device","device":0,"spec":{"board":"n150"}}
+{"event":"program","program":1,"name":"a","cbs":[{"cores":"0-0","size":4096,"address":103712}]}
+{"event":"register","program":1,"devices":[0]}
+{"event":"allocate","buffer":1,"kind":"l1","parts":[{"cores":"0-0","address":600000,"size":64}],"devices":[0]}
+{"event":"enqueue","program":1,"devices":[0]}
+{"event":"program","program":2,"name":"b","cbs":[{"cores":"{[0-0 - 1-0]}","size":1024,"address":103712}]}
+{"event":"register","program":2,"devices":[0]}
+{"event":"unregister","program":1,"devices":[0]}
+`
+	const head = "fits  run.jsonl  4,160 of 1,395,424 usable bytes (0.3%, 4.1 KiB) on the fullest core\n" +
+		"\n" +
+		"        ------ fullest core -------  ---------- all cores ----------\n" +
+		"device  L1 peak  registered  at end  registered  alive peak  logical  programs\n"
+	const tail = "\n" +
+		"at the peak, a (event 5), on core 0-0\n" +
+		"bytes  what                  from       to  whose\n" +
+		"4,096  1 circular buffer  103,712  107,808  a (event 5)\n" +
+		"   64  1 L1 buffer        600,000  600,064  event 4\n" +
+		"\n" +
+		"  tightest  492,192 bytes free above a (event 5)\n"
+	require.Equal(t, head+"0         4,160       4,096   1,024       5,120       5,120    6,144         2\n"+tail,
+		text(t, logged(t, log, replay.Options{}), render.Options{}))
+	const unregister = `{"event":"unregister","program":2,"devices":[0]}` + "\n"
+	require.Equal(t, head+"0         4,160       4,096       0       5,120       5,120    6,144         2\n"+tail,
+		text(t, logged(t, log+unregister, replay.Options{}), render.Options{}))
 }

@@ -135,9 +135,10 @@ function tiles(c) {
   const top = fullest(c), f = c.report.fullest, t = c.check.tightest, whole = usable(c, top ? top.on : undefined), bytes = size(c, top ? top.on : undefined);
   const count = c.alike.reduce((n, a) => n + a.ids.length, 0);
   const programs = c.alike.reduce((n, a) => Math.max(n, a.figures ? a.figures.programs : 0), 0);
+  const registered = c.alike.reduce((n, a) => Math.max(n, a.figures ? Number(a.figures.registered_core_peak_bytes) : 0), 0);
   return h("dl", { class: "tiles" },
     top && tile("A core held at most", below(top.peak), whole, ["core ", top.peak.core, " of ", top.on.label, ", ", at(c, top.peak)], "CBs and L1 buffers, each byte once; no kernels", beside(top.peak)),
-    f && tile("CBs registered on the fullest core", f.bytes, whole, ["most of it: ", name(f.program.op || "not named", 60)], "all programs, as the program cache keeps them"),
+    registered > 0 && tile("CBs registered on the fullest core", registered, whole, f && Number(f.bytes) === registered ? ["most of it: ", name(f.program.op || "not named", 60)] : num(f ? f.bytes : 0) + " at the end", c.log ? "all programs at once, until they are unregistered" : "all programs, as the program cache keeps them"),
     t && tile(Number(c.check.runs_failed) ? "Least room above the CBs of a program that fits" : "Least room above the CBs of a program", t.headroom.free_bytes, whole, ["of ", name(t.program.op || "not named", 60)], "up to the lowest L1 buffer or the end of L1"),
     h("div", { class: "tile" }, h("dt", {}, "Programs"), h("dd", {}, h("div", { class: "big" }, num(programs), h("span", { class: "unit" }, count > 1 ? " on each device at most" : "")),
       h("div", { class: "sub" }, plural(c.check.runs, "run") + " checked, " + (c.check.runs_failed ? num(c.check.runs_failed) + " of them " + (c.check.runs_failed === 1 ? "does" : "do") + " not fit" : c.check.answer === "fits" ? "all fit" : "what is known fits")),
