@@ -51,7 +51,8 @@ type Notice struct {
 // Observe calls fn for every operation that changes something from now on, in the
 // order in which they happen, and for each Enqueue or Replay of a program that does
 // not fit. A nil fn ends it. Operations that changed nothing, or failed otherwise,
-// are left out. fn runs inside the operation, after it is done: it must return soon
+// are left out. It begins with what happens next: call it before devices are added, or
+// fn does not learn of them. fn runs inside the operation, after it is done: it must return soon
 // and must not call the fleet, its devices or meshes. If it panics, so does the
 // operation, which has happened as a whole.
 func (f *Fleet) Observe(fn func(Notice)) {

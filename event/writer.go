@@ -19,6 +19,7 @@ import (
 //	w := event.NewWriter(file)
 //	fleet.Observe(w.Observe)
 //
+// Begin before devices are added: a log does not have those that exist already, and its reader refuses what they do.
 // It then writes while the fleet is locked: give it something with a buffer if that is
 // slow. It keeps the latest definition of each program that is registered.
 type Writer struct {

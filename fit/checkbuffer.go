@@ -2,7 +2,9 @@ package fit
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
@@ -35,6 +37,28 @@ type Overlap struct {
 // Fits reports whether nothing is in the way of the buffer, nor it in the way of a program.
 func (v BufferVerdict) Fits() bool {
 	return v.Outside == 0 && len(v.Overlaps) == 0 && len(v.Refused) == 0
+}
+
+// String describes the verdict in one line: "fits", or what is in the way.
+func (v BufferVerdict) String() string {
+	var parts []string
+	if v.Outside > 0 {
+		parts = append(parts, grouped(v.Outside)+" bytes outside of its area")
+	}
+	for i, o := range v.Overlaps[:min(2, len(v.Overlaps))] {
+		text := fmt.Sprintf("%s bytes shared with %v on %s", grouped(o.Bytes), o.With.Buffer, o.Cores.Brief())
+		if i == 1 {
+			text += more(len(v.Overlaps) - 2)
+		}
+		parts = append(parts, text)
+	}
+	if len(v.Refused) > 0 {
+		parts = append(parts, v.Refused[0].String()+more(len(v.Refused)-1))
+	}
+	if len(parts) == 0 {
+		return "fits"
+	}
+	return strings.Join(parts, "; ")
 }
 
 // CheckBuffer reports whether a buffer could be allocated on all of the places, one for each device

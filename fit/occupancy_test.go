@@ -303,3 +303,27 @@ func TestCheckBufferInDoubt(t *testing.T) {
 		require.Equal(t, test.unknown, test.refused && v.Refused[0].CannotTell(), test.name)
 	}
 }
+
+// TestRoomAndBufferVerdictAsText: a room and a verdict about a buffer say in one line what is there.
+func TestRoomAndBufferVerdictAsText(t *testing.T) {
+	spec := l1.Spec{Cols: 4, Rows: 1, L1Size: 2000, L1Small: 100, CBBase: 100}
+	place := fit.Place{Spec: spec, Buffers: []fit.Buffer{
+		{ID: 1, Kind: fit.KindL1, Cores: on(1, 2), Range: l1.Range{Start: 500, End: 600}},
+		{ID: 2, Kind: fit.KindL1, Cores: on(1, 1), Range: l1.Range{Start: 600, End: 700}},
+		{ID: 3, Kind: fit.KindL1, Cores: on(1, 1), Range: l1.Range{Start: 700, End: 800}},
+	}, Programs: []*program.Program{placed(t, spec, 1, on(0, 1), 200)}}
+	require.Equal(t, "1,100 bytes at [800,1900) on [0-0 - 3-0]", fit.RoomOn(fit.Lockstep, l1.CoreSet{}, 0, place).String())
+	require.Equal(t, "1,100 bytes at [800,1900), place [1700,1900) on [1-0 - 1-0]", fit.RoomOn(fit.Lockstep, on(1, 1), 200, place).String())
+	require.Equal(t, "no byte on no cores", fit.RoomOn(fit.Lockstep, l1.CoreSet{}, 0).String())
+	for want, r := range map[string]l1.Range{
+		"fits":                          {Start: 800, End: 1900},
+		"100 bytes outside of its area": {Start: 1900, End: 2000},
+		"50 bytes shared with L1 buffer 1 on [1-0 - 1-0]":                                                                                                                              {Start: 550, End: 600},
+		"100 bytes shared with L1 buffer 1 on [1-0 - 1-0]; 100 bytes shared with L1 buffer 2 on [1-0 - 1-0] (+1 more)":                                                                 {Start: 500, End: 800},
+		"Statically allocated circular buffers in program 1 clash with L1 buffers on core range [0-0 - 1-0]. L1 buffer allocated at 299 and static circular buffer region ends at 300": {Start: 299, End: 310},
+	} {
+		v := fit.CheckBuffer(fit.Buffer{ID: 9, Kind: fit.KindL1, Cores: on(1, 1), Range: r}, place)
+		require.Equal(t, want, v.String())
+		require.Equal(t, want == "fits", v.Fits())
+	}
+}

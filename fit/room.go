@@ -2,6 +2,7 @@ package fit
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/cbl1/cbl1/l1"
@@ -21,6 +22,18 @@ type Room[W any] struct {
 	// Place is the place of a buffer of the queried size. tt-metal's allocator puts it as high as
 	// possible. It may lie outside of Range. Empty: nowhere.
 	Place l1.Range
+}
+
+// String describes the room in one line.
+func (r Room[W]) String() string {
+	text := "no byte"
+	if !r.Range.IsEmpty() {
+		text = fmt.Sprintf("%s bytes at %v", grouped(r.Range.Len()), r.Range)
+	}
+	if !r.Place.IsEmpty() {
+		text += fmt.Sprintf(", place %v", r.Place)
+	}
+	return text + " on " + r.Cores.Brief()
 }
 
 // NoOwner is the number of the base of circular buffers as Room.Below, and of the end of usable L1 as

@@ -207,3 +207,22 @@ func TestWhoOutsideTheGrid(t *testing.T) {
 		require.Equal(t, want, strings.Contains(b.String(), "lies outside the compute grid of device 0, 11x10\n"), b.String())
 	}
 }
+
+// A log whose only enqueue was refused registers nothing. Its programs were judged: nothing is hidden.
+func TestCheckOfARefusedEnqueue(t *testing.T) {
+	const log = `{"event":"log","version":1}
+{"event":"device","device":0,"spec":{"board":"n150"}}
+{"event":"program","program":1,"name":"a","cbs":[{"cores":"0-0","size":1490000,"address":103712}]}
+{"event":"enqueue","program":1,"devices":[0]}
+`
+	r := logged(t, log, replay.Options{})
+	j := r.Judge(replay.Terms{})
+	require.Equal(t, replay.DoesNotFit, j.Answer)
+	require.Empty(t, j.Untold)
+	require.Equal(t, "does not fit  run.jsonl  refused 1 of 1 program run, nothing is registered\n"+
+		"\n"+
+		"  check     1 of 1 program run does not fit beside the L1 buffers of that time: cbl1 check says why\n",
+		text(t, r, render.Options{}))
+	idle, _, _ := strings.Cut(log, `{"event":"enqueue"`)
+	require.Equal(t, []replay.Code{replay.CodeNoCBs, replay.CodeNothingRan}, replay.CodesOf(logged(t, idle, replay.Options{}).Judge(replay.Terms{}).Untold))
+}
