@@ -106,7 +106,26 @@ func (at *Place) raise(small uint64) bool {
 	return !rest.blocks(moved)
 }
 
-// release advises to free buffers that are in the way. It returns "" if that is not enough.
+// operand returns the first buffer from the limit to the end of a clash in which a global CB of the program lies: an
+// operand of its own, like its output.
+func (v *Verdict) operand(c Clash) (own *Buffer) {
+	for i := range v.judged {
+		for _, h := range v.judged[i].parts {
+			if h.Range.Start < c.Limit || h.Range.Start >= c.End {
+				continue
+			}
+			for _, cb := range v.Program.CBs() {
+				if cb.Global && cb.Fixed && h.Range.Has(cb.Address) && h.Cores.Overlaps(cb.On) {
+					return h.buffer
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// release advises to free buffers that are in the way. It returns "" if that is not enough. Of an operand of the
+// program, which cannot be freed, it names what makes it smaller or moves it.
 func (v *Verdict) release() string {
 	rest, gone := *v, []string(nil)
 	for range maxFreed {
@@ -114,6 +133,13 @@ func (v *Verdict) release() string {
 		met := rest.met(c)
 		if !ok || c.Grows || len(met) == 0 {
 			return ""
+		}
+		if own := rest.operand(c); own != nil {
+			free := uint64(0)
+			for _, h := range v.Holes(c) {
+				free = max(free, h.Range.Len())
+			}
+			return fmt.Sprintf("%v is its own input or output: smaller blocks, output to DRAM, or ttnn.reallocate (%s bytes are free elsewhere)", *own, grouped(free))
 		}
 		gone = append(gone, met...)
 		next := rest.judged.with(func(at *Place) {

@@ -21,6 +21,10 @@ func TestCuresAreEnough(t *testing.T) {
 		cb.Address, cb.Fixed = addr, true
 		return cb
 	}
+	global := func(cb program.CB, addr uint64) program.CB {
+		cb.Address, cb.Fixed, cb.Global = addr, true, true
+		return cb
+	}
 	tensor := func(id fit.BufferID, cores l1.CoreRangeSet, start uint64) fit.Buffer {
 		return fit.Buffer{ID: id, Kind: fit.KindL1, Mode: fit.PerCore, Cores: cores.Cores(), Range: l1.Range{Start: start, End: start + 16}}
 	}
@@ -44,6 +48,16 @@ func TestCuresAreEnough(t *testing.T) {
 			"a buffer of other cores that moves the one in trouble", []program.CB{cb(left, 400, 0), cb(both, 8, 8), cb(right, 16, 16)},
 			[]fit.Buffer{tensor(1, right, 420)},
 			"free or move L1 buffer 1, or take 4 bytes off CB 0, which has 400",
+		},
+		{
+			"its own output", []program.CB{cb(left, 512, 512), global(cb(left, 16, 16), 566), cb(left, 64, 16)},
+			[]fit.Buffer{tensor(1, left, 566)},
+			"L1 buffer 1 is its own input or output: smaller blocks, output to DRAM, or ttnn.reallocate (418 bytes are free elsewhere), or take 16 bytes off CB 2, which has 64",
+		},
+		{
+			"its own output on other cores", []program.CB{cb(left, 512, 512), global(cb(right, 16, 16), 566), cb(left, 64, 16)},
+			[]fit.Buffer{tensor(1, left, 566)},
+			"free or move L1 buffer 1, or take 16 bytes off CB 2, which has 64",
 		},
 		{
 			"recorded, as placement has it", []program.CB{at(cb(left, 200, 50), 0), at(cb(left, 100, 100), 200)},
