@@ -3,7 +3,7 @@
 //
 // # Model
 //
-// [Scan] finds every [Message] of the fourteen [Kind]s in a text and parses its numbers. [Read]
+// [Scan] finds every [Message] of the seventeen [Kind]s in a text and parses its numbers. [Read]
 // does the same and returns each different message once, with a count, as [Messages]. [Explain]
 // turns a Message into a [MessageRow] with [Note]s: the cause, the excess in bytes and in
 // percent of a [Whole], the chip (inferred, and then marked "likely"), the sizes that would fit,
@@ -21,7 +21,8 @@
 // The wordings of tt-metal (forms.go) and the words of explanations (words.go) are data: parts of
 // text with fields. People shorten messages by dots,
 // put <id> in place of a number, or leave out cores. Message.Missing names the fields that such
-// a text leaves out; a number that dots cut short is one of them.
+// a text leaves out; a number that dots cut short is one of them. What people tell in words of their own has
+// a rule for each kind (retoldForms): how it begins, and the words around each number, in any order.
 //
 // A message is found wherever it stands in the text, in both spellings of cores. It may
 // be wrapped over several lines: runs of white space count as one blank, and a line may

@@ -42,6 +42,7 @@ type MessageRow struct {
 	OverPercent float64 `json:"over_percent,omitempty"`
 	PercentOf   Whole   `json:"over_percent_of,omitempty"`
 
+	Needed      *uint64 `json:"needed,omitempty"` // all that has to fit below Limit: of a program, of all traces, of a function
 	Index       *uint64 `json:"index,omitempty"`
 	Size        *uint64 `json:"size,omitempty"`
 	PageSize    *uint64 `json:"page_size,omitempty"`
@@ -147,6 +148,10 @@ func newRow(m Message) MessageRow {
 	switch {
 	case m.Kind == Grid && m.has("cols", "rows"):
 		r.GridCols, r.GridRows = number("cols"), number("rows")
+	case m.Kind == KernelConfig, m.Kind == TraceRegion, m.Kind == Compiler:
+		r.Needed = r.Size
+	case m.Kind == AddressLimit:
+		r.Limit, r.LimitIs = number("limit"), "lowest-address"
 	case m.Whole:
 		r.LimitIs = "buffer-size"
 	case m.Kind == PersistentL1:

@@ -69,7 +69,8 @@ func needed() map[Kind][]string {
 	return map[Kind][]string{
 		Grow: region, Clash: region, ServiceClash: region,
 		Grid: {"cols", "rows", "cores"}, Append: {"address", "start", "stop"}, IndexReuse: {"index"},
-		BackingBuffer: {"size", "tensor"}, PageSize: {"size", "page"},
+		BackingBuffer: {"size", "tensor"}, PageSize: {"size", "page"}, AddressLimit: {"limit", "address"},
+		Slots: {"index", "limit"}, Compiler: {"size", "limit"},
 	}
 }
 
@@ -77,8 +78,10 @@ func needed() map[Kind][]string {
 func (m Message) denied(exceeds bool) bool {
 	n := m.Numbers
 	switch m.Kind {
-	case Grow, Clash, ServiceClash, Append, BackingBuffer:
+	case Grow, Clash, ServiceClash, Append, BackingBuffer, AddressLimit, Compiler:
 		return !exceeds
+	case Slots:
+		return n["index"] < n["limit"]
 	case Grid:
 		return m.outside().IsEmpty()
 	case PageSize:

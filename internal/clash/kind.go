@@ -20,6 +20,9 @@ const (
 	UnsafeAllocation Kind = "unsafe-allocation"  // a buffer is allocated while a trace may write there
 	PersistentL1     Kind = "persistent-l1"      // there is no space for pages that outlive programs
 	PersistentSealed Kind = "persistent-l1-late" // such pages were requested after a program was placed
+	AddressLimit     Kind = "address-limit"      // the allocator reached the lowest address for buffers
+	Slots            Kind = "slots"              // a buffer has a number that cores do not have
+	Compiler         Kind = "compiler"           // tt-mlir's compiler needs more L1 than a core has
 )
 
 // What kind of buffers a message is about, in tt-metal's words.

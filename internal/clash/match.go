@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/cbl1/cbl1/l1"
 )
@@ -13,6 +14,7 @@ import (
 // Each byte is read once or twice.
 type matcher struct {
 	b      []byte // the text from the start of the message on, at most maxMessage
+	before []byte // the text in front of b, some of it
 	prefix []byte // what stood before the message on its line
 	i      int
 	stop   int    // where reading a part failed
@@ -167,8 +169,11 @@ func (m *matcher) passNumber(i int) int {
 // character short.
 func (m *matcher) bytes(end string) (n uint64, ok bool) {
 	saved := *m
-	if end == "" {
+	switch end {
+	case "":
 		return m.number(true, l1.MaxAddr)
+	case "n":
+		return m.amount()
 	}
 	if end == " B" {
 		if n, ok = m.number(true, l1.MaxAddr); ok && m.lit(end) && m.boundary() {
@@ -181,6 +186,135 @@ func (m *matcher) bytes(end string) (n uint64, ok bool) {
 	}
 	m.back(saved)
 	return 0, false
+}
+
+// amount reads a number of bytes as people write it: "1,572,864 B (1.5 MB)", "2048B/bank".
+func (m *matcher) amount() (n uint64, ok bool) {
+	i := m.pass(m.i, digit)
+	bracket, end := i > 0 && m.b[i-1] == '(', i
+	for digit(m.at(end)) || m.at(end) == ',' && digit(m.at(end+1)) {
+		end++
+	}
+	groups := strings.Split(string(m.b[i:end]), ",")
+	k := 1
+	for len(groups[0]) <= 3 && k < len(groups) && len(groups[k]) == 3 {
+		k++
+	}
+	i += len(strings.Join(groups[:k], ","))
+	n, err := strconv.ParseUint(strings.Join(groups[:k], ""), 10, 64)
+	if err != nil || n > l1.MaxAddr || m.dotsAt(i) > 0 {
+		return 0, false
+	}
+	m.i, m.text = i, append(m.text, strings.Join(groups[:k], ",")...)
+	m.choice(" B", "B", " bytes")
+	m.choice("/bank", " per bank", " a bank")
+	if !m.boundary() {
+		return 0, false
+	}
+	if bracket {
+		m.choice(")")
+	}
+	m.rough()
+	return n, true
+}
+
+// rough reads "(1.5 MB)" behind a number.
+func (m *matcher) rough() {
+	const most = 24
+	saved, scaled := *m, false
+	if !m.choice(" (~", " (") {
+		return
+	}
+	for i := m.i; i < saved.i+most; i++ {
+		i = m.pass(i, func(c byte) bool { return c != 0 })
+		c := m.at(i)
+		m.text = append(m.text, c)
+		if scaled = scaled || c == 'K' || c == 'M' || c == 'G'; c == ')' && scaled {
+			m.i = i + 1
+			return
+		}
+	}
+	*m = saved
+}
+
+// choice reads one of several texts, as whole words. "$" stands for the end of a sentence.
+func (m *matcher) choice(texts ...string) bool {
+	for _, text := range texts {
+		switch {
+		case text == "" || text == "$" && m.sentenceEnds():
+			return true
+		case !m.mayRead(text):
+			continue
+		}
+		saved := *m
+		if m.lit(text) && !(wordByte(text[len(text)-1]) && wordByte(m.at(m.i))) {
+			return true
+		}
+		m.back(saved)
+	}
+	return false
+}
+
+// mayRead reports whether what follows has the first byte of some fixed text. A line may break there.
+func (m *matcher) mayRead(text string) bool {
+	c := m.at(m.i)
+	if c == '\n' && text[0] != ' ' {
+		c = m.at(m.pass(m.i, func(c byte) bool { return c == text[0] }))
+	}
+	return c == text[0] || c == '\n'
+}
+
+// sentenceEnds reports whether nothing more follows in the sentence. Dots stand for more.
+func (m *matcher) sentenceEnds() bool {
+	c := m.at(m.i)
+	if c == ' ' {
+		c = m.at(m.i + 1)
+	}
+	saved := *m
+	cut := m.dots(m.i)
+	*m = saved
+	return !cut && (c == 0 || bytes.IndexByte([]byte("\n.,;:()|\"'"), c) >= 0)
+}
+
+// words reads words of people, up to the verb.
+func (m *matcher) words() bool {
+	const most = 120
+	for range most {
+		saved := *m
+		found := m.lit(" is ")
+		if *m = saved; found {
+			return true
+		}
+		i := m.pass(m.i, wordByte)
+		c := m.at(i)
+		if !wordByte(c) && c != ' ' && c != '-' {
+			break
+		}
+		if i > m.i {
+			m.text = append(m.text, ' ') // of the line break
+		}
+		m.i, m.text = i+1, append(m.text, c)
+	}
+	return false
+}
+
+// startsSentence reports whether a sentence may start here: behind a mark or some words that link sentences, or at the
+// start of a line. Words that belong to a noun may stand between.
+func (m *matcher) startsSentence() bool {
+	before := m.before
+	for {
+		before = bytes.TrimSuffix(before, []byte(" "))
+		word := before[bytes.LastIndexAny(before, " \n")+1:]
+		switch string(word) {
+		case "the", "The", "its", "static", "Static", "total", "all":
+			before = before[:len(before)-len(word)]
+		case "", "that", "because", "since", "as", "when":
+			return true
+		default:
+			last := word[len(word)-1]
+			return !wordByte(last) && last != ','
+		}
+	}
 }
 
 // back returns to a saved state, and notes where reading failed.
@@ -259,10 +393,11 @@ func (m *matcher) word(words ...string) bool {
 }
 
 // boundary reports whether a number or word may end here. It may not inside a fraction, a date or
-// a time, with which the next line of a log begins.
+// a time, with which the next line of a log begins, nor before a unit of more bytes.
 func (m *matcher) boundary() bool {
 	c := m.at(m.i)
-	return !wordByte(c) && !((c == '.' || c == '-' || c == ':') && digit(m.at(m.i+1)))
+	unit := c == ' ' && bytes.IndexByte([]byte("kKMG"), m.at(m.i+1)) >= 0 && (m.at(m.i+2) == 'B' || m.at(m.i+2) == 'i')
+	return !unit && !wordByte(c) && !((c == '.' || c == '-' || c == ':') && digit(m.at(m.i+1)))
 }
 
 // capitals reads a name of one of tt-metal's enumerations.
@@ -291,29 +426,37 @@ func (m *matcher) core() bool {
 	return true
 }
 
-// cores reads a rectangle or a set of rectangles in either spelling.
+// cores reads a rectangle or a set of rectangles in either spelling, or as (0,0)-(7,9).
 func (m *matcher) cores() bool {
 	var raw []byte
-	open := func(c byte) bool { return c == '[' || c == '{' }
+	open := func(c byte) bool { return c == '[' || c == '{' || c == '(' }
+	dash := func(c byte) bool { return c == '-' }
 	part := func(c byte) bool { return digit(c) || c != 0 && bytes.IndexByte([]byte("[](){}xy=,- "), c) >= 0 }
 	i := m.pass(m.i, open)
 	if !open(m.at(i)) {
 		return false
 	}
-	format, last := "{%s}", byte(']')
-	if m.at(i) == '{' {
-		format, last = "%s", '}'
+	first := m.at(i)
+	format, last := "{%s}", first+2 // in ASCII the closing bracket
+	switch first {
+	case '{':
+		format = "%s"
+	case '(':
+		last = ')'
 	}
 	for part(m.at(i)) {
 		c := m.at(i)
 		raw = append(raw, c)
 		i++
-		if c == last {
+		if c == last && (c != ')' || bytes.Count(raw, []byte(")")) == 2 || !dash(m.at(m.pass(i, dash))) && !(m.at(i) == ' ' && dash(m.at(i+1)))) {
 			break
 		}
 		i = m.pass(i, part)
 	}
 	set, err := l1.ParseCoreRangeSet(fmt.Sprintf(format, raw))
+	if n := bytes.FieldsFunc(raw, func(r rune) bool { return r < '0' || r > '9' }); err != nil && format != "%s" && raw[len(raw)-1] == last && (len(n) == 2 || len(n) == 4) {
+		set, err = l1.ParseCoreRangeSet(fmt.Sprintf("{[%s-%s - %s-%s]}", n[0], n[1], n[len(n)-2], n[len(n)-1]))
+	}
 	if err != nil {
 		return false
 	}

@@ -24,12 +24,15 @@ type Message struct {
 	//	end           the address at which the region of the buffers ends (Grow, Clash, ServiceClash)
 	//	limit         the bound that the buffers had to stay below: the L1 size of a core (Grow), the
 	//	              address of the lowest L1 buffer (Clash) or of the lowest service allocation
-	//	              (ServiceClash), the size of the ring (KernelConfig) or region (TraceRegion)
+	//	              (ServiceClash), the size of the ring (KernelConfig) or region (TraceRegion), what
+	//	              the compiler may use (Compiler), how many buffers a core has (Slots); or the lowest
+	//	              address for a buffer (AddressLimit)
 	//	cols, rows    the device's compute grid (Grid)
-	//	address       where a buffer was to be placed (Append)
-	//	start, stop   the region that it would cut into (Append), all that there is for pages (PersistentL1)
-	//	index         buffer index (IndexReuse)
-	//	size          of one buffer, a program (KernelConfig), or all traces (TraceRegion)
+	//	address       where a buffer was to be placed (Append, AddressLimit)
+	//	start, stop   the region that it would cut into (Append), all that there is for pages (PersistentL1) or
+	//	              buffers (Compiler)
+	//	index         buffer index (IndexReuse, Slots)
+	//	size          of one buffer, a program (KernelConfig), all traces (TraceRegion), or a function (Compiler)
 	//	tensor        bytes per bank of the tensor that the buffer lies in (BackingBuffer)
 	//	page          page size (PageSize), or alignment (PersistentL1)
 	//
@@ -102,6 +105,9 @@ func bounds() []bound {
 		{KernelConfig, "size", "limit", "kernel-config-ring"},
 		{TraceRegion, "size", "limit", "trace-region"},
 		{PersistentL1, "size", "length", ""},
+		{AddressLimit, "limit", "address", ""},
+		{Slots, "index", "limit", "slots"},
+		{Compiler, "size", "limit", "compiler-capacity"},
 		{OutOfMemory, "need", "bank", "bank-size"},
 		{OutOfMemory, "need", "placeable", "placeable"},
 		{OutOfMemory, "need", "window", "largest-placeable-block"},
@@ -130,15 +136,15 @@ func (m Message) bound() (b bound, exceeded bool) {
 }
 
 // Over returns by how many bytes the limit of m is exceeded: end - limit, for
-// Append the bytes between the address and the end of the region, for
-// BackingBuffer size - tensor, for KernelConfig and TraceRegion size - limit, for
+// Append the bytes between the address and the end of the region, for AddressLimit limit - address, for
+// BackingBuffer size - tensor, for KernelConfig, TraceRegion and Compiler size - limit, for
 // PersistentL1 size less the length of the region, for OutOfMemory the bytes that are missing: of
 // a bank, of its free bytes, or of its largest free block. ok is false for kinds without a
-// limit, if the text leaves a number out, and if the numbers show no excess, as happens when
+// limit and for Slots, if the text leaves a number out, and if the numbers show no excess, as happens when
 // a text was cut or altered.
 func (m Message) Over() (over uint64, ok bool) {
 	b, ok := m.bound()
-	if !ok {
+	if !ok || m.Kind == Slots { // whose numbers are no bytes
 		return 0, false
 	}
 	n, _ := m.number(b.number)

@@ -1,6 +1,7 @@
 package clash
 
 import (
+	"bytes"
 	"math"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 type form struct {
 	says  Message // by its words alone
 	bare  bool    // it has no numbers
+	free  []token // what may stand before each of the parts behind the first one, which come in any order; nil: in theirs
 	parts []part
 }
 
@@ -20,10 +22,12 @@ type part struct {
 	alts, later [][]token
 }
 
-// A token is fixed text, or a field.
+// A token is fixed text, one of several texts, or a field.
 type token struct {
 	lit, field string
-	end        string // "." and " B": a number that may end the message, without and with its unit
+	one        []string
+	starts     bool   // a sentence starts with it
+	end        string // "." and " B": a number that may end the message, without and with its unit; see amount for "n"
 }
 
 // Marks of parts that may be missing.
@@ -34,7 +38,7 @@ const (
 )
 
 // parse makes a form of its wording: parts, each with a mark, of wordings between bars, of
-// text and {fields}.
+// text, {fields} and «one/of/several/texts». A first text that follows ^ starts a sentence.
 func parse(says Message, wording ...string) form {
 	f := form{says: says, bare: true}
 	for _, text := range wording {
@@ -49,7 +53,9 @@ func parse(says Message, wording ...string) form {
 				p.alts = append(p.alts, tokens)
 				tokens = tokensOf(strings.TrimLeft(rest, " .,("))
 			}
-			p.later = append(p.later, tokens)
+			if alt != "«$»" { // dots are no end
+				p.later = append(p.later, tokens)
+			}
 			f.bare = f.bare && !slices.ContainsFunc(tokens, func(t token) bool { return isFigure(t.field) })
 		}
 		f.parts = append(f.parts, p)
@@ -59,43 +65,68 @@ func parse(says Message, wording ...string) form {
 
 func tokensOf(text string) (out []token) {
 	for text != "" {
-		lit, rest, _ := strings.Cut(text, "{")
-		if lit != "" {
-			out = append(out, token{lit: lit})
+		at := strings.IndexAny(text+"{", "{«")
+		if lit, starts := strings.CutPrefix(text[:at], "^"); lit != "" {
+			out = append(out, token{lit: lit, starts: starts})
 		}
-		field, after, ok := strings.Cut(rest, "}")
-		if ok {
+		if field, ok := strings.CutPrefix(text[at:], "{"); ok {
+			field, text, _ = strings.Cut(field, "}")
 			name, end, _ := strings.Cut(field, "/")
 			out = append(out, token{field: name, end: end})
+		} else if field, ok = strings.CutPrefix(text[at:], "«"); ok {
+			field, text, _ = strings.Cut(field, "»")
+			out = append(out, token{one: strings.Split(field, "/")})
+		} else {
+			text = ""
 		}
-		text = after
 	}
 	return out
 }
 
-// message reads the message that begins at the start of m.
+// message reads the message that begins at the start of m, in the form that gives most numbers.
 func (m *matcher) message(forms []form) bool {
-	for _, f := range forms {
-		if !slices.ContainsFunc(f.parts[0].alts, func(alt []token) bool { return alt[0].lit[0] == m.b[0] }) {
-			continue
-		}
-		*m = matcher{b: m.b, prefix: m.prefix, msg: f.says, text: m.text[:0], numbers: m.numbers[:0], missing: m.missing[:0]}
-		if !m.from(f.parts) || !m.enough(f) || wordByte(m.b[m.i-1]) && wordByte(m.at(m.i)) {
-			continue
-		}
-		numbers := map[string]uint64{}
-		for _, n := range m.numbers {
-			numbers[n.field] = n.value
-		}
-		m.msg.Text, m.msg.Count, m.msg.Numbers = string(m.text), 1, numbers
-		m.msg.Missing = append(m.msg.Missing, m.missing...)
-		if !m.msg.has("placeable", "window") { // one says nothing without the other
-			delete(numbers, "placeable")
-			delete(numbers, "window")
-		}
-		return numbers["start"] <= numbers["stop"]
+	best, found := *m, false
+	begins := func(alt []token) bool {
+		const most = 6
+		n := min(len(alt[0].lit), len(m.b), most)
+		return alt[0].lit[:n] == string(m.b[:n]) || alt[0].lit[0] == m.b[0] && bytes.IndexByte(m.b[:n], '\n') > 0
 	}
-	return false
+	for _, f := range forms {
+		if found && f.free != nil && best.msg.Kind != OutOfMemory || !slices.ContainsFunc(f.parts[0].alts, begins) {
+			continue // the allocator's messages may end early and go on in other words
+		}
+		*m = matcher{b: m.b, before: m.before, prefix: m.prefix, msg: f.says, text: m.text[:0], numbers: m.numbers[:0], missing: m.missing[:0]}
+		if m.form(f) && (!found || len(m.msg.Numbers) > len(best.msg.Numbers)) {
+			best, found = *m, true
+			m.text, m.numbers, m.missing = nil, nil, nil
+		}
+	}
+	if found {
+		*m = best
+	}
+	return found
+}
+
+// form reads the message in one form.
+func (m *matcher) form(f form) bool {
+	read := m.from
+	if f.free != nil {
+		read = func(parts []part) bool { return m.inAnyOrder(f.free, parts) }
+	}
+	if !read(f.parts) || !m.enough(f) || wordByte(m.b[m.i-1]) && wordByte(m.at(m.i)) {
+		return false
+	}
+	numbers := map[string]uint64{}
+	for _, n := range m.numbers {
+		numbers[n.field] = n.value
+	}
+	m.msg.Text, m.msg.Count, m.msg.Numbers = string(m.text), 1, numbers
+	m.msg.Missing = append(m.msg.Missing, m.missing...)
+	if !m.msg.has("placeable", "window") { // one says nothing without the other
+		delete(numbers, "placeable")
+		delete(numbers, "window")
+	}
+	return numbers["start"] <= numbers["stop"]
 }
 
 // enough reports whether enough was read to be a message: a figure, or in a form that has none
@@ -108,7 +139,7 @@ func (m *matcher) enough(f form) bool {
 func isFigure(field string) bool {
 	return !slices.Contains([]string{
 		"", "what", "buffer", "type", "cores", "core", "program", "device", "cols",
-		"dependencies", "ranges", "more", "windows",
+		"dependencies", "ranges", "more", "windows", "words",
 	}, field)
 }
 
@@ -130,14 +161,53 @@ func (m *matcher) from(parts []part) bool {
 	return true
 }
 
+// inAnyOrder reads the first part, and then the others in the order of the text, each once and behind a joint.
+func (m *matcher) inAnyOrder(joint []token, parts []part) bool {
+	if read, _ := m.oneOf(parts[0].alts); !read {
+		return false
+	}
+	left := slices.Clone(parts[1:])
+	for k := 0; k >= 0; {
+		before := *m
+		m.tokens(joint)
+		behind := *m
+		k = slices.IndexFunc(left, func(p part) bool {
+			*m = behind // dots, too, are unread
+			read, _ := m.oneOf(p.alts)
+			return read
+		})
+		if k < 0 {
+			*m = before
+			break
+		}
+		m.read++
+		left = slices.Delete(left, k, k+1)
+	}
+	for _, p := range left {
+		switch p.mark {
+		case 0:
+			return false
+		case retold:
+			m.miss(p.alts[0])
+		}
+	}
+	return true
+}
+
 // oneOf reads the first wording that fits. cut says that none fits, and that one is cut short
 // by dots, which are read then.
 func (m *matcher) oneOf(alts [][]token) (read, cut bool) {
 	saved, stop := *m, m.i
 	var begun string // a wording that dots cut short
 	for _, tokens := range alts {
+		if first := tokens[0].lit; first != "" && !m.mayRead(first) {
+			continue
+		}
 		m.stop = m.i
 		if m.tokens(tokens) {
+			if slices.Contains(tokens[0].one, "$") {
+				m.miss(alts[0]) // the message ends before them
+			}
 			return true, false
 		}
 		if m.stop > stop {
@@ -186,8 +256,12 @@ func (m *matcher) miss(tokens []token) {
 func (m *matcher) tokens(tokens []token) bool {
 	for _, t := range tokens {
 		switch {
+		case t.one != nil:
+			if !m.choice(t.one...) {
+				return false
+			}
 		case t.field == "":
-			if !m.lit(t.lit) {
+			if t.starts && !m.startsSentence() || !m.lit(t.lit) {
 				return false
 			}
 		case m.field(t):
@@ -206,6 +280,8 @@ func (m *matcher) field(t token) (ok bool) {
 	const most = 1 << 16 // a side of a grid: far above any coordinate
 	n := uint64(1)
 	switch t.field {
+	case "words":
+		return m.words()
 	case "what":
 		return m.word(Circular, Dataflow)
 	case "buffer":

@@ -35,8 +35,9 @@ func Scan(r io.Reader) iter.Seq2[Message, error] {
 				break
 			}
 			t.fill(pos + maxPrefix) // see drop
-			t.drop(pos)
-			pos = 0
+			kept := min(pos, maxBefore)
+			t.drop(pos - kept)
+			pos = kept
 		}
 		if !errors.Is(t.err, io.EOF) {
 			yield(Message{}, t.err)
@@ -56,7 +57,7 @@ func (t *text) begins(pos int) bool {
 func (t *text) messageAt(pos int) (Message, int) {
 	line, prefix := t.lineOf(pos)
 	m := &t.matcher
-	m.b, m.prefix = t.buf[pos:min(pos+maxMessage, len(t.buf))], prefix
+	m.b, m.before, m.prefix = t.buf[pos:min(pos+maxMessage, len(t.buf))], t.buf[max(0, pos-maxBefore):pos], prefix
 	if !m.message(t.forms) {
 		return Message{}, 0
 	}

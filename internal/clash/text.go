@@ -19,6 +19,8 @@ const (
 	window = 32 << 10
 	// maxPrefix is how much of a line may count as a prefix of log lines.
 	maxPrefix = 512
+	// maxBefore is how much text in front of a message tells whether a sentence starts there.
+	maxBefore = 32
 	// maxLine is how long a line of the input may be, in bytes. An input with a longer one is
 	// no log, and may have no end.
 	maxLine = 16 << 20

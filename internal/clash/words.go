@@ -318,6 +318,28 @@ unknown|in-l1|which buffers hold it, and what lies between free blocks: a captur
 |trace-banks| of {least-all#byte} or more ({least} of each bank; up to June 2026 the size is that of each bank)
 || of {least#byte} or more
 
+@address-limit
+=||no bytes left above {limit}: a buffer would start at {address}, {over+} below the lowest address for one
+why||buffers are placed from the top of a bank downwards, and this bank is full down to its lowest address
+try||deallocate what is not needed any more, shard over more cores, or move a tensor to DRAM
+open||{none} for certain: a smaller l1_small_size gives tensors more, if L1_SMALL has bytes to spare
+unknown||which buffers hold the bank: a capture has each as a node; {roomCommand} says how large one more could be
+
+@slots
+=||no such slot: {short} {index%} of a core that has {limit#slot}, 0 to {lastSlot%}
+why||each {short} of a core has a number of its own, and kernels name it by that number
+try||one {short} for several purposes that never overlap in time, or the same number on cores that do not overlap
+open||{none}
+unknown||which {short}s the others are: a capture does not help, it has no indices
+
+@compiler
+=||too large for the compiler: a function needs {size+} of the L1 of a core, {limit+} are usable, {over+} too little
+numbers|stop|usable: {range}
+why||the compiler (d2m of tt-mlir) places all buffers of a function before it runs: nothing has run on a device
+try||smaller shapes, a grid of more cores, or DRAM for what lives long
+open||{none}: the compiler counts the usable range itself
+unknown||which buffers of the function they are: a capture has none, since nothing ran
+
 @part
 =|grow|too large for L1: the {long} end beyond L1
 |clash|clash with L1 buffers: the {long} end above the lowest L1 buffer
@@ -325,6 +347,9 @@ unknown|in-l1|which buffers hold it, and what lies between free blocks: a captur
 |grid|cores outside the grid: a CB is on cores that are not on the compute grid
 |append|placement conflict: a CB was to start inside what is taken already
 |index-reuse|index reuse: two CBs of one program use one buffer index on a core
+|address-limit|no bytes left: a buffer would start below the lowest address for one
+|slots|no such slot: a core has no {short} with this number
+|compiler|too large for the compiler: a function needs more L1 than is usable
 |backing-buffer|larger than its tensor: a CB is larger than the tensor that it lies in
 ||not whole pages: the size of a CB is no multiple of its page size
 cores|cores|{cores}
@@ -346,6 +371,9 @@ try||paste the whole message, as it stands in the log
 |backing-buffer|larger than its tensor, but its numbers show no excess: {size#byte} in a bank of {tensor}
 |page-size|not whole pages, but its numbers show that it is: {size#byte} are {pages#page} of {page#byte}
 |kernel-config|too large for {ring}: {size+}, there are {limit+}, but its numbers show that it fits
+|address-limit|no bytes left, but its numbers show none missing: {address} is not below {limit}
+|slots|no such slot, but its numbers show that there is: {short} {index%} of {limit#slot}
+|compiler|too large for the compiler: {size+} of {limit+}, but its numbers show that it fits
 |trace-region|too large for the trace region: all traces together take {size+}, there are {limit+}, but its numbers
 	show that it fits
 ||out of {memory}, but its numbers show none: {need} are needed of each bank, and a block of {largest} is free

@@ -15,7 +15,8 @@ func TestWords(t *testing.T) {
 	tellers := []teller{e.facts(chip{}), e.changes(nil), Match{}.facts(Message{})}
 	conditions := []string{ // that a message makes, by its kind, its memory and the limit that is exceeded
 		string(Grow), string(Clash), string(ServiceClash), string(Grid), string(Append), string(IndexReuse),
-		string(BackingBuffer), string(PageSize), string(KernelConfig), string(TraceRegion), "L1", "DRAM", "ACTIVE_ETH",
+		string(BackingBuffer), string(PageSize), string(KernelConfig), string(TraceRegion),
+		string(AddressLimit), string(Slots), string(Compiler), "L1", "DRAM", "ACTIVE_ETH",
 		"is:bank-size", "is:free", "is:largest-free-block", "is:placeable", "is:largest-placeable-block",
 	}
 	fields := map[string]bool{"length": true}
