@@ -27,7 +27,7 @@ type Input struct {
 // Inputs returns the captures that path names: the file itself, or those in the folder. In a folder these
 // are the files graph_capture_<rank>_of_<world>.json by rank; if there are none, all *.json by name,
 // numbers in names by value; and then the event logs, *.jsonl, by name. Files may also end in .gz or .zst.
-// Sidecars (*.python_io.json, config.json) and hidden files are left out, folders inside are not entered.
+// Sidecars (*.python_io.json, *.comparison_records.json, config.json) and hidden files are left out, folders inside are not entered.
 // Answers of cbl1 and other files with such names are passed over: see Listed. A rank that comes twice and a folder without
 // captures are refused. Errors are *event.InputError.
 func Inputs(path string) ([]Input, error) {
@@ -118,7 +118,7 @@ func (l Listing) order(path string, ranks, others, logs []Input) (Listing, error
 // sideFile reports whether a file is one that ttnn and its viewer write beside captures: a
 // part of the report, and nothing to be read.
 func sideFile(stem string) bool {
-	return stem == "config" || strings.HasSuffix(stem, ".python_io") ||
+	return stem == "config" || strings.HasSuffix(stem, ".python_io") || strings.HasSuffix(stem, ".comparison_records") ||
 		strings.Contains(stem, "cluster_descriptor") || strings.Contains(stem, "mesh_coordinate_mapping")
 }
 

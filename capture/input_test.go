@@ -37,7 +37,7 @@ func TestInputs(t *testing.T) {
 		{
 			[]string{
 				"graph_capture_10_of_12.json", "graph_capture_2_of_12.json.gz", "graph_capture_0_of_12.json.zst", "config.json", "other.json",
-				"graph_capture_2_of_12.python_io.json", "graph_capture_x_of_2.json", "graph_capture_1_of_x.json", "notes.txt", "graph_capture_1_of_12.json.bak",
+				"graph_capture_2_of_12.python_io.json", "graph_capture_2_of_12.comparison_records.json", "graph_capture_x_of_2.json", "graph_capture_1_of_x.json", "notes.txt", "graph_capture_1_of_12.json.bak",
 			},
 			[]string{"graph_capture_0_of_12.json.zst", "graph_capture_2_of_12.json.gz", "graph_capture_10_of_12.json"},
 		},

@@ -37,7 +37,7 @@ func TestPassed(t *testing.T) {
 			[]string{"graph_capture_0.json" + beside, "run.json" + beside, "x.expected.json" + expected},
 		},
 		"side files": {
-			[]string{"a.json", "config.json", "a.python_io.json", "cluster_descriptor.json", "physical_mesh_coordinate_mapping_1_of_1.json", ".a.json", "notes.txt"},
+			[]string{"a.json", "config.json", "a.python_io.json", "a.comparison_records.json", "cluster_descriptor.json", "physical_mesh_coordinate_mapping_1_of_1.json", ".a.json", "notes.txt"},
 			[]string{"a.json"}, nil,
 		},
 	} {

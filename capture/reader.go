@@ -174,8 +174,12 @@ func (r *Reader) text(plain *packed.Stream) error {
 		return &event.InputError{File: r.file, Line: 1, Node: -1, Reason: "this is " + what, Err: event.ErrNotCapture}
 	}
 	s := jsonobject.New(rest, bufferSize)
+	const other = "; cbl1 explain reads tt-metal's messages in a text"
 	k, err := s.Kind()
 	if err != nil {
+		if e, ok := errors.AsType[*jsonobject.Error](err); ok && e.Err == nil {
+			e.Reason += other
+		}
 		return err
 	}
 	switch k {
@@ -184,7 +188,7 @@ func (r *Reader) text(plain *packed.Stream) error {
 	case jsonobject.KindObject:
 		err = r.report(s)
 	default:
-		err = r.errorAt(s, "", k.String()+" is not a capture, which is an array or a report object", event.ErrNotCapture)
+		err = r.errorAt(s, "", k.String()+" is not a capture, which is an array or a report object"+other, event.ErrNotCapture)
 	}
 	if err != nil {
 		return err

@@ -286,8 +286,8 @@ func TestReportRefused(t *testing.T) {
 		`{"captured_graph":"[\n7]"}`:          `trace.json#captured_graph:2: byte 2: node 0: 7 is not a node, which is an object`,
 		`{"graph":[],` + "\n" + `"graph":[]}`: `trace.json:2: byte 13: graph: is a second graph beside "graph"`,
 		`{"graph":[],"raw_graph":[]}`:         `trace.json:1: byte 12: raw_graph: is a second graph beside "graph"`,
-		`7`:                                   `trace.json:1: byte 0: a number is not a capture, which is an array or a report object`,
-		` "[]"`:                               `trace.json:1: byte 1: a string is not a capture, which is an array or a report object`,
+		`7`:                                   `trace.json:1: byte 0: a number is not a capture, which is an array or a report object; cbl1 explain reads tt-metal's messages in a text`,
+		` "[]"`:                               `trace.json:1: byte 1: a string is not a capture, which is an array or a report object; cbl1 explain reads tt-metal's messages in a text`,
 		`{"x":1`:                              `trace.json:1: byte 6: input ends inside an object`,
 	} {
 		_, _, err := read(report)

@@ -156,9 +156,12 @@ func parseCores(s string) (l1.CoreSet, error) {
 	return set.Cores(), err
 }
 
-// parseBudget reads how much of a core's L1 may be taken.
+// parseBudget reads how much of a core's L1 may be taken. A number that may have lost its percent sign is refused.
 func parseBudget(s string) (*replay.Budget, error) {
 	budget, err := replay.ParseBudget(plain(s))
+	if n, _ := budget.Of(0); err == nil && 0 < n && n <= 100 && strings.Trim(s, "0123456789") == "" {
+		err = fmt.Errorf("%s bytes, or %s%%? want \"%s B\" or %s%%", s, s, s, s)
+	}
 	return &budget, err
 }
 

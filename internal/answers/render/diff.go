@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"io"
+	"path"
 	"slices"
 	"strings"
 
@@ -43,12 +44,30 @@ func diffAnswer(d *diff.Document) string {
 		}
 		word, facts = "grown too much", []string{fmt.Sprintf("%s bytes more on the fullest core, %s allowed%s", grouped(g.Bytes), allowedText(g), by)}
 	}
-	return fmt.Sprintf("%s  %s -> %s  %s", word, sideName(d, func(c diff.Capture) *diff.File { return c.Old }),
-		sideName(d, func(c diff.Capture) *diff.File { return c.New }), strings.Join(facts, "; "))
+	old, new := func(c diff.Capture) *diff.File { return c.Old }, func(c diff.Capture) *diff.File { return c.New }
+	behind := 0
+	for sideName(d, old, behind) == sideName(d, new, behind) && sideName(d, old, behind) != sideName(d, old, behind+1) {
+		behind++
+	}
+	if sideName(d, old, behind) == sideName(d, new, behind) {
+		behind = 0 // one file
+	}
+	return fmt.Sprintf("%s  %s -> %s  %s", word, sideName(d, old, behind), sideName(d, new, behind), strings.Join(facts, "; "))
 }
 
-// sideName names the input of a side, or counts them.
-func sideName(d *diff.Document, of func(diff.Capture) *diff.File) string {
+// sideName names the input of a side without some names at the end of its path, or counts the inputs.
+func sideName(d *diff.Document, of func(diff.Capture) *diff.File, behind int) string {
+	const columns = 30
+	name := func(f *diff.File) string {
+		rest := f.Name
+		for range behind {
+			rest = path.Dir(rest)
+		}
+		if rest != f.Name {
+			return shown.End(rest, columns) + "/..."
+		}
+		return shown.End(f.Name, columns)
+	}
 	var files []*diff.File
 	for _, c := range d.Captures {
 		if f := of(c); f != nil {
@@ -57,9 +76,9 @@ func sideName(d *diff.Document, of func(diff.Capture) *diff.File) string {
 	}
 	switch {
 	case len(files) == 1 && files[0].Saved:
-		return "saved report of " + shown.End(files[0].Name, 30)
+		return "saved report of " + name(files[0])
 	case len(files) == 1:
-		return shown.End(files[0].Name, 30)
+		return name(files[0])
 	}
 	return shown.Plural(len(files), "capture")
 }

@@ -77,7 +77,7 @@ func answerTable(d *diff.Document) table {
 		if old.Failed+new.Failed > 0 {
 			label = "headroom of what fits" // a run that does not fit has none, so a clash would look like room
 		}
-		if a.OK && b.OK {
+		if a.OK && b.OK && old.Failed == new.Failed { // else it is of other runs: no gain and no loss
 			by = changed(a.V, b.V)
 		}
 		t.add(label, a, b, by)
