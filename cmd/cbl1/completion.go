@@ -11,7 +11,7 @@ import (
 func newCompletion(s streams) *cobra.Command {
 	shells := []string{"bash", "zsh", "fish", "powershell"}
 	return &cobra.Command{
-		Use: "completion bash|zsh|fish|powershell", Short: "Write a script that completes verbs, flags, values and files in a shell",
+		Use: "completion bash|zsh|fish|powershell", Short: "Write a script that completes verbs, flags and values in a shell",
 		Long: "Write a script that completes verbs, flags, values and files of cbl1 in a shell.",
 		Example: "  cbl1 completion bash > /etc/bash_completion.d/cbl1\n  cbl1 completion zsh > \"${fpath[1]}/_cbl1\"\n" +
 			"  cbl1 completion fish > ~/.config/fish/completions/cbl1.fish",

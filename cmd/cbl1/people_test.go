@@ -75,3 +75,18 @@ func TestJUnitGreenCase(t *testing.T) {
 	require.Contains(t, first, "<system-out>7 runs; wormhole?</system-out>")
 	require.Contains(t, rest, "above the budget of 101 bytes")
 }
+
+// Help is as wide as it is told, and the commands stand in groups.
+func TestHelpGroups(t *testing.T) {
+	require.Equal(t, "one two\nthree\n\nfour", fill("one  two three\n\nfour", 8))
+	_, stdout, _ := call("", "--help")
+	for _, group := range verbGroups() {
+		require.Contains(t, stdout, "\n"+group[0]+":\n")
+	}
+	for line := range strings.Lines(stdout[strings.Index(stdout, "One run:"):]) {
+		require.LessOrEqual(t, len(line), 81, "a terminal of 80 columns")
+	}
+	_, others, _ := strings.Cut(stdout, "Additional Commands:\n")
+	others, _, _ = strings.Cut(others, "\n\n")
+	require.Equal(t, 3, strings.Count(others+"\n", "\n"), "every other command is in a group: %s", others)
+}

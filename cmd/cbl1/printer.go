@@ -35,7 +35,9 @@ type printer struct {
 }
 
 func newPrinter(out io.Writer, v verb) printer {
-	p := printer{out: out, verb: v, style: draw.Style{Columns: columns(out), ASCII: true}, junit: render.NewJUnit(out), answers: map[replay.Answer]int{}}
+	style := draw.Terminal(columns(out), "auto", os.Getenv)
+	style.ASCII = true // a verb that draws asks for more
+	p := printer{out: out, verb: v, style: style, junit: render.NewJUnit(out), answers: map[replay.Answer]int{}}
 	if v.any {
 		p.worst = replay.DoesNotFit
 	}

@@ -81,7 +81,7 @@ func newRoot(s streams) *cobra.Command {
 		Long: fill(`cbl1 says how much of each core's L1 the circular buffers (CBs) of Tenstorrent programs take, what
 else lives there, and whether it all fits. "cbl1 FILE" is short for "cbl1 report FILE"; a file that is named like a
 command needs a path (./report). The exit code is 0, or 1 if the answer is no, or 2 after wrong usage or unreadable
-input, or 3 if it cannot tell.`),
+input, or 3 if it cannot tell.`, helpWidth(s.out)),
 		Example: "  cbl1 graph_capture_0_of_1.json\n  cbl1 report --programs --cores run.json.gz\n" +
 			"  cbl1 check --budget 90% run.json\n  cbl1 peak run.json\n  cbl1 room run.json --size 512KiB\n" +
 			"  cbl1 who run.json 0x1b400\n  pytest test_model.py 2>&1 | cbl1 explain",
@@ -103,16 +103,33 @@ input, or 3 if it cannot tell.`),
 	root.SetErr(s.err)
 	root.Flags().Bool("version", false, "version for cbl1") // without -v, which is --verbose
 	root.SetVersionTemplate("cbl1 {{.Version}}\n")
-	wrapped := fmt.Sprintf("FlagUsagesWrapped %d ", helpColumns)
+	wrapped := fmt.Sprintf("FlagUsagesWrapped %d ", helpWidth(s.out))
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "FlagUsages ", wrapped))
 	for _, v := range verbs() {
-		root.AddCommand(v.command(s))
+		cmd := v.command(s)
+		for _, group := range verbGroups() {
+			if slices.Contains(strings.Fields(group[1]), cmd.Name()) {
+				cmd.GroupID = group[0]
+			}
+		}
+		root.AddCommand(cmd)
+	}
+	for _, group := range verbGroups() {
+		root.AddGroup(&cobra.Group{ID: group[0], Title: group[0] + ":"})
 	}
 	help := newHelp()
 	root.SetHelpCommand(help)
 	root.AddCommand(newCompletion(s), help)
 	root.SetFlagErrorFunc(unknownFlag)
 	return root
+}
+
+// verbGroups are the groups of commands in the help, each with its names.
+func verbGroups() [][2]string {
+	return [][2]string{
+		{"One run", "report check peak room who map page export convert"}, {"Two runs", "diff"}, {"An error", "explain"},
+		{"Live", "serve watch stream"},
+	}
 }
 
 // newHelp is the command that shows the help of a verb.

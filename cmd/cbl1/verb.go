@@ -45,7 +45,7 @@ type reply struct {
 func (v verb) command(s streams) *cobra.Command {
 	c := newRequest(s, v)
 	cmd := &cobra.Command{
-		Use: v.use, Short: v.short, Long: fill(v.long), Example: v.example,
+		Use: v.use, Short: v.short, Long: fill(v.long, helpWidth(s.out)), Example: v.example,
 		Args: v.args,
 		RunE: func(_ *cobra.Command, args []string) error { return c.run(args) },
 	}
@@ -198,17 +198,25 @@ func complete(cmd *cobra.Command) {
 	}
 }
 
-// helpColumns is how wide help is.
+// helpColumns is how wide help is, at most.
 const helpColumns = 100
 
+// helpWidth returns how wide help is: as wide as the terminal.
+func helpWidth(w io.Writer) int {
+	if width := columns(w); width > 0 {
+		return min(width, helpColumns)
+	}
+	return helpColumns
+}
+
 // fill breaks the lines of paragraphs anew.
-func fill(text string) string {
+func fill(text string, width int) string {
 	var paragraphs []string
 	for paragraph := range strings.SplitSeq(text, "\n\n") {
 		var lines []string
 		line := ""
 		for word := range strings.FieldsSeq(paragraph) {
-			if line != "" && len(line)+1+len(word) > helpColumns {
+			if line != "" && len(line)+1+len(word) > width {
 				lines, line = append(lines, line), ""
 			}
 			line = strings.TrimPrefix(line+" "+word, " ")

@@ -102,7 +102,7 @@ in bytes, decimal or with 0x hexadecimal. The exit code is 1 if nothing holds it
 			},
 		},
 		{
-			use: "diff OLD NEW", short: "Say what changed between two runs, two builds or two versions of a plan",
+			use: "diff OLD NEW", short: "Say what changed between two runs, builds or versions of a plan",
 			long: `Say what changed between two runs: chip, base and L1 size, then device by device what cores hold,
 programs, their circular buffers and L1 buffers. OLD and NEW are captures, event logs, report databases, folders of
 captures (by rank), or saved JSON reports (cbl1 report --format json --programs), in any mix. Programs are matched by
@@ -145,7 +145,7 @@ func pictureVerbs() []verb {
 	const one = "one input makes one file: export the others one by one"
 	return []verb{
 		{
-			use: "map FILE|-", short: "Draw what lies in L1: the cores of each device, or the addresses of one",
+			use: "map FILE|-", short: "Draw what lies in L1: the cores of a device, or addresses of one",
 			long: `Draw the cores of each device, shaded by the bytes that they held at its peak; equal devices are
 drawn once. With --core x-y, draw the address map of that core at its peak: circular buffers from the base up, tensors
 from the end down, what is free, and what two hold. --at is another moment. A program run that does not fit is drawn

@@ -92,15 +92,29 @@ func (p *page) picture(one draw.Picture) {
 // text writes a page for a terminal, or a file.
 func (p *page) text(b *bytes.Buffer, s draw.Style) {
 	columns := s.Columns
-	for _, block := range p.shown() {
+	for i, block := range p.shown() {
 		if block.apart {
 			b.WriteByte('\n')
 		}
-		for _, line := range block.lines {
+		for k, line := range block.lines {
+			switch {
+			case !s.Colour:
+			case i+k == 0:
+				word, _, _ := strings.Cut(line, "  ")
+				line = fmt.Sprintf("\x1b[1;%dm%s\x1b[m%s", verdictColour(word), word, line[len(word):])
+			case len(block.table.rows) > 0:
+				line = "\x1b[1m" + line + "\x1b[m"
+			}
 			fmt.Fprintf(b, "%s\n", line)
 		}
 		writeNotes(b, block.notes, columns)
+		before := b.Len()
 		block.table.write(b, columns)
+		if s.Colour {
+			rows := strings.ReplaceAll(b.String()[before:], "\n->", "\n\x1b[1;31m->\x1b[m")
+			b.Truncate(before)
+			b.WriteString(rows)
+		}
 		if block.picture != nil {
 			block.picture.Text(b, s)
 		}
@@ -111,6 +125,20 @@ func (p *page) text(b *bytes.Buffer, s draw.Style) {
 	if text := shown.Visible(strings.Join(p.doubts, "; ")); text != "" {
 		wrap(b, "?"+strings.Repeat(" ", markWidth-1), markWidth, text, columns)
 	}
+}
+
+// verdictColour returns the colour of the word that a page begins with, by its number on terminals.
+func verdictColour(word string) int {
+	const red, green, yellow, none = 31, 32, 33, 39
+	switch word {
+	case "FAIL", "does not fit", "grown too much":
+		return red
+	case "ok", "fits", "the same":
+		return green
+	case "cannot tell", "?":
+		return yellow
+	}
+	return none
 }
 
 // markdown writes a page as Markdown.
