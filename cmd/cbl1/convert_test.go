@@ -193,7 +193,7 @@ func TestConvertedNamesAreCutOnce(t *testing.T) {
 		log := ask(strings.NewReader(capture), "convert", "-")
 		require.Equal(t, exitOK, log.code, log.err)
 		op := regexp.MustCompile(`"op":"[^"]+"`) // that of a filter is empty
-		for _, verb := range [][]string{{"report", "-"}, {"peak", "-"}, {"who", "-", "111616"}, {"check", "-", "--budget", "1"}} {
+		for _, verb := range [][]string{{"report", "-"}, {"peak", "-"}, {"who", "-", "111616"}, {"check", "-", "--budget", "1B"}} {
 			verb = append(verb, "--format", "json")
 			want := op.FindAllString(ask(strings.NewReader(capture), verb...).out, -1)
 			require.NotEmpty(t, want)

@@ -108,8 +108,8 @@ func TestDiffExits(t *testing.T) {
 		want int
 	}{
 		{[]string{shows, shows}, 0}, {[]string{hidden, shows}, 3}, {[]string{shows, hidden}, 3},
-		{[]string{shows, grown, "--max-growth", "63"}, 1}, {[]string{shows, grown, "--max-growth", "64"}, 3},
-		{[]string{shows, grown, "--max-growth", "64", "--accept", "not-shown"}, 0},
+		{[]string{shows, grown, "--max-growth", "63B"}, 1}, {[]string{shows, grown, "--max-growth", "64B"}, 3},
+		{[]string{shows, grown, "--max-growth", "64B", "--accept", "not-shown"}, 0},
 	} {
 		code, _, stderr := call("", append([]string{"diff"}, c.args...)...)
 		require.Equal(t, c.want, code, "%v %s", c.args, stderr)

@@ -80,7 +80,7 @@ func inFormats(verb, rest, formats string) (out []question) {
 
 // runQuestions are all verbs and formats for captures, logs and databases.
 func runQuestions() (out []question) {
-	for _, verb := range []string{"report --programs --cores", "check", "check --budget 1"} {
+	for _, verb := range []string{"report --programs --cores", "check", "check --budget 1B"} {
 		out = append(out, inFormats(verb, "FILE", "text json csv markdown")...)
 	}
 	for _, verb := range []string{"room", "room --size 64KiB", "map"} {
@@ -88,7 +88,7 @@ func runQuestions() (out []question) {
 	}
 	out = append(out, inFormats("peak", "FILE", "text json csv")...)
 	out = append(out, inFormats("check", "FILE", "junit")...)
-	out = append(out, inFormats("check --budget 1", "FILE", "junit")...)
+	out = append(out, inFormats("check --budget 1B", "FILE", "junit")...)
 	out = append(out, inFormats("map", "FILE", "svg")...)
 	out = append(out, inFormats("map --core 0-0", "FILE", "text svg")...)
 	out = append(out, inFormats("who", "FILE 111616", "text json")...)
@@ -100,7 +100,7 @@ func runQuestions() (out []question) {
 }
 
 func diffQuestions() []question {
-	out := append(inFormats("diff", "FILE OTHER", "text json csv markdown"), inFormats("diff --max-growth 1", "OTHER FILE", "text json csv markdown")...)
+	out := append(inFormats("diff", "FILE OTHER", "text json csv markdown"), inFormats("diff --max-growth 1B", "OTHER FILE", "text json csv markdown")...)
 	return append(out, question{"page --against FILE", "OTHER", "page"})
 }
 

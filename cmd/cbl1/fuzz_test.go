@@ -47,7 +47,7 @@ func fuzzed() [][]string {
 		{"explain"},
 		{"explain", "--format", "json"},
 		{"report", "--programs", "--cores", "-"},
-		{"check", "--budget", "1", "--format", "json", "-"},
+		{"check", "--budget", "1B", "--format", "json", "-"},
 		{"check", "--no-infer", "--l1-small", "32K", "--format", "json", "-"},
 		{"peak", "--arch", "wormhole", "--format", "json", "-"},
 		{"room", "--sharded", "{[0-0 - 1-1], [3-0 - 3-0]}", "--size", "100000", "--format", "json", "-"},

@@ -30,7 +30,7 @@ type knownNames struct {
 	names            map[string]bool
 	devices          map[uint64]bool
 	cores            map[l1.Core]bool
-	grids            map[string]bool // "8x10"
+	grids            map[string]bool // ", 8x10"
 }
 
 // newKnown returns a known without inputs.
@@ -117,7 +117,7 @@ func (k *knownNames) add(r *replay.Result) {
 		k.device = k.device || k.filter.HasDevice(d.ID)
 		grid := l1.Spec{Cols: d.Cols, Rows: d.Rows}
 		k.core = k.core || grid.NumCores() == 0 || grid.Has(k.filter.Core.V)
-		k.grids[fmt.Sprintf("%dx%d", d.Cols, d.Rows)] = true
+		k.grids[fmt.Sprintf(", %dx%d", d.Cols, d.Rows)] = true
 		for core := range grid.Grid().Cores().All() {
 			k.cores[core] = true
 		}
@@ -177,8 +177,8 @@ func (k *knownNames) unknown() error {
 		x, y := int(c.X)-int(f.Core.V.X), int(c.Y)-int(f.Core.V.Y)
 		return x*x + y*y
 	}
-	return fmt.Errorf("--core %v: it lies outside the grid of all inputs, %s%s", f.Core.V,
-		strings.Join(slices.Sorted(maps.Keys(k.grids)), " and "), nearestOf(k.cores, "core", far))
+	return fmt.Errorf("--core %v: it lies outside the grid of all inputs%s%s", f.Core.V,
+		strings.Join(slices.Sorted(maps.Keys(k.grids)), ""), nearestOf(k.cores, "core", far))
 }
 
 // nearestOf lists the ten nearest of some things, and how many there are.

@@ -21,7 +21,7 @@ func TestMistakes(t *testing.T) {
 		{"", []string{"check", "--budget", "90", small}, "cbl1: invalid argument \"90\" for \"--budget\" flag: 90 bytes, or 90%? want \"90 B\" or 90%, or a file of budgets\n"},
 		{"", []string{"diff", "--max-growth", "100", small, other}, "cbl1: invalid argument \"100\" for \"--max-growth\" flag: 100 bytes, or 100%? want \"100 B\" or 100%\n"},
 		{"", []string{"peak", "--core", "8-0", small}, "cbl1: --core 8-0: it lies outside the grid of all inputs, 8x10; the nearest of 80 cores: 7-0, 7-1, 6-0, 6-1, 7-2, 6-2, 5-0, 5-1, 7-3, 5-2\n"},
-		{"", []string{"peak", "--core", "20-0", small, other}, "cbl1: --core 20-0: it lies outside the grid of all inputs, 13x10 and 8x10; the nearest of 130 cores: 12-0, 12-1, 12-2, 12-3, 12-4, 11-0, 11-1, 11-2, 12-5, 11-3\n"},
+		{"", []string{"peak", "--core", "20-0", small, other}, "cbl1: --core 20-0: it lies outside the grid of all inputs, 13x10, 8x10; the nearest of 130 cores: 12-0, 12-1, 12-2, 12-3, 12-4, 11-0, 11-1, 11-2, 12-5, 11-3\n"},
 	} {
 		code, _, stderr := call(c.stdin, c.args...)
 		require.Equal(t, c.want, stderr, c.args)

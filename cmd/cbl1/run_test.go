@@ -136,7 +136,7 @@ func TestHostileText(t *testing.T) {
 		require.NotContains(t, stdout, long[:2<<10])
 		require.Equal(t, op == long, strings.Contains(stdout, `x... (65,536 bytes)"`), "with its length in JSON")
 
-		for _, args := range append(readers(), []string{"check", "--budget", "1", "-"}) {
+		for _, args := range append(readers(), []string{"check", "--budget", "1B", "-"}) {
 			code, stdout, stderr = call(graph(op, goodCB), args...)
 			require.Contains(t, []int{exitOK, exitNo}, code, stderr)
 			requirePlain(t, stdout)
@@ -182,7 +182,7 @@ func TestClosedPipe(t *testing.T) {
 		require.Empty(t, stderr.String())
 	}
 	// The exit code says whether it fits, also where nobody reads the text.
-	require.Equal(t, exitNo, run([]string{"check", "--budget", "1", "-"}, strings.NewReader(graph("a", goodCB)), w, &stderr))
+	require.Equal(t, exitNo, run([]string{"check", "--budget", "1B", "-"}, strings.NewReader(graph("a", goodCB)), w, &stderr))
 	require.Equal(t, exitNo, run([]string{"room", "--size", "2MiB", "-"}, strings.NewReader(graph("a", goodCB)), w, &stderr))
 	require.Equal(t, exitTell, run([]string{"check", "-"}, strings.NewReader("[]"), w, &stderr))
 	require.Empty(t, stderr.String())
