@@ -46,6 +46,9 @@ func TestUnknownFilter(t *testing.T) {
 		{"--op p3 --device 9 --core 7-7", ""},
 	} {
 		for _, verb := range []string{"report", "check", "peak"} {
+			if verb == "peak" && strings.Contains(c.filter, "--op") {
+				continue // a core holds buffers of all operations
+			}
 			args := append([]string{verb, first, second}, strings.Fields(c.filter)...)
 			code, stdout, stderr := call("", args...)
 			if c.want == "" {

@@ -284,7 +284,7 @@ func TestHammerDay(t *testing.T) {
 	require.NoError(t, f.Close())
 	for i := range result.Devices {
 		d, all := result.Devices[i], result.L1[i]
-		got = append(got, figures{d.RegisteredLogical, d.RegisteredCorePeak, d.CorePeak, all.L1Final, all.DRAMFinal})
+		got = append(got, figures{d.RegisteredLogical, d.RegisteredCoreFinal, d.CorePeak, all.L1Final, all.DRAMFinal})
 	}
 	require.Equal(t, want, got)
 	before.RequireBack(t, time.Sleep)
