@@ -42,7 +42,7 @@ func TestUnknownFilter(t *testing.T) {
 		{"--device 6", "--device 6: no input has it; there are 3 devices: 5, 4, 9"},
 		{"--device 3 --op nothing", "--device 3: no input has it; there are 3 devices: 4, 5, 9"},
 		{"--core 12-9", ""},
-		{"--core 13-0", "--core 13-0: it lies outside the grid of all inputs; the nearest of 130 cores: 12-0, 12-1, 11-0, 11-1, 12-2, 11-2, 10-0, 10-1, 12-3, 10-2"},
+		{"--core 13-0", "--core 13-0: it lies outside the grid of all inputs, 13x10, 8x8; the nearest of 130 cores: 12-0, 12-1, 11-0, 11-1, 12-2, 11-2, 10-0, 10-1, 12-3, 10-2"},
 		{"--op p3 --device 9 --core 7-7", ""},
 	} {
 		for _, verb := range []string{"report", "check", "peak"} {

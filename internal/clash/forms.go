@@ -137,13 +137,13 @@ func retoldForms() (out []form) {
 	}
 	for _, what := range []string{Circular, Dataflow} {
 		name, short := what+" buffer", Message{What: what}.short()
-		begins := "Statically allocated " + name + "«s/»|Statically allocated " + short + "«s/»"
+		begins := []string{"Statically allocated " + name + "«s/»|Statically allocated " + short + "«s/»"}
 		for _, noun := range []string{name, strings.ToUpper(name[:1]) + name[1:], short} {
-			begins += "|^" + noun + "«s/»« region/ regions/ allocation/ allocations/ size/ sizes/»"
+			begins = append(begins, "^"+noun+"«s/»« region/ regions/ allocation/ allocations/ size/ sizes/»")
 		}
 		region := noun + "« static/» «" + name + "s/" + name + "/" + short + "s/" + short + "»« region/ regions/»"
-		rule(Message{Kind: Grow, What: what}, begins, cores, "*"+inside, grow+"| ({end/n}", beyond+is+"{limit/n}|"+most+is+"{limit/n}")
-		rule(Message{Kind: Clash, What: what}, begins, cores, "~"+inside, meets, tensor+lower+"|"+tensor+starts,
+		rule(Message{Kind: Grow, What: what}, strings.Join(begins, "|"), cores, "*"+inside, grow+"| ({end/n}", beyond+is+"{limit/n}|"+most+is+"{limit/n}")
+		rule(Message{Kind: Clash, What: what}, strings.Join(begins, "|"), cores, "~"+inside, meets, tensor+lower+"|"+tensor+starts,
 			region+upper+"|"+region+ends+"|"+upper+"|"+ends, "*"+tensor)
 		out = append(out, parse(Message{Kind: Clash, What: what}, "^L1 buffer«s/»|^L1 tensor«s/»|^L1 region«s/»",
 			lower+"|"+starts, and+meets, region+upper+"|"+region+ends, "~"+inside, cores))

@@ -37,7 +37,7 @@ func brief(d *json.Decoder, without []string, indent, name string) (lines []stri
 		_, _ = d.Token()
 		return lines, strings.TrimPrefix(fmt.Sprint(plain), "[]")
 	case json.Delim('{'):
-		head := indent + name
+		head := []string{indent + name}
 		for d.More() {
 			key, _ := d.Token()
 			more, one := brief(d, without, indent+" ", key.(string))
@@ -46,14 +46,14 @@ func brief(d *json.Decoder, without []string, indent, name string) (lines []stri
 			case one == "":
 				lines = append(lines, more...)
 			default:
-				head += fmt.Sprintf(" %s=%s", key, one)
+				head = append(head, fmt.Sprintf("%s=%s", key, one))
 			}
 		}
 		_, _ = d.Token()
-		if head == indent+name && lines == nil {
+		if len(head) == 1 && lines == nil {
 			return nil, ""
 		}
-		return append([]string{head}, lines...), ""
+		return append([]string{strings.Join(head, " ")}, lines...), ""
 	case nil, false, "", json.Number("0"):
 		return nil, ""
 	default:
