@@ -19,7 +19,8 @@ import (
 //   - else a run, if an earlier call of the same function ran one more program;
 //   - else the end of programs.
 //
-// Outside of all functions a group is a run. With nothing behind it, that of a mesh alone is not shown.
+// Outside of all functions a group is a run. With nothing behind it, it is not shown, unless the chip with the same number
+// shows a program before, which may end.
 
 // groups find the facts about groups of frees for the second reading.
 type groups struct {
@@ -81,8 +82,14 @@ func (g *groups) free(id device.ID, at uint64, in *frame) (again bool) {
 		g.named = id
 	}
 	m := g.known.members
-	if id == event.NoDevice || m.onlyChip(id) || in == nil {
-		return again && !m.onlyChip(id)
+	if id == event.NoDevice || m.onlyChip(id) {
+		return again && id == event.NoDevice
+	}
+	if in == nil {
+		if m.isMesh(id) && g.of(id).last == 0 {
+			g.known.unshown.add(at)
+		}
+		return again
 	}
 	if of := g.open[id]; of != nil {
 		if again && of.next == at {

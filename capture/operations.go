@@ -158,7 +158,7 @@ func (o *operations) free(s *step, lost bool) {
 	o.close(s)
 	o.endGroup(s, o.group)
 	m := o.known.members
-	o.freeing = &freeing{counter: s.at, start: s.at, frees: 1, nodes: o.nodes, device: id, depth: len(o.stack), inOp: m.isMesh(id) && !m.isBoth(id)}
+	o.freeing = &freeing{counter: s.at, start: s.at, frees: 1, nodes: o.nodes, device: id, depth: len(o.stack), inOp: m.isMesh(id) && (!m.isBoth(id) || o.known.unshown.has(s.at))}
 	o.group, s.opened = o.freeing, o.freeing
 	if inner := o.inner(); inner != nil {
 		o.freeing.name, o.freeing.start = inner.name, inner.start
@@ -174,8 +174,10 @@ func (o *operations) dies(id device.ID, at uint64) bool {
 	switch kind := o.known.freeOf(id, at); {
 	case o.dead == (freeNode{id, at}) && at > 0:
 		return true
+	case inner == nil:
+		return o.known.members.onlyChip(id)
 	case kind == freeAsks:
-		return inner == nil || !o.ranMore(inner.key, o.call().runs+1, id)
+		return !o.ranMore(inner.key, o.call().runs+1, id)
 	default:
 		return kind == freeEnds
 	}

@@ -229,7 +229,7 @@ func (s *ids) resolve(nodes []node, decided map[int64]bool) (out []node) {
 			if isPlaced(n.kind) && len(s.chipsOf[name]) > 0 {
 				s.placesOn[name] = true
 			}
-			n.on, n.asks, n.copied = name, asks[i], k > 0
+			n.on, n.asks, n.copied, n.silent = name, asks[i], k > 0, asks[i] == silent
 			out = append(out, n)
 		}
 	}
@@ -266,6 +266,8 @@ func (s *ids) decide(nodes []node, on [][]string, asks []string, unfreed, decide
 			run, ask := true, false
 			if len(stack) > 0 {
 				run, ask = s.runs(nodes, on, asked, id, stack[len(stack)-1], i, last)
+			} else if !s.shows(nodes, on, id, i) {
+				asks[i] = silent
 			}
 			if run = run || decided[n.counter]; ask && !run {
 				asks[i] = s.mesh(id)
@@ -363,6 +365,19 @@ func (s *ids) unended(nodes []node, on [][]string, asked map[int]bool, id int64,
 		return 0
 	}
 	return n
+}
+
+// silent marks a free outside of functions, before its chip shows anything.
+const silent = "silent"
+
+// shows says whether a chip shows something before a node.
+func (s *ids) shows(nodes []node, on [][]string, id int64, end int) bool {
+	for i := range end {
+		if isPlaced(nodes[i].kind) && slices.Contains(on[i], nameOf(id)) {
+			return true
+		}
+	}
+	return false
 }
 
 // physical names the chip of an execution.

@@ -540,7 +540,7 @@ func (p *player) place(c *chip, b *buffer) {
 // freeAll ends what ran on the devices that a free reaches, and announces what runs next, unless it is the end of a program.
 func (p *player) freeAll(n node, name string) error {
 	announces := !p.ids.onlyChip(name)
-	if p.ranMore(n.asks) {
+	if !n.silent && p.ranMore(n.asks) {
 		p.decided[n.counter] = true
 		return errDecided
 	}
@@ -561,7 +561,7 @@ func (p *player) freeAll(n node, name string) error {
 		}
 	}
 	if announces {
-		p.open = &openFree{counter: n.counter, id: name, depth: len(p.stack), inOp: len(p.stack) > 0 || p.ids.onlyMesh(name), frees: max(1, p.split.programs[n.counter])}
+		p.open = &openFree{counter: n.counter, id: name, depth: len(p.stack), inOp: len(p.stack) > 0 || p.ids.onlyMesh(name) || n.silent, frees: max(1, p.split.programs[n.counter])}
 		if len(p.stack) > 0 {
 			top := &p.stack[len(p.stack)-1]
 			top.nth++

@@ -26,6 +26,7 @@ type node struct {
 	on     string // the name of its device
 	asks   string // of a free: the mesh that it runs something on, if an earlier call had one more run
 	copied bool   // it is there before, for another device
+	silent bool   // of a free of a number that is both, outside of functions: the chip shows nothing before
 }
 
 // header holds the fields of a report object outside its nodes.
