@@ -197,7 +197,7 @@ func extremes(stretch []Sample) (out []Sample) {
 	return out
 }
 
-// ThinMoments returns at most so many moments, the first one among them, spread evenly.
+// ThinMoments returns at most so many moments, which are not negative, the first one among them, spread evenly.
 func (t Timeline) ThinMoments(most int) []LaidMoment {
 	n := len(t.Moments)
 	if n <= most {

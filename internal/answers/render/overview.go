@@ -175,7 +175,7 @@ func (o *overview) document(most, moments int) pageCapture {
 			s.Op = clipped(s.Op)
 			row.Timeline = append(row.Timeline, s)
 		}
-		for _, m := range line.ThinMoments(min(moments, named)) {
+		for _, m := range line.ThinMoments(max(0, min(moments, named))) {
 			if named -= 1 + m.Residents(); named >= 0 {
 				m.Op = clipped(m.Op)
 				row.Moments = append(row.Moments, pageMoment{m, laid.numbers(m.Groups())})
