@@ -51,3 +51,36 @@ func TestOverviewOfManyResidents(t *testing.T) {
 	}
 	require.GreaterOrEqual(t, seen, 260)
 }
+
+// The moments of all devices share the rows for what lies on cores: where those of one device take the last of them, the
+// next devices have none.
+func TestOverviewSharesItsMoments(t *testing.T) {
+	var log []string
+	for device := range 3 {
+		for i := range 40 {
+			log = append(log, fmt.Sprintf("alloc %d l1 devices=%d @ %d 8 0-0", 40*device+i+1, device, 1024+8*i+1024*device))
+		}
+	}
+	opt := asked()
+	opt.Moments = len(log)
+	overview := render.NewOverview([]*replay.Result{logged(t, testkit.EventLog(log...), opt)}, replay.Terms{}, nil)
+	for rows := 1; rows <= 256; rows *= 2 {
+		for most := range 40 {
+			var b bytes.Buffer
+			require.NoError(t, overview.Excerpt(rows, most).JSON(&b))
+			var doc struct {
+				Captures []struct {
+					Alike []struct {
+						Moments []struct{ Groups []int }
+					}
+				}
+			}
+			require.NoError(t, json.Unmarshal(b.Bytes(), &doc))
+			moments := 0
+			for _, a := range doc.Captures[0].Alike {
+				moments += len(a.Moments)
+			}
+			require.LessOrEqual(t, moments, min(8*rows, 3*most), "%d rows, %d moments", rows, most)
+		}
+	}
+}
