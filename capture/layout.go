@@ -142,7 +142,7 @@ func placed(id program.ID, run []program.CB, spec l1.Spec) ([]event.CB, error) {
 	return out, nil
 }
 
-// facts are what layouts and the bottom of L1 have to know of the buffers of a run that an event has.
+// facts sum up the buffers of a run that have an event, for the layouts and the bottom of L1.
 type facts struct {
 	far    l1.Core // the largest coordinates that they name
 	bytes  uint64  // of all on one core; no more than mostBytes+1

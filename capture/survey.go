@@ -44,7 +44,7 @@ type frame struct {
 	freed []device.ID // ids of its groups of frees
 }
 
-// addressed is the id of a circular buffer with an address, and that of the last free of circular buffers before it.
+// addressed has two ids: of a circular buffer with an address, and of the last free before it.
 type addressed struct{ id, freed device.ID }
 
 // namedIDs are the ids that nodes name.

@@ -96,7 +96,7 @@ func (u *units) meshesOf(chip device.ID) (out []*unit) {
 	return out
 }
 
-// ofChip returns the units of which an execution speaks that names a chip.
+// ofChip returns the units of an execution on a chip.
 func (u *units) ofChip(id device.ID) []*unit {
 	if one := u.byID[id]; one != nil && u.members.isBoth(id) {
 		return []*unit{one}
@@ -104,7 +104,7 @@ func (u *units) ofChip(id device.ID) []*unit {
 	return u.reached(id)
 }
 
-// either returns the units of which a node that cannot be read may speak.
+// either returns the units that an unreadable node may name.
 func (u *units) either(id device.ID) []*unit {
 	on := slices.Clone(u.reached(id))
 	if one := u.byID[id]; one != nil && !slices.Contains(on, one) {
