@@ -195,6 +195,9 @@ func (f failure) judges(v oracle.Verdict) bool {
 		return false
 	}
 	for _, h := range v.Named {
+		if h.Owner == v.Device {
+			h.Owner = on // its own buffers, as those of the chip that is named
+		}
 		lowest := slices.ContainsFunc(v.Refusals, func(r oracle.Refusal) bool { return r.Kind == "clash" && r.Limit == h.Addr })
 		if !held[h] && !lowest {
 			return false
