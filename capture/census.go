@@ -63,8 +63,14 @@ type listedPlace struct {
 	kind    fit.Kind
 }
 
-// listedSpans are spans of census.at, by digits.
-type listedSpans [21][]listedSpan
+// listedSpans are spans of census.at. Those of one number of digits are in order, and few numbers of digits occur: an
+// array of 21 slices takes 0.5 KB for each listed buffer.
+type listedSpans []digitSpans
+
+type digitSpans struct {
+	digits int
+	spans  []listedSpan
+}
 
 // A listedSpan is operations from one to another, both included, that list a place with the same size.
 type listedSpan struct {
@@ -112,7 +118,12 @@ func (l *census) add(row listedBuffer) {
 }
 
 func (s *listedSpans) extend(digits, i int, perCore event.Opt[uint64]) {
-	of := &s[digits]
+	n := slices.IndexFunc(*s, func(d digitSpans) bool { return d.digits == digits })
+	if n < 0 {
+		n = len(*s)
+		*s = append(*s, digitSpans{digits: digits})
+	}
+	of := &(*s)[n].spans
 	last := &listedSpan{to: -2}
 	if n := len(*of); n > 0 {
 		last = &(*of)[n-1]
@@ -139,9 +150,9 @@ type listing struct {
 
 // listings returns the operations of spans, ascending, with their sizes.
 func (l *census) listings(s *listedSpans) (out []listing) {
-	for digits, spans := range s {
-		for _, span := range spans {
-			for _, at := range l.at[digits][span.from : span.to+1] {
+	for _, d := range *s {
+		for _, span := range d.spans {
+			for _, at := range l.at[d.digits][span.from : span.to+1] {
 				out = append(out, listing{at, span.perCore})
 			}
 		}

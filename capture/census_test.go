@@ -32,7 +32,7 @@ func TestListsAreSpans(t *testing.T) {
 	require.Equal(t, []uint64{3, 10, 11, 12, 100}, l.operations(l.places[place]))
 	require.Equal(t, []uint64{1, 2, 3, 10, 11, 12, 100, 101}, l.operations(l.devices[0]))
 	spans, size := l.places[place], event.Some(uint64(64))
-	require.Equal(t, [][]listedSpan{{{2, 2, size}}, {{0, 2, size}}, {{0, 0, size}}}, spans[1:4])
+	require.Equal(t, &listedSpans{{2, []listedSpan{{0, 2, size}}}, {3, []listedSpan{{0, 0, size}}}, {1, []listedSpan{{2, 2, size}}}}, spans)
 	require.Equal(t, event.Some(uint64(1)), l.first)
 
 	p := newPast(newMembers())
@@ -97,8 +97,8 @@ func TestListsTakeLittle(t *testing.T) {
 	}
 	spans := 0
 	for _, place := range l.places {
-		for _, s := range place {
-			spans += len(s)
+		for _, d := range *place {
+			spans += len(d.spans)
 		}
 	}
 	require.Equal(t, 20*5, spans, "one for each number of digits")

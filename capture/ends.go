@@ -16,7 +16,9 @@ func (p *past) speaks(id device.ID) bool {
 func (p *past) absences() map[uint64]uint64 {
 	ends, listed := map[uint64]uint64{}, map[uint64][]listedPlace{} // by address
 	for place := range p.census.places {
-		listed[place.address] = append(listed[place.address], place)
+		if p.lives[place.address] != nil {
+			listed[place.address] = append(listed[place.address], place)
+		}
 	}
 	for address, lives := range p.lives {
 		for id, h := range lives.named {

@@ -129,6 +129,9 @@ func (p *past) firstLife(id device.ID, address uint64) uint64 {
 func (p *past) fromFrees(out []resident) []resident {
 	told := map[placeAt][]int{} // in out
 	for i, r := range out {
+		if p.frees[r.address] == nil {
+			continue
+		}
 		told[placeAt{r.address, r.until}] = append(told[placeAt{r.address, r.until}], i)
 	}
 	for _, address := range slices.Sorted(maps.Keys(p.frees)) {
@@ -167,8 +170,9 @@ func (p *past) fromLists() (out []resident) {
 	slices.SortFunc(places, func(a, b listedPlace) int {
 		return cmp.Or(byID(a.named, b.named), cmp.Compare(a.address, b.address), cmp.Compare(a.kind, b.kind))
 	})
-	var listings []uint64 // of the id of the last place
-	var made made         // of its address
+	out = make([]resident, 0, len(places)) // for most places list one buffer
+	var listings []uint64                  // of the id of the last place
+	var made made                          // of its address
 	for i, place := range places {
 		next := i == 0 || place.named != places[i-1].named
 		if next {
@@ -177,25 +181,24 @@ func (p *past) fromLists() (out []resident) {
 		if next || place.address != places[i-1].address {
 			made = p.madeAt(place.named, place.address)
 		}
-		out = append(out, p.fromPlace(place, listings, made)...)
+		out = p.fromPlace(out, place, listings, made)
 	}
 	return out
 }
 
-// fromPlace returns the residents of one place. all are the operations that list
+// fromPlace adds the residents of one place. all are the operations that list
 // anything of its device, made what the capture allocated there.
-func (p *past) fromPlace(place listedPlace, all []uint64, made made) (out []resident) {
-	spans := p.census.places[place]
-	var now *resident
+func (p *past) fromPlace(out []resident, place listedPlace, all []uint64, made made) []resident {
+	var now resident
+	var lives bool
 	end := func(at uint64) {
-		if now != nil {
-			now.until = min(now.until, at)
-			out = append(out, *now)
-			now = nil
+		if lives {
+			now.until, lives = min(now.until, at), false
+			out = append(out, now)
 		}
 	}
 	next := 0 // in all
-	for _, one := range p.census.listings(spans) {
+	for _, one := range p.census.listings(p.census.places[place]) {
 		at := one.at
 		i, _ := slices.BinarySearch(all[next:], at)
 		if i > 0 { // lists came between that lack it
@@ -206,7 +209,7 @@ func (p *past) fromPlace(place listedPlace, all []uint64, made made) (out []resi
 			end(at)
 			continue
 		}
-		if now != nil && now.until > at {
+		if lives && now.until > at {
 			now.perCore = cmp.Or(now.perCore, one.perCore)
 			continue
 		}
@@ -216,7 +219,7 @@ func (p *past) fromPlace(place listedPlace, all []uint64, made made) (out []resi
 		if p.census.first == event.Some(at) && !hidden && p.freed(place.named, place.address, 0) >= at {
 			since = 0
 		}
-		now = &resident{
+		lives, now = true, resident{
 			named: place.named, kind: place.kind, address: place.address, perCore: one.perCore, since: since,
 			until: p.freed(place.named, place.address, since),
 		}

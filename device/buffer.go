@@ -143,8 +143,10 @@ func (f *Fleet) Holding(id fit.BufferID) Set {
 func (d Device) Buffers() iter.Seq[fit.Buffer] {
 	var out []fit.Buffer
 	d.read(func(c *cohort) {
-		for _, a := range c.heap().Sorted() {
-			out = append(out, a.Copy())
+		all := c.heap().Sorted()
+		out = make([]fit.Buffer, len(all))
+		for i, a := range all {
+			out[i] = a.Copy()
 		}
 	})
 	return slices.Values(out)

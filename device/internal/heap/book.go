@@ -174,7 +174,7 @@ type heaps Book
 func (o *heaps) Copy(h *Heap) *Heap {
 	out := *h
 	out.name = o.Numbers.Next()
-	out.tracked = nil
+	out.tracked = tracked{}
 	out.live, out.order = h.live.clone(), h.order.clone()
 	out.placed = h.placed.Clone(out.name)
 	if h.name >= o.pictured.Load() {
