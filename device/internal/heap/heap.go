@@ -47,7 +47,7 @@ type Heap struct {
 	charge uint64
 	placed classes.Partition // the parts of buffers of tracked kinds
 
-	order Order
+	order   Order
 	tracked tracked
 }
 
