@@ -7,7 +7,6 @@ require (
 	github.com/gdamore/tcell/v2 v2.13.10
 	github.com/go-json-experiment/json v1.27.2
 	github.com/google/btree v1.1.3
-	github.com/google/pprof v0.0.0-20260906184651-6331bc6350fe
 	github.com/klauspost/compress v1.20.3
 	github.com/ncruces/go-sqlite3 v0.35.0
 	github.com/rogpeppe/go-internal v1.16.0

@@ -38,7 +38,6 @@ const (
 	pflag     = "github.com/spf13/pflag"
 	terminal  = "golang.org/x/term"
 	porcupine = "github.com/anishathalye/porcupine"
-	pprof     = "github.com/google/pprof"
 	rapid     = "pgregory.net/rapid"
 	sqlite    = "github.com/ncruces/go-sqlite3"
 	tcell     = "github.com/gdamore/tcell/v2"
@@ -105,7 +104,7 @@ func importTable() map[string]row {
 		"internal/attack":          {ours: []string{"internal/large"}, outside: []string{sqlite}},
 		"internal/cbl1dist":        {},
 		"internal/cbl1bounds":      {ours: []string{"l1", "program", "fit", "device"}},
-		"internal/pictures/export": {ours: []string{"l1", "fit", "event", "replay", "internal/shown"}, outside: []string{pprof}},
+		"internal/pictures/export": {ours: []string{"l1", "fit", "event", "replay", "internal/shown"}},
 		"internal/jsonobject":      {},
 		"internal/magic":           {},
 		"internal/packed":          {outside: []string{compress}},

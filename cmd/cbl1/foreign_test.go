@@ -96,7 +96,7 @@ func runQuestions() (out []question) {
 	out = append(out, inFormats("watch --once", "FILE", "text json")...)
 	out = append(out, diffQuestions()...)
 	return append(out, question{"page", "FILE", "page"}, question{"convert", "FILE", "json"}, question{"stream", "FILE", "json"},
-		question{"export pprof -o -", "FILE", "binary"}, question{"export perfetto -o -", "FILE", "binary"})
+		question{"export perfetto -o -", "FILE", "binary"})
 }
 
 func diffQuestions() []question {

@@ -14,7 +14,7 @@
 //	cbl1 serve                        follow the allocations of running processes
 //	cbl1 watch LOG|URL|FOLDER         watch the devices now, in a terminal
 //	cbl1 convert FILE|- [-o LOG]      write a capture as an event log
-//	cbl1 export pprof|perfetto FILE   write a file for other viewers
+//	cbl1 export perfetto FILE -o OUT  write a file for ui.perfetto.dev
 //
 // The exit code is 0 if all went well, 1 if the answer is no, 2 if the command was used
 // wrongly or an input could not be read, and 3 if the answer is "cannot tell" (check, diff).

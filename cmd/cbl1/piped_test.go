@@ -20,7 +20,7 @@ import (
 var pipedQuestions = []pipedQuestion{
 	{"report", ""}, {"report --format json", ""}, {"check", ""}, {"check --format json", ""}, {"peak --format json", ""}, {"who", "111616"},
 	{"room --size 4096 --format json", ""}, {"map", ""}, {"map --at 3", ""}, {"page", ""}, {"convert", ""}, {"diff --format json", "other"},
-	{"export pprof -o -", ""}, {"export perfetto -o -", ""}, {"explain messages --format json --with", ""},
+	{"export perfetto -o -", ""}, {"explain messages --format json --with", ""},
 }
 
 // A pipedQuestion is what stands before the name of the input and behind it.

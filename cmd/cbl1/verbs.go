@@ -177,25 +177,16 @@ answer is; cbl1 check has one for it.`,
 			options: "output against budget accept" + chipOptions, inputs: all, ask: askPage, whole: writePage,
 		},
 		{
-			use: "export pprof|perfetto FILE -o OUT", short: "Write a file for go tool pprof or for ui.perfetto.dev",
-			long: `Write what is known of one input for other viewers. pprof: what lay on the fullest core at one
-moment, as a profile. perfetto: operations, and what each device held, over the nodes.`,
+			use: "export perfetto FILE -o OUT", short: "Write a file for ui.perfetto.dev",
+			long: `Write what is known of one input for another viewer: operations, and what each device held, over the
+nodes.`,
 			whole: func(_ *request, args []string) (reply, error) {
 				if len(args) == 0 {
-					return reply{}, errors.New("name the format: pprof or perfetto")
+					return reply{}, errors.New("name the format: perfetto")
 				}
-				return reply{}, fmt.Errorf("%s is no format to export: pprof or perfetto", args[0])
+				return reply{}, fmt.Errorf("%s is no format to export: perfetto", args[0])
 			},
 			parts: []verb{
-				{
-					use: "pprof FILE -o OUT", short: "Write what lay on the fullest core, as a profile",
-					long: `Write what lay on the fullest core when it held most, or after a node, as a profile:
-operations, programs and buffers with their bytes, each byte once. The exit code is 1 if nothing is known to have been
-in L1.`,
-					example: "  cbl1 export pprof run.json -o run.pb.gz && go tool pprof -http : run.pb.gz\n" +
-						"  go tool pprof -top -diff_base old.pb.gz new.pb.gz",
-					options: "at output" + chipOptions, inputs: alone(one), ask: askExport, whole: pprof,
-				},
 				{
 					use: "perfetto FILE -o OUT", short: "Write operations, and what devices held, as a Perfetto trace",
 					long: `Write operations as slices, and registered, resident and tracked bytes and the headroom of

@@ -60,7 +60,6 @@ const Messages = `Statically allocated circular buffers in program 1 clash with 
 func Families() []Family {
 	squares := []string{
 		"report", "report --format json", "map", "map --format json", "peak", "peak --format json", "room", "stream", "diff FILE FILE", "map --at LAST", "explain --with FILE -",
-		"export pprof -o -", "export pprof --at LAST -o -",
 	}
 	return []Family{
 		{"log", Logs(), []string{"peak", "stream"}},

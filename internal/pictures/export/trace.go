@@ -7,9 +7,11 @@ import (
 	"io"
 	"iter"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/replay"
 )
 
@@ -198,3 +200,13 @@ func (m message) bytes(field int, b []byte) message {
 }
 
 func (m message) text(field int, s string) message { return m.bytes(field, []byte(s)) }
+
+func deviceName(id event.Opt[uint64]) string {
+	if !id.OK {
+		return "a device without an id"
+	}
+	return "device " + strconv.FormatUint(id.V, 10)
+}
+
+// clip makes a name from a file fit to be shown.
+func clip(name string) string { return shown.Visible(shown.Clip(name, shown.MaxOutput)) }

@@ -109,7 +109,9 @@ func TestTracesAreRead(t *testing.T) {
 		r, err := replay.Run(in.Path, trace.Through(events), replay.Options{Timeline: true})
 		require.NoError(t, err)
 		require.NoError(t, trace.Finish(r))
-		require.Equal(t, replayed(t, in, replay.Options{Timeline: true}), r, "operations change no figure")
+		plain, err := replay.Run(in.Path, in.Events(capture.Options{}), replay.Options{Timeline: true})
+		require.NoError(t, err, in.Path)
+		require.Equal(t, plain, r, "operations change no figure")
 		for e, err := range in.Events(capture.Options{Operations: true}) {
 			require.NoError(t, err)
 			switch {
@@ -211,3 +213,13 @@ var errFull = errors.New("full")
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errFull }
+
+func inputs(t *testing.T) (all []capture.Input) {
+	for _, folder := range []string{"../../../capture/testdata", "../../../examples"} {
+		found, err := capture.Inputs(folder)
+		require.NoError(t, err)
+		all = append(all, found...)
+	}
+	require.Greater(t, len(all), 15)
+	return all
+}
