@@ -1,9 +1,6 @@
 package device_test
 
 import (
-	"bytes"
-	"os"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -11,7 +8,6 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/fit"
-	"github.com/cbl1/cbl1/internal/clash"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -101,44 +97,6 @@ func TestCheck1216BytesBeyond(t *testing.T) {
 	require.True(t, v.Clashes[0].Grows)
 	require.EqualValues(t, 1216, v.Clashes[0].Bytes)
 	require.Equal(t, "take 1,216 bytes off CB 0, which has 1,462,464", v.Advice())
-}
-
-// Every message with the numbers of a published one is said again in its own words, but for how older
-// releases wrote a core range.
-func TestRefusalsSpeakAsTTMetal(t *testing.T) {
-	data, err := os.ReadFile("../internal/clash/testdata/published.txt")
-	require.NoError(t, err)
-	old := regexp.MustCompile(`\(x=(\d+),y=(\d+)\)`)
-	said := 0
-	for m, err := range clash.Scan(bytes.NewReader(data)) {
-		require.NoError(t, err)
-		said++
-		limit := m.Numbers["limit"]
-		spec := l1.Spec{Cols: 13, Rows: 10, L1Size: 1_572_864, CBBase: 64}
-		var buffers []fit.Buffer
-		if m.Kind == clash.Grow {
-			spec.L1Size = limit
-		} else {
-			buffers = append(buffers, fit.Buffer{ID: 1, Kind: fit.KindL1, Parts: []fit.Part{{
-				Cores: m.Cores.Cores(), Range: l1.Range{Start: limit, End: limit + 64},
-			}}})
-		}
-		what := program.CB{Cores: m.Cores, Size: m.Numbers["end"] - spec.CBBase}
-		if m.What == clash.Dataflow {
-			what.Kind = program.DataflowBuffer
-		}
-		f := device.NewFleet()
-		d := addDevice(t, f, 0, spec)
-		allocate(t, f, d.Set(), buffers...)
-		v := check(t, f, build(t, spec, program.ID(m.Numbers["program"]), what), d.Set())
-		require.Equal(t, []string{old.ReplaceAllString(m.Text, "$1-$2")}, texts(v.Refusals))
-		require.Equal(t, texts(v.Refusals), texts(v.Hybrid))
-		over, _ := m.Over()
-		require.Equal(t, over, v.Refusals[0].Over())
-		require.Len(t, v.Clashes, 1)
-		require.Equal(t, over, v.Clashes[0].Over())
-	}
-	require.Equal(t, 27, said)
 }
 
 // Where tt-metal and the bytes disagree, and the text about it.
