@@ -3,7 +3,6 @@ package replay
 import (
 	"encoding/binary"
 	"hash/fnv"
-	"math"
 	"slices"
 	"sync"
 
@@ -39,7 +38,8 @@ const (
 
 func newChecks() checks {
 	return checks{
-		known: map[checkKey]int{}, failed: map[[16]byte]int{}, slack: math.MaxUint64,
+		known: map[checkKey]int{}, failed: map[[16]byte]int{}, slack: l1.MaxAddr / 2, // more is no figure: the size of L1 is not known
+
 		others: alternatives{map[checkKey]fittings{}, map[candidatesKey]fittings{}},
 		specs:  map[l1.Spec]*l1.Spec{},
 	}

@@ -127,10 +127,10 @@ func (r *Result) reasons(budget bool) (out []Reason) {
 	switch {
 	case budget:
 		out = r.Untracked()
-	case r.Checks.Tightest != nil:
+	case r.Checks.Tightest != nil || r.Checks.Endless > 0:
 		out = append(out, r.Unseen()...)
 	}
-	if r.Checks.Endless > 0 {
+	if r.Checks.Endless > 0 || r.recorded.endless {
 		out = append(out, r.Reason(CodeL1Unknown))
 	}
 	if r.beyondOther() || r.onQuasarAlone() {

@@ -223,8 +223,8 @@ func (c comparison) checks() {
 		c.equal(failed, times, "times")
 		c.equal(reasons, found, "failures")
 	}
-	if slack == ^uint64(0) {
-		require.True(c.t, have.Tightest == nil || have.Tightest.Headroom.Free == slack, "%s", c.want.log.String())
+	if slack >= l1.MaxAddr/2 { // the size of L1 is not known
+		require.Nil(c.t, have.Tightest, "%s", c.want.log.String())
 		return
 	}
 	require.NotNil(c.t, have.Tightest, "%s", c.want.log.String())

@@ -19,10 +19,12 @@ import (
 // buffer is compared with the programs that stay. Cost: O(log n) in what lives on a device.
 type recording struct {
 	recorded
+	only     Filter // its Core matters not: each CB is on all
 	on       bool
 	programs map[program.ID]placedThing
 	devices  map[device.ID]*recordedDevice
-	chips    map[uint64]bool // by address of L1 buffers: whether a record names a chip; others name a mesh
+	sizes    map[device.ID]uint64 // of L1; 0 = not known
+	chips    map[uint64]bool      // by address of L1 buffers: whether a record names a chip; others name a mesh
 }
 
 // recorded is the outcome of a recording.
@@ -31,6 +33,7 @@ type recorded struct {
 	clashes  int64  // pairs
 	first    string // of them, in words
 	unplaced uint64 // addresses of L1 buffers that no record of a chip names
+	endless  bool   // a program came on a device whose L1 is not known
 }
 
 // A placedThing is the end of a program's CBs or the address of a buffer.
@@ -49,12 +52,14 @@ type recordedDevice struct {
 func (r *recording) take(e *event.Event, ids func() []device.ID) {
 	if e.Kind == event.KindAnomaly && e.Code == string(CodeEveryCore) {
 		r.on, r.programs, r.devices = true, map[program.ID]placedThing{}, map[device.ID]*recordedDevice{}
-		r.chips = map[uint64]bool{}
+		r.sizes, r.chips = map[device.ID]uint64{}, map[uint64]bool{}
 	}
 	if !r.on {
 		return
 	}
 	switch e.Kind {
+	case event.KindDevice:
+		r.sizes[e.Device] = e.Spec.Based().L1Size
 	case event.KindProgram:
 		end := uint64(0)
 		for _, cb := range e.CBs {
@@ -64,9 +69,13 @@ func (r *recording) take(e *event.Event, ids func() []device.ID) {
 		}
 		r.programs[e.Program] = placedThing{e.Name, end}
 	case event.KindRegister:
-		p := r.programs[e.Program]
+		p, on := r.programs[e.Program], r.each(e, ids)
+		if len(on) == 0 || !r.only.HasOp(Name(p.name)) {
+			return
+		}
 		r.cbs++
-		for _, d := range r.each(e, ids) {
+		for _, d := range on {
+			r.endless = r.endless || r.sizes[d.id] == 0
 			if low, ok := d.buffers.top(); ok && low.at < p.at {
 				r.clash(e, d.id, p, low, "when the CB came")
 			}
@@ -108,6 +117,9 @@ func (r *recording) each(e *event.Event, all func() []device.ID) (out []*recorde
 		ids = all()
 	}
 	for _, id := range ids {
+		if !r.only.HasDevice(event.Some(uint64(id))) {
+			continue
+		}
 		if r.devices[id] == nil {
 			r.devices[id] = &recordedDevice{id, byKey{live: map[uint64]keyed{}}, byKey{live: map[uint64]keyed{}}}
 		}

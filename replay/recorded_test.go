@@ -40,9 +40,9 @@ func TestRecordingIsJudged(t *testing.T) {
 		{"nothing", "", "cannot_tell", "no program"},
 		{"a CB that ends at a buffer", recordedCB(1, 200000, 4096, "0") + recordedBuffer(1, 204096, "l1", "0"), "fits", ""},
 		{"a buffer comes below the end of a CB", recordedCB(1, 200000, 4096, "0") + recordedBuffer(1, 204095, "l1", "0"), "cannot_tell",
-			"may clash: CB 0x30d40 ends at 204,096 on device 0, above L1 buffer 0x31d3f at 204,095, while the CB stays (event 6)"},
+			"may clash: CB 0x30d40 ends at 204,096 on device 0, above L1 buffer 0x31d3f at 204,095, while the CB stays (event 8)"},
 		{"a CB comes above a buffer", recordedBuffer(1, 204095, "l1", "1") + recordedCB(1, 200000, 4096, "0,1"), "cannot_tell",
-			"may clash: CB 0x30d40 ends at 204,096 on device 1, above L1 buffer 0x31d3f at 204,095, when the CB came (event 6)"},
+			"may clash: CB 0x30d40 ends at 204,096 on device 1, above L1 buffer 0x31d3f at 204,095, when the CB came (event 8)"},
 		{"on another device", recordedBuffer(1, 204095, "l1", "1") + recordedCB(1, 200000, 4096, "0"), "fits", ""},
 		{"in L1_SMALL", recordedBuffer(1, 204095, "l1_small", "0") + recordedCB(1, 200000, 4096, "0"), "fits", ""},
 		{"a buffer that was freed", recordedBuffer(1, 204095, "l1", "0") + `{"event":"free","buffer":1,"devices":[0]}` + "\n" + recordedCB(1, 200000, 4096, "0"), "fits", ""},
@@ -50,9 +50,15 @@ func TestRecordingIsJudged(t *testing.T) {
 		{"a buffer of a mesh and of its chips", recordedBacking(1, 204095) + recordedBuffer(2, 204095, "l1", "0") + recordedCB(1, 180000, 4096, "0"), "fits", ""},
 		{"a buffer of a mesh alone", recordedBuffer(2, 206000, "l1", "0") + recordedBacking(1, 204095) + recordedCB(1, 180000, 4096, "0"), "cannot_tell",
 			"L1 buffers are recorded under the id of a mesh alone, at 1 address: no record says on which chips"},
+		{"beyond the L1 of a device whose base is not known", strings.Replace(recordedCB(1, 4194000, 4096, "2"), "{[0-0 - 7-7]}", "{[0-0 - 7-3]}", 1), "cannot_tell",
+			"the size of L1 is not known, or the base"},
+		{"on a device without a known L1", strings.Replace(recordedCB(1, 4194000, 4096, "3"), "{[0-0 - 7-7]}", "{[0-0 - 0-0]}", 1), "cannot_tell", "the size of L1 is not known"},
+		{"a record that was odd", recordedCB(1, 200000, 4096, "0") + `{"event":"hidden","code":"odd-record","count":2}` + "\n", "cannot_tell", "2 records contradict what was recorded before"},
 		{"a client was lost", recordedCB(1, 200000, 4096, "0") + `{"event":"hidden","code":"client-lost","count":1}` + "\n", "cannot_tell", "1 client of the server was closed"},
 	} {
-		r := recordingOf(t, recordedHead+c.lines)
+		r := recordingOf(t, recordedHead+`{"event":"device","device":2,"spec":{"board":"quasar"}}
+{"event":"device","device":3,"spec":{"name":"unknown","cols":1,"rows":1}}
+`+c.lines)
 		j := r.Judge(replay.Terms{})
 		require.EqualValues(t, c.answer, j.Answer, c.name)
 		if c.text != "" {

@@ -71,7 +71,7 @@ func newReplay(file string, opt Options) *replay {
 	r := &replay{
 		notes: notes{}, catalogue: newCatalogue(), naming: newNaming(), executions: newExecutions(),
 		marker: marker{only: opt.Only, groups: opt.Groups, later: opt.OnePeak},
-		checks: newChecks(), subscribers: newSubscribers(opt),
+		checks: newChecks(), subscribers: newSubscribers(opt), recording: recording{only: opt.Only},
 	}
 	(&overlaps{notes: r.notes, only: opt.Only}).join(r.subscribers)
 	fleet := r.session.Fleet()

@@ -271,6 +271,7 @@ const (
 	CodeTornLine           Code = "torn-line"           // the last line of a log is cut
 	CodeEveryCore          Code = "every-core"          // records that name no cores: CBs count as if each were on every core
 	CodeClientLost         Code = "client-lost"         // a client of a server was closed: what it says from then on is not known
+	CodeOddRecord          Code = "odd-record"          // records of a server that contradict others, like a free of something that never came
 	CodeNotRecorded        Code = "not-recorded"        // events before this log are in none: the server could not write them
 	CodeDanglingConnection Code = "dangling-connection" // a connection to a node that does not exist
 )

@@ -88,6 +88,8 @@ func serverWords() []words {
 			"what it had and said later is not known: its devices are incomplete"},
 		{CodeNotRecorded, "event before this log was not recorded", "events before this log were not recorded",
 			"the disk was full, or failed: programs that did not fit then are not recorded"},
+		{CodeOddRecord, "record contradicts what was recorded before", "records contradict what was recorded before",
+			"something came or went that no record shows: start the server before the processes"},
 		{CodeEveryCore, "log of records that name no cores", "logs of records that name no cores",
 			"each CB counts as if it were on every core: figures of CBs are a bound"},
 	}
@@ -271,6 +273,9 @@ func (r *Result) nothingRan() string {
 			registered += r.Devices[i].Programs
 		}
 	}
+	if r.recorded.cbs > 0 {
+		return "a recording shows no runs, and a budget is of what runs"
+	}
 	which := "no program is"
 	switch registered {
 	case 0:
@@ -297,6 +302,10 @@ func (r *Result) roomReason(code Code) string {
 		return "a run may be several programs: their circular buffers may end lower than was reckoned"
 	case CodeBufferUnsized:
 		return "an L1 buffer has an address and no size: all above it was taken to be in the way"
+	case CodeNothingRan:
+		if r.recorded.cbs > 0 {
+			return "a recording names no cores and no ends of L1 buffers: there is no more room than this"
+		}
 	case CodePerCoreHidden:
 		return "an L1 buffer that was allocated per core hides its address on some cores: they were taken to be full"
 	}

@@ -154,7 +154,7 @@ func (c check) accepted() string {
 // reasons returns the reasons for "cannot tell", a line each.
 func (c check) reasons(label string, all []replay.Reason) []note {
 	all = slices.DeleteFunc(slices.Clone(all), func(why replay.Reason) bool {
-		return why.Code == replay.CodeNothingRan || why.Code == replay.CodeMayClash
+		return why.Code == replay.CodeNothingRan && c.result.Recorded() == 0 || why.Code == replay.CodeMayClash
 	})
 	return reasonNotes(label, coded(all)) // the first line says that nothing ran
 }

@@ -61,6 +61,9 @@ func (m room) answer() string {
 	if n := len(m.doc.Devices); n > 1 {
 		on += " of " + shown.Plural(n, "device")
 	}
+	if all.End.V > l1.MaxAddr/2 {
+		return "the size of L1 is not known, and no buffer ends the room on " + on
+	}
 	largest := "no byte"
 	if all.Bytes > 0 {
 		largest = fmt.Sprintf("%s bytes at %s", grouped(all.Bytes), rangeText(all.Range()))

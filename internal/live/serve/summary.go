@@ -104,6 +104,12 @@ func optional(n *uint64) string {
 }
 
 func (s *summary) appendText(b []byte) []byte {
+	end := func(incomplete bool) {
+		if incomplete {
+			b = append(b, "; incomplete"...)
+		}
+		b = append(b, '\n')
+	}
 	for _, d := range s.Devices {
 		b = fmt.Appendf(b, "device %d: CBs %s bytes in sum, at most %s of a core (peak %s); %s, DRAM %s, L1 %s, L1_SMALL %s, TRACE %s, system %s; kernels %s",
 			d.Device, l1.Bytes(d.CB).Exact(), l1.Bytes(d.Core).Exact(), l1.Bytes(d.Peak).Exact(), shown.Plural(int64(d.Buffers), "buffer"),
@@ -111,20 +117,14 @@ func (s *summary) appendText(b []byte) []byte {
 		if d.Backings > 0 {
 			b = fmt.Appendf(b, "; backing %s in %d", l1.Bytes(d.Backing).Exact(), d.Backings)
 		}
-		if d.Incomplete {
-			b = append(b, "; incomplete"...)
-		}
-		b = append(b, '\n')
+		end(d.Incomplete)
 	}
 	for i := range s.Fleets {
 		d := &s.Fleets[i]
 		b = fmt.Appendf(b, "device %d of %s: registered CBs %s bytes, %s of a core; tracked %s; DRAM %s, L1 %s, L1_SMALL %s, TRACE %s; kernels %s",
 			d.Device, shown.Visible(d.Fleet), optional(d.Registered), optional(d.Core), optional(d.Tracked),
 			l1.Bytes(d.DRAM).Exact(), l1.Bytes(d.L1).Exact(), l1.Bytes(d.L1Small).Exact(), l1.Bytes(d.Trace).Exact(), optional(d.Kernels))
-		if d.Incomplete {
-			b = append(b, "; incomplete"...)
-		}
-		b = append(b, '\n')
+		end(d.Incomplete)
 	}
 	if s.Left > 0 {
 		b = fmt.Appendf(b, "left out: %s of fleets\n", shown.Plural(int64(s.Left), "device"))

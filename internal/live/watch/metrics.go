@@ -43,6 +43,7 @@ func gauges() []gauge[replay.LiveDevice] {
 		{"dispatched_bytes", "Circular buffers that the last dispatches left, summed over cores.", func(d *replay.LiveDevice) *uint64 { return d.Dispatched }},
 		{"tracked_bytes", "Everything in L1 but kernels, each byte once, summed over cores.", func(d *replay.LiveDevice) *uint64 { return d.Tracked }},
 		{"tracked_core_peak_bytes", "Everything in L1 but kernels on the fullest core.", func(d *replay.LiveDevice) *uint64 { return d.TrackedCore }},
+		{"below_l1_small_core_peak_bytes", "tracked_core_peak_bytes below L1_SMALL, in usable L1.", func(d *replay.LiveDevice) *uint64 { return d.Below }},
 		{"headroom_bytes", "Bytes between circular buffers and what lies above, on the core with the fewest.", func(d *replay.LiveDevice) *uint64 { return d.Headroom }},
 		{"cb_logical_bytes", "Sum of the sizes of circular buffers times their cores.", func(d *replay.LiveDevice) *uint64 { return d.Logical }},
 		{"cb_sum_bytes", "Sum of the sizes of circular buffers as the allocation protocol counts.", func(d *replay.LiveDevice) *uint64 { return d.Sum }},

@@ -34,7 +34,7 @@ func TestMetricsMeanWhatFiguresMean(t *testing.T) {
 			require.Equal(t, fmt.Sprint(uint64(value)), m[2], m[1])
 		}
 	}
-	require.Equal(t, 15, same)
+	require.Equal(t, 16, same)
 }
 
 // number gives each figure another value.

@@ -94,7 +94,7 @@ func TestBreakdown(t *testing.T) {
 		m.Take(s)
 		lines := text(m.Lines(120, 40))
 		require.Contains(t, lines, c.want)
-		for name, want := range map[string]string{"L1 buffers": "1,000 10.0%", "L1_SMALL buffers": "50 0.5%", "kernels": "500 5.0%"} {
+		for name, want := range map[string]string{"L1 buffers": "1,000 10.0%", "L1_SMALL buffers": "50 kernels", "kernels": "500 5.0%"} {
 			require.Contains(t, strings.Join(strings.Fields(lines), " "), " "+name+" "+want+" ")
 		}
 		require.NotContains(t, lines, "CB sizes")

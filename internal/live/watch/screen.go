@@ -246,27 +246,24 @@ func (m *Model) breakdown() []Line {
 	add("CBs, registered", d.Registered, peak.Registered, physical(d))
 	add("CBs, resident", d.Dispatched, peak.Dispatched, physical(d))
 	add("L1 buffers", &d.L1, nil, physical(d))
-	add("L1_SMALL buffers", &d.L1Small, nil, physical(d))
+	add("L1_SMALL buffers", &d.L1Small, nil, 0)
 	add("kernels", d.Kernels, nil, physical(d))
-	add("tracked: all but kernels", d.Tracked, peak.Tracked, physical(d))
+	all, whole := physical(d), d.Usable
+	if d.L1Small > 0 {
+		all, whole = 0, 0 // some of it lies in L1_SMALL
+	}
+	add("tracked: all but kernels", d.Tracked, peak.Tracked, all)
 	add("CB sizes times cores", d.Logical, nil, physical(d))
 	add("CB sizes in messages", d.Sum, nil, physical(d))
 	if d.Core != nil || d.TrackedCore != nil {
 		out = append(out, Line{Text: "  bytes on the fullest core"})
 		add("CBs, registered", d.Core, core, d.Usable)
-		whole := d.Usable
-		if d.Below != nil && d.TrackedCore != nil && *d.Below != *d.TrackedCore {
-			whole = 0 // some of it lies in L1_SMALL
-		}
 		add("tracked: all but kernels", d.TrackedCore, peak.TrackedCore, whole)
 		if whole != d.Usable {
 			add("of them below L1_SMALL", d.Below, nil, d.Usable)
 		}
 	}
-	size := uint64(0)
-	if d.DRAMSize != nil {
-		size = *d.DRAMSize
-	}
+	size := *cmp.Or(d.DRAMSize, new(uint64))
 	out = append(out, Line{Text: strings.TrimSuffix("  bytes in DRAM, of "+exact(size), ", of 0")})
 	add("buffers", &d.DRAM, nil, size)
 	add("traces", &d.Trace, nil, size)

@@ -65,23 +65,27 @@ type group struct {
 // groups returns the devices on which a lot lies.
 func (t *Teller) groups(lot *Lot) (out []group) {
 	for _, id := range t.members(lot) {
-		spec := t.specs[id]
+		spec := t.specs[int32(id)]
 		i := slices.IndexFunc(out, func(g group) bool { return g.spec == spec })
 		if i < 0 {
 			i = len(out)
 			out = append(out, group{spec: spec})
 		}
-		out[i].devices = append(out[i].devices, device.ID(id))
+		out[i].devices = append(out[i].devices, id)
 	}
 	return out
 }
 
 // members returns the ids of the devices on which a lot lies. CBs and kernels of a mesh lie on its chips.
-func (t *Teller) members(lot *Lot) []int32 {
-	if chips := t.chips[lot.Device]; chips != nil && lot.Type != TypeAlloc {
-		return chips
+func (t *Teller) members(lot *Lot) (out []device.ID) {
+	chips := t.chips[lot.Device]
+	if chips == nil || lot.Type == TypeAlloc {
+		chips = []int32{lot.Device}
 	}
-	return []int32{lot.Device}
+	for _, id := range chips {
+		out = append(out, device.ID(id))
+	}
+	return out
 }
 
 // Header returns the first events of a log: its header, and that CBs are counted on every
@@ -98,6 +102,7 @@ const (
 	CodeEveryCore   = "every-core"      // an anomaly: figures of CBs are a bound, as if each were on every core
 	CodeUnplaced    = "buffer-unplaced" // something hidden: a CB that ends beyond any L1, and is in no figure of a core
 	CodeNotRecorded = "not-recorded"    // something hidden: a server could not write its log, so that events before this log are in none
+	CodeOdd         = "odd-record"      // something hidden: a record contradicts others
 	CodeLost        = "client-lost"     // something hidden: a client was closed, so its holdings are not known any more
 )
 
@@ -131,28 +136,32 @@ func (t *Teller) Declare(d DeclaredDevice) []event.Event {
 // known declares the devices of a lot that are not declared yet.
 func (t *Teller) known(lot *Lot) (out []event.Event) {
 	for _, id := range t.members(lot) {
-		if _, ok := t.specs[id]; !ok {
-			out = append(out, t.Declare(DeclaredDevice{ID: id, Spec: l1.Spec{Name: "unknown", Cols: 1, Rows: 1}})...)
+		if _, ok := t.specs[int32(id)]; !ok {
+			out = append(out, t.Declare(DeclaredDevice{ID: int32(id), Spec: l1.Spec{Name: "unknown", Cols: 1, Rows: 1}})...)
 		}
 	}
 	return out
 }
 
-// Tell returns the events of an effect: none if it changed nothing.
-func (t *Teller) Tell(e *Effect) []event.Event {
+// Tell returns the events of an effect. An odd record hides something that came or went.
+func (t *Teller) Tell(e *Effect) (out []event.Event) {
 	switch e.What {
 	case Came, CameAgain:
-		return t.Came(&e.Lot)
+		out = t.Came(&e.Lot)
 	case Left, Gone:
-		return t.went(e)
+		out = t.went(e)
 	}
-	return nil
+	if e.Odd != "" {
+		odd := fmt.Sprintf("%s: %v of 0x%x on device %d", e.Odd, e.Type, e.ID, e.Device)
+		out = append(out, event.Event{Pos: event.Pos{Node: -1}, T: t.T, Kind: event.KindHidden, Code: CodeOdd, Count: 1, Detail: odd})
+	}
+	return out
 }
 
 // Came returns the events of a lot that is live, as a log that begins later needs them.
 func (t *Teller) Came(lot *Lot) []event.Event {
 	out := t.known(lot)
-	e := event.Event{T: t.T, Process: strconv.Itoa(int(lot.PID)), Devices: t.on(lot)}
+	e := event.Event{T: t.T, Process: strconv.Itoa(int(lot.PID)), Devices: event.Some(t.members(lot))}
 	switch {
 	case lot.Type == TypeCBAlloc && lot.Size == 0:
 		return out
@@ -197,7 +206,7 @@ func place(e *event.Event, lot *Lot) {
 // bytes, an event gives them to the next one.
 func (t *Teller) went(of *Effect) []event.Event {
 	lot := &of.Lot
-	e := event.Event{T: t.T, Process: strconv.Itoa(int(lot.PID)), Devices: t.on(lot), Leaked: of.Leaked}
+	e := event.Event{T: t.T, Process: strconv.Itoa(int(lot.PID)), Devices: event.Some(t.members(lot)), Leaked: of.Leaked}
 	var out []event.Event
 	switch {
 	case lot.Type == TypeCBAlloc && (lot.Size == 0 || !placed(lot)):
@@ -221,15 +230,6 @@ func (t *Teller) went(of *Effect) []event.Event {
 		out = append(out, again...)
 	}
 	return out
-}
-
-// on returns the devices on which a lot lies.
-func (t *Teller) on(lot *Lot) event.Opt[[]device.ID] {
-	var ids []device.ID
-	for _, id := range t.members(lot) {
-		ids = append(ids, device.ID(id))
-	}
-	return event.Some(ids)
 }
 
 // placed reports whether a lot can lie in an L1: addresses there fit in 32 bits.
