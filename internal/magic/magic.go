@@ -4,6 +4,7 @@ package magic
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -35,7 +36,7 @@ func Name(start []byte) string {
 	switch {
 	case len(start) == 0:
 		return "empty input"
-	case len(text) == 0 || text[0] == '[' || text[0] == '{':
+	case len(text) == 0 || text[0] == '{' || text[0] == '[' && !printed(text[:min(len(text), 14)]):
 		return ""
 	case text[0] == '<':
 		lower := strings.ToLower(string(text))
@@ -44,12 +45,8 @@ func Name(start []byte) string {
 		}
 		return "XML or HTML, not JSON"
 	}
-	for line := range bytes.Lines(text) {
-		for _, mark := range []string{"✓ [", "✗ [", "⚠ ["} {
-			if bytes.HasPrefix(line, []byte(mark)) {
-				return "output of an allocation server, which has no addresses; record with cbl1 serve --record"
-			}
-		}
+	if printed(text) {
+		return "output of an allocation server, which has no addresses; record with cbl1 serve --record"
 	}
 	for _, c := range text {
 		if c < ' ' && c != '\t' && c != '\r' && c != '\n' && c != '\f' && c != '\x1b' {
@@ -57,4 +54,11 @@ func Name(start []byte) string {
 		}
 	}
 	return ""
+}
+
+// printed reports whether a text has words that allocation servers print.
+func printed(text []byte) bool {
+	return slices.ContainsFunc([]string{
+		"✓ [", "✗ [", "⚠ [", "[CB_ALLOC] ", "[CB_FREE] ", "[KERNEL_LOAD] ", "[KERNEL_UNL", "(buffer_id=0x", "Freed buffer ", "📊 Current Statistics", ": CBs ",
+	}, func(words string) bool { return bytes.Contains(text, []byte(words)) })
 }
