@@ -585,7 +585,7 @@ func TestL1OtherKinds(t *testing.T) {
 	require.Equal(t, uint64(1024+512+100), d.Peak.Bytes)
 	require.Equal(t, uint64(1024+512+100+111616), d.Peak.WithKernels)
 	require.Equal(t, map[fit.Kind]uint64{fit.KindDataflow: 1024, fit.KindScratchpad: 512, fit.KindL1: 100}, d.Peak.Kinds)
-	require.Equal(t, l1.Range{Start: 113152, End: 1_572_764}, d.Peak.Top)
+	require.Equal(t, l1.Range{Start: 113152, End: 1_572_736}, d.Peak.Top)
 	require.Equal(t, -1, d.Peak.Residents[0].Program.Row)
 	require.Equal(t, int64(1), r.Checks.Runs)
 }

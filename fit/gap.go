@@ -54,6 +54,16 @@ func top(size, align uint64, gap l1.Range) (at l1.Range, ok bool) {
 // and they round each size up to it. The pages of a buffer are aligned to L1Align alone.
 func Alignment(spec l1.Spec) uint64 { return max(spec.L1Align, spec.CBAlign, 1) }
 
+// Steps returns the whole steps of Alignment in a free range: where a buffer has its bytes.
+func Steps(free l1.Range, spec l1.Spec) l1.Range {
+	align := Alignment(spec)
+	free.End -= free.End % align
+	if start, ok := (l1.Spec{CBAlign: align}).AlignCB(free.Start); ok && start < free.End {
+		return l1.Range{Start: start, End: free.End}
+	}
+	return l1.Range{}
+}
+
 // FreeBlocks returns the runs of free bytes of a bank, by address, as tt-metal's allocator counts them: each buffer
 // takes whole steps of align. buffers are the ranges of its buffers, in any order. Cost: O(n log n).
 func FreeBlocks(bank l1.Range, align uint64, buffers []l1.Range) (free []l1.Range) {

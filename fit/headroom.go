@@ -15,7 +15,7 @@ type Headroom struct {
 
 	End  uint64   // where the region of the circular buffers ends; the base, where there are none
 	Free uint64   // bytes from End, or from the base where that is higher, to what lives above, or to the end of usable L1 (below L1_SMALL); 0 if something lies lower
-	Gap  l1.Range // the largest run of free bytes above the base, the lowest of equals
+	Gap  l1.Range // the largest run of free bytes above the base in whole steps of Alignment, the lowest of equals
 }
 
 // HeadroomOf returns the room that a program has on the cores on which it has bytes.
@@ -104,7 +104,7 @@ func (t *tile) headroom(at *site) Headroom {
 	}
 	h.Free = above - min(above, max(h.End, at.Spec.CBBase)) // bytes below the base are not free
 	for _, gap := range gaps {
-		if gap.Len() > h.Gap.Len() {
+		if gap = Steps(gap, at.Spec); gap.Len() > h.Gap.Len() {
 			h.Gap = gap
 		}
 	}

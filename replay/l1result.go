@@ -116,7 +116,7 @@ type L1Peak struct {
 	// without Options.Groups.
 	Groups []LaidGroup `json:"-"`
 
-	Largest l1.Range `json:"largest_gap"` // largest free run between the base of CBs and L1_SMALL, the highest of equals; empty if none
+	Largest l1.Range `json:"largest_gap"` // largest free run between the base of CBs and L1_SMALL in whole steps of L1 buffers, the highest of equals; empty if none
 	Top     l1.Range `json:"highest_gap"` // highest such run
 
 	Spike *Spike `json:"spike"` // set if the peak is one

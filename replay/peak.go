@@ -199,7 +199,7 @@ func (p *L1Peak) composition(g heldGroup, spec l1.Spec) {
 	p.Top, p.Largest = freeRuns(g.Regions, spec)
 }
 
-// freeRuns returns the highest and the largest free run between base and L1_SMALL.
+// freeRuns returns the highest and the largest free run between base and L1_SMALL, in steps of L1 buffers.
 func freeRuns(regions []l1.Range, spec l1.Spec) (top, largest l1.Range) {
 	high := spec.L1Size - min(spec.L1Small, spec.L1Size)
 	for i := len(regions); i >= 0; i-- {
@@ -207,8 +207,7 @@ func freeRuns(regions []l1.Range, spec l1.Spec) (top, largest l1.Range) {
 		if i > 0 {
 			low = max(low, regions[i-1].End)
 		}
-		if low < high {
-			r := l1.Range{Start: low, End: high}
+		if r := fit.Steps(l1.Range{Start: low, End: max(low, high)}, spec); !r.IsEmpty() {
 			if top.IsEmpty() {
 				top = r
 			}

@@ -15,7 +15,7 @@ type Headroom struct {
 	Core    l1.Core
 	End     uint64   // of the region
 	Free    uint64   // bytes from it or the base to what lives above, or to the end of usable L1
-	Gap     l1.Range // longest run of free bytes above the base, the lowest of equals
+	Gap     l1.Range // longest run of free bytes above the base in whole steps of buffers, the lowest of equals
 }
 
 // Headroom returns the room on every core where a program has bytes; by device, then core. A nil
@@ -112,7 +112,13 @@ func room(at *alike, core l1.Core, own byteSet) Headroom {
 				gap.End = start
 			}
 		}
-		if gap.End-gap.Start > h.Gap.End-h.Gap.Start {
+		for step := max(at.spec.L1Align, at.spec.CBAlign, 1); gap.Start < gap.End; gap.Start++ {
+			if gap.Start%step == 0 { // as a buffer begins
+				gap.End -= gap.End % step
+				break
+			}
+		}
+		if gap.End > gap.Start && gap.End-gap.Start > h.Gap.End-h.Gap.Start {
 			h.Gap = gap
 		}
 	}

@@ -90,7 +90,7 @@ func TestPeakBesideABufferOfUnknownSize(t *testing.T) {
 			" bytes    start      end  what  whose\n" +
 			"90,000  111,616  201,616  CB 0  node 1\n" +
 			"\n" +
-			"  free      largest gap at most 1,371,248 bytes at 201,616..1,572,864\n" +
+			"  free      largest gap at most 1,371,200 bytes at 201,664..1,572,864\n" +
 			"  hidden    1 buffer in L1 without a size per core (node 0): tt-metal's test compares with the\n" +
 			"            address alone, and no core counts a byte\n",
 		`"layout":"INTERLEAVED","size":"450560","max_size_per_bank":"4096",`: "peak  x.json  94,096 of 1,461,248 usable bytes (6.4%, 91.9 KiB) on the fullest core\n" +
@@ -100,7 +100,7 @@ func TestPeakBesideABufferOfUnknownSize(t *testing.T) {
 			"90,000    111,616    201,616  CB 0       node 1\n" +
 			" 4,096  1,368,064  1,372,160  L1 buffer  node 0\n" +
 			"\n" +
-			"  free      largest gap 1,166,448 bytes at 201,616..1,368,064; highest gap 200,704 bytes at\n" +
+			"  free      largest gap 1,166,400 bytes at 201,664..1,368,064; highest gap 200,704 bytes at\n" +
 			"            1,372,160..1,572,864\n",
 	} {
 		r := narrowed(t, graph(buffer), replay.Filter{})
