@@ -216,6 +216,18 @@ func wording(v fit.Verdict) error {
 	case strings.Contains(v.Difference()+v.Advice()+v.String(), "\n"), v.String() == "":
 		return fmt.Errorf("verdict of more than one line: %q", v.String())
 	}
+	operand := false
+	named := v.Named(func(b fit.Buffer) string {
+		own := model.Buffer{}
+		for p := range b.All() {
+			own.Parts = append(own.Parts, model.Part{Cores: p.Cores.Ranges(), Range: p.Range})
+		}
+		operand = operand || own.OperandOf(v.Program)
+		return "it"
+	})
+	if strings.HasPrefix(named.Advice(), "free") && operand {
+		return fmt.Errorf("frees an operand: %s", v.Advice())
+	}
 	return nil
 }
 

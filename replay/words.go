@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
 )
@@ -344,4 +345,24 @@ func (r *Result) Inside(at uint64, t json.Number) string {
 		text += ", t " + t.String()
 	}
 	return text
+}
+
+// Whose names something by the functions that made it, in at most n columns, and its node or event:
+// "ttnn.add > Add (node 3)".
+func (r *Result) Whose(op Name, at uint64, t json.Number, n int) string {
+	if op == "" {
+		return r.Where(at, t)
+	}
+	return fmt.Sprintf("%s (%s)", shown.Nested(strings.ReplaceAll(string(op), "tt::tt_metal::", ""), n), r.Inside(at, t))
+}
+
+// Verdict returns the verdict of a failed check. Its advice names buffers as the tables do.
+func (r *Result) Verdict(f *FailedCheck) fit.Verdict {
+	return f.Verdict.Named(func(b fit.Buffer) string {
+		info, ok := f.Buffers[b.ID]
+		if !ok {
+			return b.String()
+		}
+		return r.Whose(info.Op, info.At, info.T, 60)
+	})
 }

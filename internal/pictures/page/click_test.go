@@ -23,7 +23,7 @@ func TestPages(t *testing.T) {
 	far.File = strings.Repeat("a-long-name-of-a-folder/", 5) + "model.json"
 	for name, text := range map[string]string{
 		"several": written(t, nil, old, &far, now),
-		"log": written(t, nil, now), "capture": written(t, nil, old), "diff": written(t, d, now, old), "hostile": written(t, nil, log(t, lines...)),
+		"log":     written(t, nil, now), "capture": written(t, nil, old), "diff": written(t, d, now, old), "hostile": written(t, nil, log(t, lines...)),
 		"nothing": written(t, nil, log(t)), "none": written(t, nil),
 	} {
 		path := saved(t, text)
