@@ -311,7 +311,7 @@ func (f *fleet) leastAgrees(d device.Device) error {
 	for _, h := range alone {
 		least = min(least, h.Free)
 	}
-	if free, ok := d.Glance().LeastHeadroom(); ok != (d.Registered() > 0) || ok && free != least {
+	if free, ok := d.LeastHeadroom(); ok != (d.Registered() > 0) || ok && free != least {
 		return fmt.Errorf("device %d: the least headroom is %d (%v), and %d by its cores", d.ID(), free, ok, least)
 	}
 	return nil
