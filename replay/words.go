@@ -39,6 +39,8 @@ func graveWords() []words {
 			"what they placed is judged and registered, and did not run"},
 		{CodeEventRefused, "event of the log was refused", "events of the log were refused",
 			"what is refused changes nothing, and is not counted"},
+		{CodeRefused, "program run was refused when it was enqueued", "program runs were refused when they were enqueued",
+			"the log says so: they changed nothing, and are not judged again"},
 		{CodeTornLine, "cut last line", "cut last lines",
 			"the log was cut: what came later is missing"},
 		{CodeUnfinished, "function did not end", "functions did not end",

@@ -204,6 +204,7 @@ func growText(all []replay.CBRoom) string {
 func (c check) remarks() []note {
 	r := c.result
 	notes := append(c.idle(), anomalyNotes(r, "aborted", replay.CodeAborted)...)
+	notes = append(notes, anomalyNotes(r, "refused", replay.CodeRefused)...)
 	for _, a := range r.Anomalies {
 		if a.Code == replay.CodeSmallReached {
 			notes = append(notes, note{"l1_small", fmt.Sprintf("reached by %s, first at %s: tt-metal compares with all of L1",
