@@ -333,7 +333,7 @@ function move(e, grid, cols, rows) {
 function legend(c, a) {
   const most = mostOf(a), whole = usable(c, a);
   if (!most) return null;
-  return h("div", { class: "legend" }, h("span", {}, "0"), h("i", {}), h("span", {}, whole ? `usable L1, ${num(whole)} bytes; at most ${num(most)}, ${percent(most, whole)}` : num(most) + " bytes"));
+  return h("div", { class: "legend" }, h("span", {}, whole ? "0%" : "0"), h("i", {}), h("span", {}, whole ? `100% of usable L1, ${num(whole)} bytes; at most ${num(most)}, ${percent(most, whole)}` : num(most) + " bytes"));
 }
 const meshesOf = (c) => c.mesh_layouts.filter((m) => m.rows * m.cols > 1 && m.rows * m.cols <= 4096).slice(0, 8);
 function meshes(c) {
