@@ -66,11 +66,10 @@ func importTable() map[string]row {
 		"cbregion": {ours: []string{"l1"}, outside: []string{btree}},
 		"program":  {ours: []string{"l1"}},
 		"fit":      {ours: []string{"l1", "program"}, never: []string{"encoding", "os", "sync"}},
-		"device":   {ours: []string{"l1", "program", "fit", "internal/corepeaks", "internal/glance"}, never: engine},
+		"device":   {ours: []string{"l1", "program", "fit", "internal/corepeaks"}, never: engine},
 
 		// The layers below a fleet, lowest first.
 		"internal/corepeaks":      {ours: []string{"l1"}, never: engine},
-		"internal/glance":         {ours: []string{"l1"}, never: engine},
 		"device/internal/bitset":  {never: engine},
 		"device/internal/lookup":  {never: engine},
 		"device/internal/version": {ours: []string{layers + "lookup"}, never: engine},
@@ -83,7 +82,7 @@ func importTable() map[string]row {
 
 		"event":                    {ours: append(readers, "l1", "program", "fit", "device")},
 		"capture":                  {ours: append(readers, "l1", "cbregion", "program", "fit", "device", "event", "internal/clash"), outside: []string{btree}},
-		"replay":                   {ours: []string{"l1", "program", "fit", "device", "event", "internal/asciijson", "internal/corepeaks", "internal/fold", "internal/glance", "internal/shown"}, never: []string{"os", "flag"}},
+		"replay":                   {ours: []string{"l1", "program", "fit", "device", "event", "internal/asciijson", "internal/corepeaks", "internal/fold", "internal/shown"}, never: []string{"os", "flag"}},
 		"replay/internal/same":     {},
 		"replay/diff":              {ours: []string{"l1", "fit", "event", "replay", "internal/fold"}, never: []string{"os", "flag"}},
 		"internal/clash":           {ours: []string{"l1", "fit", "internal/asciijson", "internal/shown"}},
@@ -608,7 +607,7 @@ func checkFolders(names []string) []string {
 func checkClosure(pkg string, deps []string) []string {
 	var out []string
 	for _, dep := range deps {
-		inCore := slices.ContainsFunc(append(core(), "internal/corepeaks", "internal/glance"), func(c string) bool { return below(dep, module+"/"+c) })
+		inCore := slices.ContainsFunc(append(core(), "internal/corepeaks"), func(c string) bool { return below(dep, module+"/"+c) })
 		if !inCore && !below(dep, btree) {
 			out = append(out, fmt.Sprintf("%s depends on %s: core packages need the standard library and %s alone", pkg, dep, btree))
 		}

@@ -290,9 +290,20 @@ func TestConcurrentUse(t *testing.T) {
 				check(slices.Contains(trackedLegal, u.Tracked) && u.WithKernels == u.Tracked, "%+v", u)
 			}
 		},
-		"Device.Glance": func() {
+		"Device.Fullest": func() {
 			for d := range heaps.All() {
-				check(d.Spec().Grid().Cores().Contains(d.Glance().Fullest()), "a core that is not there")
+				check(d.Spec().Grid().Cores().Contains(d.Fullest()), "a core that is not there")
+			}
+		},
+		"Device.FullestIn": func() {
+			for d := range heaps.All() {
+				most, on := d.FullestIn(l1.Range{End: spec.L1Size}, l1.CoreSet{})
+				check((most == 0) == on.IsEmpty() && slices.Contains([]uint64{0, 512, 2048, 512 + 2048}, most), "%d bytes on %v", most, on)
+			}
+		},
+		"Device.Overlap": func() {
+			for d := range heaps.All() {
+				check(d.Overlap() == 0, "buffers share bytes")
 			}
 		},
 		"Device.Clear": func() {
@@ -360,8 +371,8 @@ func TestConcurrentUse(t *testing.T) {
 				check(h.Free == spec.L1Size-spec.CBBase-512 || h.Free == spec.L1Size-spec.CBBase-512-2048, "%+v", h)
 			}
 		},
-		"Device.Glance of registered": func() {
-			free, ok := lone.Glance().LeastHeadroom()
+		"Device.LeastHeadroom": func() {
+			free, ok := lone.LeastHeadroom()
 			check(!ok || free == spec.Usable().Len()-128, "headroom of %d bytes", free)
 		},
 		"Fleet.Headroom of all": func() {

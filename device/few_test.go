@@ -79,7 +79,7 @@ func deviceText(t *testing.T, f *device.Fleet, d device.Device) string {
 	for _, h := range rooms {
 		line(" %v: above %d free %d, gap %v", h.Cores, h.End, h.Free, h.Gap)
 	}
-	if free, ok := d.Glance().LeastHeadroom(); ok {
+	if free, ok := d.LeastHeadroom(); ok {
 		line(" free above programs at least %d", free)
 	}
 	return strings.Join(out, "\n")

@@ -29,7 +29,7 @@ func registeredHeadroom(t require.TestingT, f *device.Fleet, s device.Set) []fit
 		alone, err := f.Headroom(nil, d.Set())
 		require.NoError(t, err)
 		least := slices.MinFunc(alone, func(a, b fit.Headroom) int { return cmp.Compare(a.Free, b.Free) }).Free
-		free, ok := d.Glance().LeastHeadroom()
+		free, ok := d.LeastHeadroom()
 		require.Equal(t, d.Registered() > 0, ok)
 		require.True(t, !ok || free == least, "device %d: %d by the quick look, and %d", id, free, least)
 	}

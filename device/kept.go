@@ -9,7 +9,6 @@ import (
 	"github.com/cbl1/cbl1/device/internal/heap"
 	"github.com/cbl1/cbl1/device/internal/residue"
 	"github.com/cbl1/cbl1/fit"
-	"github.com/cbl1/cbl1/internal/glance"
 	"github.com/cbl1/cbl1/l1"
 )
 
@@ -63,19 +62,16 @@ func (m Moment) UsageGroups() iter.Seq[UsageGroup] {
 	return usageGroups(tiles(appendAllocations(appendResidue(nil, m.left), all)))
 }
 
-// A glimpse answers the queries of internal/glance for a device.
-type glimpse struct{ Device }
-
-// Glance answers the queries that packages of this module make after every event. Its
-// type is internal and may change.
-func (d Device) Glance() glance.DeviceGlance { return glimpse{d} }
-
-func (d glimpse) Overlap() (bytes uint64) {
+// Overlap returns the bytes of L1 that several buffers hold, once for each but the first, summed over cores.
+// Cost: O(1).
+func (d Device) Overlap() (bytes uint64) {
 	d.read(func(c *cohort) { bytes = c.heap().Overlap() })
 	return bytes
 }
 
-func (d glimpse) Fullest() (cores l1.CoreSet) {
+// Fullest returns the cores that hold Totals.TrackedCore bytes: none if nothing does. Cost: O(classes of equal cores),
+// whatever lies there.
+func (d Device) Fullest() (cores l1.CoreSet) {
 	d.write(func(c *cohort) { // a residue may work out its footprint now
 		most := c.trackedNow().Core
 		for part, bytes := range c.piled(max(most, 1), heap.Anywhere()) {
@@ -87,7 +83,9 @@ func (d glimpse) Fullest() (cores l1.CoreSet) {
 	return cores
 }
 
-func (d glimpse) FullestIn(within l1.Range, cores l1.CoreSet) (most uint64, on l1.CoreSet) {
+// FullestIn returns the most tracked bytes that a core holds in a range of addresses, and the cores that hold as many:
+// of the given cores, or of all if there are none. Cost: as Fullest.
+func (d Device) FullestIn(within l1.Range, cores l1.CoreSet) (most uint64, on l1.CoreSet) {
 	d.write(func(c *cohort) {
 		for part, bytes := range c.piled(1, within) {
 			if !cores.IsEmpty() {

@@ -104,7 +104,7 @@ func fullestAgrees(t require.TestingT, d device.Device, groups []device.UsageGro
 			on[c] = g.Usage.Tracked
 		}
 	}
-	require.True(t, cores.Equal(d.Glance().Fullest()), "%v, not %v", d.Glance().Fullest(), cores)
+	require.True(t, cores.Equal(d.Fullest()), "%v, not %v", d.Fullest(), cores)
 	grid := d.Spec().Grid().Cores()
 	first, _ := grid.First()
 	for _, among := range []l1.CoreSet{{}, l1.CoreSetOf(first)} {
@@ -126,7 +126,7 @@ func fullestAgrees(t require.TestingT, d device.Device, groups []device.UsageGro
 				}
 				fullest = fullest.Union(here)
 			}
-			bytes, cores := d.Glance().FullestIn(within, among)
+			bytes, cores := d.FullestIn(within, among)
 			require.Equal(t, most, bytes, within)
 			require.True(t, fullest.Equal(cores), "%v, not %v, in %v", cores, fullest, within)
 		}

@@ -7,7 +7,9 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-func (d glimpse) LeastHeadroom() (free uint64, ok bool) {
+// LeastHeadroom returns the least Free of Fleet.Headroom over all registered programs on a core of the device. ok is
+// false if no byte is registered. Cost: O(classes of cores) where all buffers lie above all programs.
+func (d Device) LeastHeadroom() (free uint64, ok bool) {
 	var closely *fit.Place
 	d.look(func(now *classes.Content) { free, ok, closely = d.quickHeadroom(&now.Occupied) })
 	if closely != nil {

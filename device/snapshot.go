@@ -7,7 +7,6 @@ import (
 
 	"github.com/cbl1/cbl1/device/internal/classes"
 	"github.com/cbl1/cbl1/internal/corepeaks"
-	"github.com/cbl1/cbl1/internal/glance"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -28,7 +27,7 @@ type DeviceSnapshot struct {
 
 // holding is the content of devices that are in one state and had the same peaks.
 type holding struct {
-	number   glance.ContentID
+	number   int
 	programs []*program.Program // by id
 	groups   []CoreGroup        // by first core
 	peaks    []PeakGroup        // by bytes
@@ -143,7 +142,7 @@ func (p *picture) hold() {
 				slices.SortFunc(v.programs, byID)
 				views[at.state] = v
 			}
-			h = holding{glance.ContentID(len(known)), v.programs, v.groups, peakGroups(reached(at.cores, v.now))}
+			h = holding{len(known), v.programs, v.groups, peakGroups(reached(at.cores, v.now))}
 			known[at] = h
 		}
 		p.devices[i].holding = h
@@ -222,6 +221,6 @@ func (d *DeviceSnapshot) Groups() iter.Seq[CoreGroup] { return slices.Values(d.g
 // the bytes of the peak.
 func (d *DeviceSnapshot) Peaks() iter.Seq[PeakGroup] { return slices.Values(d.peaks) }
 
-// Glance numbers the content of the device, for the packages of this module. Its type
-// is internal and may change.
-func (d *DeviceSnapshot) Glance() glance.ContentID { return d.number }
+// Content returns a number for what the device holds. Devices of one snapshot with equal numbers have the same contents,
+// and peaks on the same cores.
+func (d *DeviceSnapshot) Content() int { return d.number }

@@ -142,6 +142,7 @@ type Event struct {
 	Corrects  bool           // allocate: it lives already on Devices; its place is known better now, or it is another Process that has it
 	Unknown   bool           // free: no such buffer is known to live
 	Leaked    bool           // unregister, free: Process has died, and had it until now
+	Refused   bool           // enqueue, replay: the writer's fleet refused it, since it does not fit or may not; nothing changed
 	Again     bool           // free: it was allocated and freed before; then Unknown is set too
 
 	Code   string // hidden, anomaly

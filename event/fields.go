@@ -59,6 +59,9 @@ func (o *object) fields(e *Event) {
 	case KindRegister, KindDispatch, KindEnqueue, KindEvict:
 		number(o, "program", &e.Program, anyID, needed)
 		optIDs(o, "devices", &e.Devices)
+		if e.Kind == KindEnqueue {
+			o.flag("refused", &e.Refused)
+		}
 	case KindUnregister:
 		number(o, "program", &e.Program, anyID, needed)
 		optIDs(o, "devices", &e.Devices)
@@ -71,6 +74,9 @@ func (o *object) fields(e *Event) {
 		number(o, "program", &e.Program, anyID, needed)
 	case KindTraceEnd, KindReplay, KindRelease:
 		number(o, "trace", &e.Trace, anyID, needed)
+		if e.Kind == KindReplay {
+			o.flag("refused", &e.Refused)
+		}
 	case KindAllocate:
 		o.allocate(e)
 	case KindFree:

@@ -202,14 +202,14 @@ func TestWriterRepeatsPrograms(t *testing.T) {
 	require.Equal(t, []string{
 		first, `"register","program":1,"devices":[0]}`, `"register","program":1,"devices":[0]}`,
 		second, `"register","program":1,"devices":[0]}`,
-		other, `"enqueue","program":2,"devices":[0]}`, other, `"enqueue","program":2,"devices":[0]}`,
+		other, `"enqueue","program":2,"devices":[0],"refused":true}`, other, `"enqueue","program":2,"devices":[0],"refused":true}`,
 		other, `"replace","program":1,"with":2}`, second, `"register","program":1,"devices":[0]}`,
 		`"program","program":1,"cbs":[]}`, `"replace","program":1}`, `"program","program":1,"cbs":[]}`, `"replace","program":1}`,
 		`"evict","program":2,"devices":[0]}`, `"hybrid","devices":[0]}`, `"lockstep","devices":[0]}`,
 		second, `"register","program":1,"devices":[0]}`, first, `"register","program":1,"devices":[0]}`, `"register","program":1,"devices":[0]}`,
 		`"replace","program":1,"with":2}`, `"register","program":2,"devices":[0]}`,
 		`"trace_begin","trace":3,"devices":[0]}`, `"record","trace":3,"program":2}`, `"trace_end","trace":3}`,
-		`"replay","trace":3}`, `"replay","trace":4}`, `"release","trace":3}`,
+		`"replay","trace":3}`, `"replay","trace":4,"refused":true}`, `"release","trace":3}`,
 		`"reset_peaks","devices":[0]}`,
 		`"device","device":0,"spec":{"name":"x","arch":"wormhole","cols":2,"rows":3,"l1_size":0,"cb_base":0,"cb_align":0,"l1_align":0,"l1_small":0,"cb_indices":0}}`,
 	}, got)

@@ -36,6 +36,7 @@ func (w *Writer) Observe(happened device.Notice) {
 		e.Program = happened.Program.ID()
 		delete(w.defined, e.Program) // it may still be on other devices: then it is defined again
 	case device.NoticeRefused:
+		e.Refused = true
 		if happened.Trace != 0 {
 			e.Kind = KindReplay
 			break

@@ -548,8 +548,8 @@ func TestWriterObservesRefusals(t *testing.T) {
 	require.NoError(t, w.Err())
 	require.Equal(t, `{"event":"log","version":1}
 {"event":"program","program":9,"cbs":[{"cores":"{[0-0 - 0-0]}","size":100000}]}
-{"event":"enqueue","program":9,"devices":[0]}
-{"event":"replay","trace":1}
+{"event":"enqueue","program":9,"devices":[0],"refused":true}
+{"event":"replay","trace":1,"refused":true}
 `, log.String())
 }
 

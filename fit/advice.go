@@ -10,6 +10,20 @@ import (
 
 // The difference of the two judges, and the advice: one line each, from the numbers.
 
+// Named returns the verdict with a caller's names of buffers in its Difference and Advice.
+func (v Verdict) Named(name func(Buffer) string) Verdict {
+	v.name = name
+	return v
+}
+
+// called returns the name of a buffer.
+func (v *Verdict) called(b Buffer) string {
+	if v.name == nil {
+		return b.String()
+	}
+	return v.name(b)
+}
+
 // Difference describes in one line the disagreement of the two judges and its reason; "" if they
 // agree. Each call works it out, from the places of the Check.
 func (v Verdict) Difference() string {
@@ -32,7 +46,7 @@ func (v Verdict) Advice() string {
 	c, ok := v.subject()
 	switch {
 	case len(v.Doubts) > 0:
-		return v.Doubts[0].cure()
+		return v.cure(v.Doubts[0])
 	case !ok || len(v.judged) == 0:
 		return ""
 	case len(v.Refusals) > 0 && v.Refusals[0].Kind == RefusedGrid:
@@ -56,7 +70,7 @@ func (v Verdict) Advice() string {
 func (v *Verdict) unseen(c Clash) string {
 	switch b, found := v.inTheWay(c); {
 	case found && !b.Kind.tensor():
-		return "it compares with the lowest L1 buffer, not with " + b.String()
+		return "it compares with the lowest L1 buffer, not with " + v.called(b)
 	case v.judged.at(c.Device).claimed.Overlaps(c.Cores):
 		return "on service cores it compares with service buffers only"
 	}
@@ -132,10 +146,10 @@ func (v *Verdict) subject() (c Clash, ok bool) {
 	return c, false
 }
 
-// met returns the names of the buffers that a program meets from the limit to its end, the lowest
+// met returns the buffers that a program meets from the limit to its end, the lowest
 // first: all at the limit, and others that it would meet next. Of the others tt-metal counts
 // tensors on any core, and bytes count on the cores of the clash.
-func (v *Verdict) met(c Clash) (names []string) {
+func (v *Verdict) met(c Clash) (buffers []Buffer) {
 	var met []*holding
 	for i := range v.judged {
 		for _, h := range v.judged[i].parts {
@@ -149,17 +163,26 @@ func (v *Verdict) met(c Clash) (names []string) {
 	}
 	slices.SortStableFunc(met, byStart)
 	for _, h := range met {
-		if name := h.buffer.String(); !slices.Contains(names, name) {
-			names = append(names, name)
+		if !slices.ContainsFunc(buffers, h.buffer.is) {
+			buffers = append(buffers, *h.buffer)
 		}
 	}
-	return names
+	return buffers
+}
+
+// is reports whether two buffers have one name.
+func (b Buffer) is(other Buffer) bool {
+	return b.Kind == other.Kind && b.ID == other.ID && b.String() == other.String()
 }
 
 // namesOf returns the first two names, and how many more there are.
-func namesOf(all []string) string {
+func (v *Verdict) namesOf(all []Buffer) string {
 	n := min(2, len(all))
-	return strings.Join(all[:n], " and ") + more(len(all)-n)
+	var names []string
+	for _, b := range all[:n] {
+		names = append(names, v.called(b))
+	}
+	return strings.Join(names, " and ") + more(len(all)-n)
 }
 
 // grouped returns n for people.

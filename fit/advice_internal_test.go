@@ -73,7 +73,7 @@ func TestInTheWayAgreesWithList(t *testing.T) {
 		if n := len(texts); n > 2 {
 			want = fmt.Sprintf("%s and %s (+%d more)", texts[0], texts[1], n-2)
 		}
-		require.Equal(t, want, namesOf(v.met(Clash{Limit: r.Start, End: r.End})))
+		require.Equal(t, want, v.namesOf(v.met(Clash{Limit: r.Start, End: r.End})))
 	})
 }
 
@@ -86,5 +86,5 @@ func TestInTheWayNamesTheLowestFirst(t *testing.T) {
 		Clashes: []Clash{{Cores: l1.Rect(0, 0, 0, 0).Cores()}},
 		judged:  sitesOf([]Place{{Buffers: []Buffer{on(1, 30), on(2, 20)}}, {Buffers: []Buffer{on(1, 10), on(3, 25)}}}),
 	}
-	require.Equal(t, "L1 buffer 1 and L1 buffer 2 (+1 more)", namesOf(v.met(Clash{Limit: 10, End: 40})))
+	require.Equal(t, "L1 buffer 1 and L1 buffer 2 (+1 more)", v.namesOf(v.met(Clash{Limit: 10, End: 40})))
 }

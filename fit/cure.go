@@ -106,17 +106,17 @@ func (at *Place) raise(small uint64) bool {
 	return !rest.blocks(moved)
 }
 
-// operand returns the first buffer from the limit to the end of a clash in which a global CB of the program lies: an
-// operand of its own, like its output.
-func (v *Verdict) operand(c Clash) (own *Buffer) {
+// operand returns the first of the buffers in which a global CB of the program lies, on any device: an operand of its
+// own, like its output.
+func (v *Verdict) operand(met []Buffer) (own *Buffer) {
 	for i := range v.judged {
 		for _, h := range v.judged[i].parts {
-			if h.Range.Start < c.Limit || h.Range.Start >= c.End {
-				continue
-			}
 			for _, cb := range v.Program.CBs() {
-				if cb.Global && cb.Fixed && h.Range.Has(cb.Address) && h.Cores.Overlaps(cb.On) {
-					return h.buffer
+				if !cb.Global || !cb.Fixed || !h.Range.Has(cb.Address) || !h.Cores.Overlaps(cb.On) {
+					continue
+				}
+				if at := slices.IndexFunc(met, h.buffer.is); at >= 0 {
+					return &met[at]
 				}
 			}
 		}
@@ -127,26 +127,26 @@ func (v *Verdict) operand(c Clash) (own *Buffer) {
 // release advises to free buffers that are in the way. It returns "" if that is not enough. Of an operand of the
 // program, which cannot be freed, it names what makes it smaller or moves it.
 func (v *Verdict) release() string {
-	rest, gone := *v, []string(nil)
+	rest, gone := *v, []Buffer(nil)
 	for range maxFreed {
 		c, ok := rest.subject()
 		met := rest.met(c)
 		if !ok || c.Grows || len(met) == 0 {
 			return ""
 		}
-		if own := rest.operand(c); own != nil {
+		if own := rest.operand(met); own != nil {
 			free := uint64(0)
 			for _, h := range v.Holes(c) {
 				free = max(free, h.Range.Len())
 			}
-			return fmt.Sprintf("%v is its own input or output: smaller blocks, output to DRAM, or ttnn.reallocate (%s bytes are free elsewhere)", *own, grouped(free))
+			return fmt.Sprintf("%s is its own input or output: smaller blocks, output to DRAM, or ttnn.reallocate (%s bytes are free elsewhere)", v.called(*own), grouped(free))
 		}
 		gone = append(gone, met...)
 		next := rest.judged.with(func(at *Place) {
-			at.Buffers = slices.DeleteFunc(at.Buffers, func(b Buffer) bool { return slices.Contains(met, b.String()) })
+			at.Buffers = slices.DeleteFunc(at.Buffers, func(b Buffer) bool { return slices.ContainsFunc(met, b.is) })
 		})
 		if rest = next.judge(v.Program); rest.Fits() {
-			return "free or move " + namesOf(gone)
+			return "free or move " + v.namesOf(gone)
 		}
 	}
 	return ""

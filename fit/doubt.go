@@ -37,13 +37,13 @@ func (d Doubt) String() string {
 }
 
 // cure describes the way to an answer.
-func (d Doubt) cure() string {
+func (v *Verdict) cure(d Doubt) string {
 	if d.Kind == DoubtHidden {
-		return fmt.Sprintf("say where %v lies on each of its cores", d.Buffer)
+		return fmt.Sprintf("say where %s lies on each of its cores", v.called(d.Buffer))
 	}
 	low := uint64(l1.MaxAddr)
 	for p := range d.Buffer.All() {
 		low = min(low, p.Range.Start)
 	}
-	return fmt.Sprintf("end the region at %s at most, or allocate %v per core or in lockstep", grouped(low), d.Buffer)
+	return fmt.Sprintf("end the region at %s at most, or allocate %s per core or in lockstep", grouped(low), v.called(d.Buffer))
 }

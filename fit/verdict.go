@@ -30,7 +30,8 @@ type Verdict struct {
 	// clashes, which decide.
 	Doubts []Doubt
 
-	judged sites // for Difference and Advice, if the program does not fit
+	judged sites               // for Difference and Advice, if the program does not fit
+	name   func(Buffer) string // of Named
 }
 
 // Error is String: a Verdict that does not fit is the cause of a refusal.

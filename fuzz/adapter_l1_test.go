@@ -216,6 +216,18 @@ func wording(v fit.Verdict) error {
 	case strings.Contains(v.Difference()+v.Advice()+v.String(), "\n"), v.String() == "":
 		return fmt.Errorf("verdict of more than one line: %q", v.String())
 	}
+	operand := false
+	named := v.Named(func(b fit.Buffer) string {
+		own := model.Buffer{}
+		for p := range b.All() {
+			own.Parts = append(own.Parts, model.Part{Cores: p.Cores.Ranges(), Range: p.Range})
+		}
+		operand = operand || own.OperandOf(v.Program)
+		return "it"
+	})
+	if strings.HasPrefix(named.Advice(), "free") && operand {
+		return fmt.Errorf("frees an operand: %s", v.Advice())
+	}
 	return nil
 }
 
@@ -299,7 +311,7 @@ func (f *fleet) leastAgrees(d device.Device) error {
 	for _, h := range alone {
 		least = min(least, h.Free)
 	}
-	if free, ok := d.Glance().LeastHeadroom(); ok != (d.Registered() > 0) || ok && free != least {
+	if free, ok := d.LeastHeadroom(); ok != (d.Registered() > 0) || ok && free != least {
 		return fmt.Errorf("device %d: the least headroom is %d (%v), and %d by its cores", d.ID(), free, ok, least)
 	}
 	return nil

@@ -33,7 +33,7 @@ func stack(spec l1.Spec, cbs []program.CB) ([]uint64, error) {
 func Example_allocator() {
 	fmt.Println(fails(suite.AllocatorRules(suite.PlaceFunc(stack), suite.Rules{Disjoint: true}), time.Hour))
 	// Output:
-	// CB 0 at 16, not a multiple of 12
+	// CB 0 at 7, not a multiple of 8
 }
 
 // subtracting is a user's tracker. When a program leaves, it takes the program's bytes off the

@@ -133,6 +133,9 @@ func TestRegistrarModelFindsErrors(t *testing.T) {
 				calls := regexp.MustCompile(`(?m)^(un)?register .* on device \d -> .*$`).FindAllString(message, -1)
 				require.NotEmpty(t, calls, "seed %d", seed+1)
 				require.LessOrEqual(t, len(calls), 4, "seed %d:\n%s", seed+1, message)
+				for _, p := range regexp.MustCompile(`register program \d (\{.*\}) on`).FindAllStringSubmatch(message, -1) {
+					require.Equal(t, "{[0,8) on {[0-0 - 0-0]}}", p[1], "seed %d: nothing empty, and each rectangle once", seed+1)
+				}
 			}
 		})
 	}

@@ -92,10 +92,10 @@ func (t *toy) Total(device uint64) (n uint64) {
 func Example_registrar() {
 	fmt.Println(fails(suite.RegistrarModel(newToy), time.Hour))
 	// Output:
-	// register program 1 {[0,8) on {[0-0 - 0-0]}} on device 1 -> true, <nil>
-	// register program 2 {[0,8) on {[0-0 - 0-0]}} on device 1 -> true, <nil>
-	// unregister program 1 on device 1 -> <nil>
-	// total of device 1
+	// register program 1 {[0,8) on {[0-0 - 0-0]}} on device 0 -> true, <nil>
+	// register program 2 {[0,8) on {[0-0 - 0-0]}} on device 0 -> true, <nil>
+	// unregister program 1 on device 0 -> <nil>
+	// total of device 0
 	//  got: 0
 	// want: 8
 }

@@ -55,7 +55,7 @@ func (r *Result) Check(j Judgement) CheckDocument {
 		}
 	}
 	for _, f := range k.List {
-		f.Row = fit.NewVerdictRow(f.Verdict, captureIDRow, f.Resident)
+		f.Row = fit.NewVerdictRow(r.Verdict(&f), captureIDRow, f.Resident)
 		doc.Failures = append(doc.Failures, f)
 	}
 	if b := j.Terms.Budget; b != nil {

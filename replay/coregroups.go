@@ -6,7 +6,6 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/internal/corepeaks"
-	"github.com/cbl1/cbl1/internal/glance"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -21,7 +20,7 @@ type lastState struct {
 // A lastKey identifies a last state: the content in both snapshots, -1 where the device is missing, and the peaks of
 // runs that were alive alone.
 type lastKey struct {
-	registered, alive glance.ContentID
+	registered, alive int
 	crest             string // of the marks, spelt
 }
 
@@ -37,9 +36,9 @@ func (l *ledger) lastState() *lastState {
 // coreGroups divides the cores of a device by their registered bytes and by the peak of live programs: alone, or
 // in the fleet that has it, if it has the device.
 func (s *lastState) coreGroups(registered, alive *device.DeviceSnapshot, alone *corepeaks.Marks) []CoreGroup {
-	key := lastKey{registered.Glance(), -1, textOf(alone, &s.spelt)}
+	key := lastKey{registered.Content(), -1, textOf(alone, &s.spelt)}
 	if alive != nil {
-		key.alive = alive.Glance()
+		key.alive = alive.Content()
 	}
 	out, ok := s.known[key]
 	if !ok {

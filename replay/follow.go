@@ -205,6 +205,9 @@ func (r *replay) notice(e *event.Event, err error) error {
 	if e.Anomaly.Has(event.AnomalyDuplicateKey) {
 		r.notes.note(CodeDuplicateKey, at(e), "")
 	}
+	if e.Refused {
+		r.notes.note(CodeRefused, at(e), "")
+	}
 	refused, ok := errors.AsType[*RefusedError](err)
 	if !ok {
 		return nil

@@ -304,7 +304,7 @@ func (r *Result) Untold() []Code {
 		switch {
 		case a.Code == CodeNoCBs && slices.ContainsFunc(r.Devices, func(d Device) bool { return d.Dataflow.Nodes+d.Scratchpad.Nodes > 0 }):
 			// Dataflow buffers and scratchpads are placed and checked like CBs.
-		case a.Code == CodeNoCBs && r.Log && r.Checks.Failed > 0: // its programs were judged, and refused
+		case a.Code == CodeNoCBs && r.Log && (r.Checks.Failed > 0 || r.Count(CodeRefused) > 0): // its programs were judged, and refused
 		case a.Code == CodeBeyondL1 && r.Checks.Failed > 0: // which says it
 		case a.Hidden || slices.Contains(untoldCodes(), a.Code):
 			out = append(out, a.Code)

@@ -60,9 +60,9 @@ func NewLiveDevice(d device.Device) LiveDevice {
 		Peak: &LivePeak{&p.Registered, p.Core, &p.Resident, &p.Tracked, &p.TrackedCore},
 	}
 	row.SetBuffers(t.Buffers)
-	below, _ := d.Glance().FullestIn(underSmall(s), l1.CoreSet{})
+	below, _ := d.FullestIn(underSmall(s), l1.CoreSet{})
 	row.Below = &below
-	if free, ok := d.Glance().LeastHeadroom(); ok && row.Usable > 0 {
+	if free, ok := d.LeastHeadroom(); ok && row.Usable > 0 {
 		row.Headroom = &free
 	}
 	return row

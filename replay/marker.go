@@ -32,7 +32,7 @@ func (k *marker) rise(d *row, bytes uint64, now when, by *buffer) *mark {
 	if c := k.only.Core; c.OK {
 		return &mark{when: now, bytes: bytes, cores: l1.CoreSetOf(c.V), by: by}
 	}
-	return &mark{when: now, bytes: bytes, cores: d.dev.Glance().Fullest(), by: by}
+	return &mark{when: now, bytes: bytes, cores: d.dev.Fullest(), by: by}
 }
 
 // laid records that a device holds one more buffer.
@@ -65,7 +65,7 @@ func (k *marker) usable(d *row, now when) {
 	if k.only.Core.OK {
 		among = l1.CoreSetOf(k.only.Core.V)
 	}
-	bytes, cores := d.dev.Glance().FullestIn(underSmall(d.dev.Spec()), among)
+	bytes, cores := d.dev.FullestIn(underSmall(d.dev.Spec()), among)
 	if was := d.marks.usable; bytes > 0 && (was == nil || bytes > was.Bytes) {
 		core, _ := cores.First()
 		d.marks.usable = &UsablePeak{bytes, d.dev.Core(core).Tracked, now.at, now.t, now.op, core, cores, cores.Len()}

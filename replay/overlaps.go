@@ -37,7 +37,7 @@ func (o *overlaps) join(s *subscribers) {
 
 // laid keeps a buffer if more bytes than before lie in several buffers.
 func (o *overlaps) laid(d *row, _ fit.Buffer, b *buffer) {
-	now := d.dev.Glance().Overlap()
+	now := d.dev.Overlap()
 	if now > d.overlap {
 		o.pending, o.node = append(o.pending, overlap{slices.Clone(d.members.List()), b}), b.info.At
 	}
@@ -46,7 +46,7 @@ func (o *overlaps) laid(d *row, _ fit.Buffer, b *buffer) {
 
 func (o *overlaps) gone(d *row, _ *buffer, _ when) {
 	if d.overlap > 0 {
-		d.overlap = d.dev.Glance().Overlap()
+		d.overlap = d.dev.Overlap()
 	}
 }
 

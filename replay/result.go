@@ -268,6 +268,7 @@ const (
 	CodeDuplicateKey       Code = "duplicate-key"       // a key comes twice with equal values
 	CodeBadDeviceTensors   Code = "bad-device-tensors"  // device_tensors cannot be read
 	CodeEventRefused       Code = "event-refused"       // events of a log that cannot be, or run what may not fit: they changed nothing
+	CodeRefused            Code = "refused"             // program runs of a log that its writer refused: they changed nothing
 	CodeTornLine           Code = "torn-line"           // the last line of a log is cut
 	CodeEveryCore          Code = "every-core"          // records that name no cores: CBs count as if each were on every core
 	CodeClientLost         Code = "client-lost"         // a client of a server was closed: what it says from then on is not known

@@ -126,6 +126,9 @@ func (s *Session) now(e *event.Event) when { return when{e.Node, json.Number(e.T
 
 // apply makes the call. The code is "" where the error has it.
 func (s *Session) apply(e *event.Event) (code event.Code, err error) {
+	if e.Refused {
+		return "", nil
+	}
 	switch e.Kind {
 	case event.KindQuery, event.KindCBsFreed, event.KindExecuted, event.KindHidden, event.KindAnomaly, event.KindUpstream,
 		event.KindEnd:

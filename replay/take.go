@@ -199,6 +199,9 @@ func (r *replay) dispatched(d *row, programs []*program.Program, run ProgramRun,
 
 // enqueue gathers the programs that an event enqueues, by a run, a call, or the replay of a trace.
 func (r *replay) enqueue(e *event.Event) error {
+	if e.Refused {
+		return nil
+	}
 	type called struct {
 		program *program.Program
 		set     device.Set

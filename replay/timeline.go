@@ -117,7 +117,7 @@ func (t *timeline) before(next *event.Event, rows *rows, _ *marker) {
 // room returns the least room of the programs that are registered on a device.
 func room(d *row) (least event.Opt[uint64]) {
 	if d.dev.Spec().L1Size > 0 {
-		least.V, least.OK = d.dev.Glance().LeastHeadroom()
+		least.V, least.OK = d.dev.LeastHeadroom()
 	}
 	return least
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
 )
@@ -38,6 +39,8 @@ func graveWords() []words {
 			"what they placed is judged and registered, and did not run"},
 		{CodeEventRefused, "event of the log was refused", "events of the log were refused",
 			"what is refused changes nothing, and is not counted"},
+		{CodeRefused, "program run was refused when it was enqueued", "program runs were refused when they were enqueued",
+			"the log says so: they changed nothing, and are not judged again"},
 		{CodeTornLine, "cut last line", "cut last lines",
 			"the log was cut: what came later is missing"},
 		{CodeUnfinished, "function did not end", "functions did not end",
@@ -353,4 +356,24 @@ func (r *Result) Inside(at uint64, t json.Number) string {
 		text += ", t " + t.String()
 	}
 	return text
+}
+
+// Whose names something by the functions that made it, in at most n columns, and its node or event:
+// "ttnn.add > Add (node 3)".
+func (r *Result) Whose(op Name, at uint64, t json.Number, n int) string {
+	if op == "" {
+		return r.Where(at, t)
+	}
+	return fmt.Sprintf("%s (%s)", shown.Nested(strings.ReplaceAll(string(op), "tt::tt_metal::", ""), n), r.Inside(at, t))
+}
+
+// Verdict returns the verdict of a failed check. Its advice names buffers as the tables do.
+func (r *Result) Verdict(f *FailedCheck) fit.Verdict {
+	return f.Verdict.Named(func(b fit.Buffer) string {
+		info, ok := f.Buffers[b.ID]
+		if !ok {
+			return b.String()
+		}
+		return r.Whose(info.Op, info.At, info.T, 60)
+	})
 }

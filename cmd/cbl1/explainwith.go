@@ -56,7 +56,7 @@ func (in *inputs) compare(found *clash.Messages, with string) error {
 func adviceAbout(r *replay.Result, event uint64) string {
 	for i := range r.Checks.List {
 		if f := &r.Checks.List[i]; f.Run.At == event {
-			return f.Verdict.Advice()
+			return r.Verdict(f).Advice()
 		}
 	}
 	return ""

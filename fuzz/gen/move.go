@@ -323,7 +323,7 @@ func (w *World) unplaced() *rapid.Generator[model.Buffer] {
 		cols, rows := corner(w.one(t))
 		b := model.Buffer{
 			ID:   rapid.SampledFrom(append(BufferIDs(), 41, 42)).Draw(t, "id"),
-			Kind: rapid.SampledFrom([]model.Kind{model.L1, model.L1, model.L1Small, model.L1, model.GlobalCB}).Draw(t, "kind"),
+			Kind: rapid.SampledFrom([]model.Kind{model.L1, model.L1, model.L1Small, model.L1Small, model.GlobalCB}).Draw(t, "kind"),
 			Parts: []model.Part{{
 				Cores: CoreRangeSet(cols, rows).Draw(t, "cores"),
 				Range: l1.Range{End: rapid.SampledFrom([]uint64{8, 1, 16, 24, 5, 64}).Draw(t, "bytes")},

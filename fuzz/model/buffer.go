@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
 )
 
 // A Buffer is something other than a circular buffer that takes memory of a device.
@@ -78,6 +79,20 @@ func (b Buffer) modeMakesSense() bool {
 		return b.Kind == L1 || b.Kind == GlobalCB
 	case RangeLockstep:
 		return (b.Kind == L1 || b.Kind == GlobalCB) && len(hidden) == 0 && len(b.addresses()) <= 1
+	}
+	return false
+}
+
+// OperandOf reports whether a global CB of a program lies in the buffer. Advice about the program cannot free it.
+func (b Buffer) OperandOf(p *program.Program) bool {
+	for _, cb := range p.CBs() {
+		for _, part := range b.Parts {
+			for c := range covered(part.Cores) {
+				if cb.Global && cb.Fixed && part.Range.Start <= cb.Address && cb.Address < part.Range.End && covered(cb.Cores)[c] {
+					return true
+				}
+			}
+		}
 	}
 	return false
 }

@@ -70,8 +70,11 @@ func (g *registering) program(t *rapid.T, id program.ID) *program.Program {
 	if g.programs[id] == nil {
 		g.programs[id] = rapid.Custom(func(t *rapid.T) *program.Program {
 			b := program.NewBuilder(id)
-			for range rapid.SampledFrom([]int{1, 1, 2}).Draw(t, "ranges") {
-				b.Range(gen.CoreRangeSet(g.spec.Cols, g.spec.Rows).Draw(t, "cores"), gen.Range(gen.Ends(0)).Draw(t, "range"))
+			part := rapid.Custom(func(t *rapid.T) model.Part {
+				return model.Part{Cores: gen.CoreRangeSet(g.spec.Cols, g.spec.Rows).Draw(t, "cores"), Range: gen.Range(gen.Ends(0)).Draw(t, "range")}
+			})
+			for _, p := range rapid.SliceOfN(part, 1, 2).Draw(t, "ranges") {
+				b.Range(p.Cores, p.Range)
 			}
 			p, err := b.Build(g.spec)
 			if err != nil {

@@ -123,8 +123,8 @@ func ofClasses(n int) []call {
 		{line: cores, steps: constant(), bytes: none(), times: 64, play: func() { d.Core(here()) }},
 		{line: usage, steps: product(), bytes: sorting(), play: func() {
 			d.Usage(device.BasisRegistered)
-			d.Glance().Fullest()
-			d.Glance().LeastHeadroom()
+			d.Fullest()
+			d.LeastHeadroom()
 		}},
 		{line: snapshot, steps: sorting(), bytes: sorting(), play: func() { w.Snapshot() }},
 		{line: recounting, steps: sorting(), bytes: sorting(), play: func() { check(w.CheckInvariants()) }},

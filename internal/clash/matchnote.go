@@ -15,6 +15,10 @@ import (
 // unknown ones.
 func (r *MessageRow) Add(match Match) {
 	r.Space, r.Margin = match.Space, match.Margin
+	if match.Advice != "" { // of the run, in place of what holds for any
+		r.Notes = slices.DeleteFunc(r.Notes, func(n Note) bool { return n.Label == "try" })
+		r.Notes = slices.Insert(r.Notes, 0, Note{"try", "cbl1 check advises: " + match.Advice})
+	}
 	found := match.Level != "" && match.Level != MatchNone
 	if found || r.Space != nil {
 		r.Notes = slices.DeleteFunc(r.Notes, func(n Note) bool { return n.Label == "unknown" })
@@ -24,9 +28,6 @@ func (r *MessageRow) Add(match Match) {
 	}
 	if !r.Damaged {
 		r.tell(r.changes(match.Margin), "change")
-	}
-	if match.Advice != "" {
-		r.Notes = slices.Insert(r.Notes, 0, Note{"try", "cbl1 check advises: " + match.Advice})
 	}
 	if match.Level != "" {
 		match.Buffers = match.ProgramRun.on(r.Message)

@@ -49,6 +49,21 @@ func Op(s string, n int) string {
 	return first + TailText(s[len(first):], max(n-len(first), n/3, len(Ellipsis)))
 }
 
+// Nested shortens functions, joined by " > ", to n columns. The user called the outermost function, and the innermost
+// one ran: functions between them go first.
+func Nested(op string, n int) string {
+	if op == "" {
+		return "(outside any function)"
+	}
+	const between = " > "
+	if first, rest, ok := strings.Cut(op, between); ok && Width(op) > n {
+		if i := strings.LastIndex(rest, between); i >= 0 {
+			op = first + between + Ellipsis + between + rest[i+len(between):]
+		}
+	}
+	return Start(op, n)
+}
+
 // MaxName is the length in bytes to which names are kept. MaxOutput is their length in the JSON of
 // this module: a log may repeat one name for each of its lines. MaxPath is the length for nested
 // operations: the outer ones in MaxOutput, " > ", and the innermost.

@@ -213,6 +213,8 @@ func nothingCounted(r *replay.Result) string {
 		return fmt.Sprintf("programs ran, but the %s shows none of their circular buffers", r.Source())
 	case r.Log && r.Checks.Failed > 0:
 		return fmt.Sprintf("refused %s of %s, nothing is registered", grouped(r.Checks.Failed), shown.Plural(r.Checks.Runs, "program run"))
+	case r.Count(replay.CodeRefused) > 0:
+		return fmt.Sprintf("nothing is registered; %s refused", shown.Plural(r.Count(replay.CodeRefused), "program run"))
 	case r.Log && r.Count(replay.CodeEventRefused) > 0:
 		return fmt.Sprintf("nothing is registered; refused %s of the log", shown.Plural(r.Count(replay.CodeEventRefused), "event"))
 	default:

@@ -62,7 +62,7 @@ func (c check) line() string {
 		return "cannot tell: " + c.ran()
 	case c.Answer == replay.Fits && k.Tightest != nil:
 		t := k.Tightest
-		return fmt.Sprintf("%s, tightest %s bytes: %s", c.ran(), grouped(t.Headroom.Free), whose(c.result, caller(t.Run.Op), t.Run.At, t.Run.T, 40))
+		return fmt.Sprintf("%s, tightest %s bytes: %s", c.ran(), grouped(t.Headroom.Free), c.result.Whose(caller(t.Run.Op), t.Run.At, t.Run.T, 40))
 	case c.Answer == replay.Fits:
 		return c.ran()
 	case c.overlapping():
@@ -204,6 +204,7 @@ func growText(all []replay.CBRoom) string {
 func (c check) remarks() []note {
 	r := c.result
 	notes := append(c.idle(), anomalyNotes(r, "aborted", replay.CodeAborted)...)
+	notes = append(notes, anomalyNotes(r, "refused", replay.CodeRefused)...)
 	for _, a := range r.Anomalies {
 		if a.Code == replay.CodeSmallReached {
 			notes = append(notes, note{"l1_small", fmt.Sprintf("reached by %s, first at %s: tt-metal compares with all of L1",
@@ -220,7 +221,7 @@ func (c check) writeFailed(page *page) {
 	f := &k.List[0]
 	page.line("%s%s", c.head("FAIL"), c.line())
 	page.line("%s", complaint(f.Verdict))
-	where := fmt.Sprintf("%s, enqueued at %s on %s", whose(c.result, f.Run.Op, f.Run.At, f.Run.T, 70), c.result.Where(f.Enqueue, f.T), devicesName(c.result, f.Device, f.Devices))
+	where := fmt.Sprintf("%s, enqueued at %s on %s", c.result.Whose(f.Run.Op, f.Run.At, f.Run.T, 70), c.result.Where(f.Enqueue, f.T), devicesName(c.result, f.Device, f.Devices))
 	if f.Run.Inferred {
 		where += "; inferred from an earlier run of the operation"
 	}
@@ -311,7 +312,7 @@ func (c check) overTexts() (out []string) {
 	}
 	for _, o := range c.overOps() {
 		text := fmt.Sprintf("%s: CBs of %s bytes on a core of %s, %s above the budget of %s for %s (line %d)",
-			whose(c.result, o.Worst.Op, o.Worst.First, o.Worst.T, 60), grouped(o.Worst.Core), deviceName(c.result, o.Worst.Device),
+			c.result.Whose(o.Worst.Op, o.Worst.First, o.Worst.T, 60), grouped(o.Worst.Core), deviceName(c.result, o.Worst.Device),
 			grouped(o.Worst.Over), budgetText(o.Budget, c.result.Spec.UsableBytes()), shown.Start(string(o.Op), 40), o.Line)
 		if o.Over > 1 {
 			text += fmt.Sprintf("; %s programs take more", grouped(o.Over))

@@ -12,6 +12,7 @@ import (
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/answers/render"
 	"github.com/cbl1/cbl1/internal/clash"
+	"github.com/cbl1/cbl1/internal/testkit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 	"github.com/cbl1/cbl1/replay"
@@ -285,5 +286,19 @@ func TestDoubtsNameFiles(t *testing.T) {
 		var b bytes.Buffer
 		require.NoError(t, all.Text(&b, len(c.assumed)+len(c.known), 0))
 		require.Equal(t, c.want, b.String())
+	}
+}
+
+// One advice, with the names of the tables, stands in every format.
+func TestOneAdvice(t *testing.T) {
+	r := logged(t, testkit.EventLog("program 1 1024 0-0", "alloc 1 l1 devices=1 @ 2000 64 0-0", "enqueue 1 devices=1"), replay.Options{Groups: true})
+	check := judged(r, nil)
+	var data, page, tests bytes.Buffer
+	require.NoError(t, check.JSON(&data))
+	require.NoError(t, render.NewOverview([]*replay.Result{r}, replay.Terms{}, nil).Excerpt(8, 8).JSON(&page))
+	require.NoError(t, render.NewJUnit(&tests).Add(check))
+	for _, text := range []string{written(t, check), data.String(), page.String(), tests.String()} {
+		require.Contains(t, text, "free or move b1 (event ")
+		require.Contains(t, text, "), or take 48 bytes off CB 0, which has 1,024")
 	}
 }

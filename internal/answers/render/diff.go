@@ -55,7 +55,7 @@ func diffAnswer(d *diff.Document) string {
 	return fmt.Sprintf("%s  %s -> %s  %s", word, sideName(d, old, behind), sideName(d, new, behind), strings.Join(facts, "; "))
 }
 
-// sideName names the input of a side without some names at the end of its path, or counts the inputs.
+// sideName names the input of a side without some names at the end of its path, or counts the inputs of their folder.
 func sideName(d *diff.Document, of func(diff.Capture) *diff.File, behind int) string {
 	const columns = 30
 	name := func(f *diff.File) string {
@@ -80,7 +80,24 @@ func sideName(d *diff.Document, of func(diff.Capture) *diff.File, behind int) st
 	case len(files) == 1:
 		return name(files[0])
 	}
-	return shown.Plural(len(files), "capture")
+	text := shown.Plural(len(files), "capture")
+	if dir := folderOf(files); dir != "" && dir != "." && dir != "/" {
+		text += " of " + shown.End(dir, columns)
+	}
+	return text
+}
+
+// folderOf returns the deepest folder that has all files.
+func folderOf(files []*diff.File) (dir string) {
+	for i, f := range files {
+		if i == 0 {
+			dir = path.Dir(f.Name)
+		}
+		for dir != "." && dir != "/" && !strings.HasPrefix(f.Name, dir+"/") {
+			dir = path.Dir(dir)
+		}
+	}
+	return dir
 }
 
 // hiddenFacts name the sides that hide something.

@@ -1,7 +1,6 @@
 package render
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/cbl1/cbl1/event"
@@ -9,15 +8,6 @@ import (
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/replay"
 )
-
-// whose says whose something is, in at most n columns but for the node: "ttnn.add >
-// BinaryNgDeviceOperation (node 3)".
-func whose(r *replay.Result, op replay.Name, at uint64, t json.Number, n int) string {
-	if op == "" {
-		return r.Where(at, t)
-	}
-	return fmt.Sprintf("%s (%s)", shortName(op, n), r.Inside(at, t))
-}
 
 // length says how long a capture is.
 func length(r *replay.Result) string {
@@ -28,7 +18,7 @@ func length(r *replay.Result) string {
 }
 
 func runText(r *replay.Result, run replay.ProgramRun, n int) string {
-	text := whose(r, run.Op, run.At, run.T, n)
+	text := r.Whose(run.Op, run.At, run.T, n)
 	if run.Inferred {
 		text += ", inferred"
 	}

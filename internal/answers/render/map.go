@@ -111,7 +111,7 @@ func momentOf(r *replay.Result, d *replay.DeviceL1, at event.Opt[uint64]) string
 	case d.Peak.Op == "":
 		return ", at the peak: " + r.Where(d.Peak.At, d.Peak.T)
 	}
-	return fmt.Sprintf(", at the peak: %s", whose(r, caller(d.Peak.Op), d.Peak.At, d.Peak.T, 40))
+	return fmt.Sprintf(", at the peak: %s", r.Whose(caller(d.Peak.Op), d.Peak.At, d.Peak.T, 40))
 }
 
 // A laidFold is devices on which the same cores hold the same, each at its moment.
@@ -209,7 +209,7 @@ func clashMap(r *replay.Result) (draw.Column, bool) {
 	}
 	s, run := r.SpecOf(c.Device), c.Program
 	name := fmt.Sprintf("clash on core %s of %s, by %s bytes: %s does not fit", c.Core, devicesName(r, c.Device, c.Devices),
-		grouped(c.Over), whose(r, caller(run.Op), run.At, run.T, 40))
+		grouped(c.Over), r.Whose(caller(run.Op), run.At, run.T, 40))
 	return draw.Column{Name: name, Base: s.CBBase, End: s.L1Size, Blocks: blocks(r, c.Residents)}, true
 }
 

@@ -29,7 +29,7 @@ func remarks(r *replay.Result, j replay.Judgement) []note {
 		label = "besides"
 	}
 	for _, n := range reasonNotes(label, j.Untold) {
-		if n.text != nothingCounted(r) { // the first line has it
+		if n.text != nothingCounted(r) && (r.Only.Op == "" || n.text != nothingRan(r)) { // the first line has it
 			out = append(out, n)
 		}
 	}

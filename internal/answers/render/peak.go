@@ -66,7 +66,7 @@ func usableNotes(r *replay.Result, row *replay.DeviceL1, p *replay.L1Peak) []not
 	if u == nil || u.Bytes <= p.Below {
 		return nil
 	}
-	return []note{{"usable", fmt.Sprintf("at most %s, at another moment: %s", bytesText(r.SpecOf(row.ID), u.Bytes), whose(r, caller(u.Op), u.At, u.T, 40))}}
+	return []note{{"usable", fmt.Sprintf("at most %s, at another moment: %s", bytesText(r.SpecOf(row.ID), u.Bytes), r.Whose(caller(u.Op), u.At, u.T, 40))}}
 }
 
 func writePeak(page *page, r *replay.Result, row *replay.DeviceL1) {
@@ -169,8 +169,8 @@ func composition(r *replay.Result, on event.Opt[uint64], p *replay.L1Peak) []not
 func spikeNotes(r *replay.Result, s *replay.Spike) []note {
 	return []note{
 		{"spike", fmt.Sprintf("a new %s was allocated before the one it replaces was freed: with the free first the core would have held %s bytes", s.New.Kind, grouped(s.Without))},
-		{"first", fmt.Sprintf("the old one, of %s bytes, allocated by %s", grouped(s.Old.Size), whose(r, s.Old.Op, s.Old.At, s.Old.T, 60))},
-		{"then", fmt.Sprintf("the new one, of %s bytes, allocated by %s: the peak", grouped(s.New.Size), whose(r, s.New.Op, s.New.At, s.New.T, 60))},
+		{"first", fmt.Sprintf("the old one, of %s bytes, allocated by %s", grouped(s.Old.Size), r.Whose(s.Old.Op, s.Old.At, s.Old.T, 60))},
+		{"then", fmt.Sprintf("the new one, of %s bytes, allocated by %s: the peak", grouped(s.New.Size), r.Whose(s.New.Op, s.New.At, s.New.T, 60))},
 		{"last", "the old one is freed at " + r.Where(s.FreedAt, s.FreedT)},
 	}
 }

@@ -3,9 +3,7 @@ package render
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
-	"strconv"
 
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/shown"
@@ -23,7 +21,7 @@ func complaint(v fit.Verdict) string { return shown.Visible(v.String()) }
 // writeVerdict says, below that sentence, where and by how much a program does not
 // fit, who is in the way, and what to do.
 func writeVerdict(page *page, of *replay.Result, f *replay.FailedCheck) {
-	v := f.Verdict
+	v := of.Verdict(f)
 	clashes := slices.Clone(v.Clashes)
 	slices.SortStableFunc(clashes, func(a, b fit.Clash) int { return cmp.Compare(b.Over(), a.Over()) })
 	var notes []note
@@ -45,7 +43,7 @@ func writeVerdict(page *page, of *replay.Result, f *replay.FailedCheck) {
 		notes = append(notes, note{"differs", shown.Visible(differs)})
 	}
 	if advice := v.Advice(); advice != "" {
-		notes = append(notes, note{"advice", buffersNamed(advice, of, f)})
+		notes = append(notes, note{"advice", shown.Visible(advice)})
 	}
 	page.note(notes...)
 	var worst *fit.Clash
@@ -69,19 +67,6 @@ func writeVerdict(page *page, of *replay.Result, f *replay.FailedCheck) {
 		}
 		page.apart(holes)
 	}
-}
-
-// buffersNamed returns an advice that names buffers as the tables do.
-func buffersNamed(advice string, of *replay.Result, f *replay.FailedCheck) string {
-	buffers := regexp.MustCompile(`\w+ buffer (\d+)(?: \("(?:[^"\\]|\\.)*"\))?`)
-	return buffers.ReplaceAllStringFunc(advice, func(text string) string {
-		id, err := strconv.ParseUint(buffers.FindStringSubmatch(text)[1], 10, 64)
-		info, ok := f.Buffers[fit.BufferID(id)]
-		if err != nil || !ok {
-			return text
-		}
-		return whose(of, info.Op, info.At, info.T, 60)
-	})
 }
 
 // maxClashes is how many groups of cores a verdict names in text.

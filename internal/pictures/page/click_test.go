@@ -2,6 +2,7 @@ package page_test
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -18,8 +19,11 @@ func TestPages(t *testing.T) {
 	old, now := read(t, "../../../examples/cached_ops.json"), read(t, "../../../examples/events.jsonl")
 	_, lines := hostile()
 	d := diff.Compare([]*diff.Run{diff.Of(old)}, []*diff.Run{diff.Of(now)}, diff.Terms{})
+	far := *now
+	far.File = strings.Repeat("a-long-name-of-a-folder/", 5) + "model.json"
 	for name, text := range map[string]string{
-		"log": written(t, nil, now), "capture": written(t, nil, old), "diff": written(t, d, now, old), "hostile": written(t, nil, log(t, lines...)),
+		"several": written(t, nil, old, &far, now),
+		"log":     written(t, nil, now), "capture": written(t, nil, old), "diff": written(t, d, now, old), "hostile": written(t, nil, log(t, lines...)),
 		"nothing": written(t, nil, log(t)), "none": written(t, nil),
 	} {
 		path := saved(t, text)
@@ -148,6 +152,10 @@ func TestClicks(t *testing.T) {
 	// Another capture.
 	b.eval(`const p = document.querySelector("select"); p.value = "1"; p.dispatchEvent(new Event("change"))`)
 	require.Contains(t, text(".tiles"), "888,832")
+	require.Equal(t, "Fits", text(".answer:not([hidden]) h1"))
+	require.Equal(t, "cached_ops.json, 2 of 2 captures; the worst answer of all: does not fit", text(".answer:not([hidden]) .eyebrow"))
+	b.eval(`location.hash = "#capture=1&node=1453"; new Promise((done) => setTimeout(done, 50))`)
+	require.Contains(t, text("#cores .readout"), "and this is the last moment before it")
 	press("#tables", "Programs")
 	b.eval(`const f = document.querySelector("#tables input"); f.value = "group norm"; f.dispatchEvent(new Event("input"))`)
 	require.Contains(t, text("#tables .bar .note"), "of 81 rows")

@@ -129,11 +129,12 @@ func packed(part render.Excerpt) ([]byte, error) {
 	return pack(doc.Bytes())
 }
 
-// words writes what the page says without its script: the answer, and all of it as the
-// command says it.
+// words writes what the page says without its script: the answer about each capture, of which the worst is shown,
+// and all of it as the command says it.
 func words(b *bytes.Buffer, results []*replay.Result, terms replay.Terms, d *diff.Document) {
 	var texts bytes.Buffer
-	worst, answer, sentence := replay.CannotTell, "cannot tell", "there is no capture to look at"
+	worst, open := replay.CannotTell, 0
+	heads := []headline{{worst, "no capture", "cannot tell", "there is no capture to look at"}}
 	for i, r := range results {
 		j := r.Judge(terms)
 		name := shown.End(r.File, 80)
@@ -142,28 +143,45 @@ func words(b *bytes.Buffer, results []*replay.Result, terms replay.Terms, d *dif
 		verbatim(&texts, "report "+name, render.Report(r, render.Options{}))
 		verbatim(&texts, "peak "+name, render.Peak(r).Detailed())
 		if i == 0 || worst != replay.DoesNotFit && j.Answer != replay.Fits {
-			worst = j.Answer
-			answer, sentence = check.Lead()
-			if len(results) > 1 { // else it is named above
-				sentence = shown.End(r.File, 60) + ": " + sentence
-			}
+			worst, open = j.Answer, i
 		}
+		answer, sentence := check.Lead()
+		heads = append(heads[:i], headline{j.Answer, name, answer, sentence})
 	}
 	if d != nil {
 		verbatim(&texts, "diff OLD NEW", render.Diff(d))
 	}
-	fmt.Fprintf(b, `<main id="page">
-<header class="answer %s">
+	b.WriteString("<main id=\"page\">\n")
+	for i, h := range heads {
+		hidden := ""
+		if i != open {
+			hidden = " hidden"
+		}
+		if n := len(heads); n > 1 {
+			h.name += fmt.Sprintf(", %d of %d captures", i+1, n)
+			if h.answer != worst {
+				h.name += "; the worst answer of all: " + strings.ReplaceAll(string(worst), "_", " ")
+			}
+		}
+		fmt.Fprintf(b, `<header class="answer %s"%s>
 <p class="eyebrow">%s</p>
 <h1>%s</h1>
 <p class="lead">%s</p>
 </header>
-<div id="view"></div>
+`, h.answer, hidden, html.EscapeString(h.name), html.EscapeString(upper(h.text)), html.EscapeString(h.sentence))
+	}
+	fmt.Fprintf(b, `<div id="view"></div>
 <section id="words">
 <h2>In the words of the command</h2>
 %s</section>
 </main>
-`, worst, html.EscapeString(names(results)), html.EscapeString(upper(answer)), html.EscapeString(sentence), texts.String())
+`, texts.String())
+}
+
+// A headline is the answer about a capture.
+type headline struct {
+	answer               replay.Answer
+	name, text, sentence string
 }
 
 // verbatim writes what the command prints of a verb.
@@ -171,17 +189,6 @@ func verbatim(b *bytes.Buffer, verb string, d render.Output) {
 	var text bytes.Buffer
 	_ = d.Text(&text, 100) // a buffer takes all
 	fmt.Fprintf(b, "<details open><summary><code>cbl1 %s</code></summary><pre tabindex=\"0\">%s</pre></details>\n", html.EscapeString(verb), html.EscapeString(text.String()))
-}
-
-// names names the inputs of the page.
-func names(results []*replay.Result) string {
-	switch len(results) {
-	case 0:
-		return "no capture"
-	case 1:
-		return shown.End(results[0].File, 80)
-	}
-	return fmt.Sprintf("%s and %d more", shown.End(results[0].File, 60), len(results)-1)
 }
 
 // upper returns a text that begins with a capital letter.

@@ -99,11 +99,19 @@ function choice(label, options, chosen, pick) {
     options.map(([value, text]) => h("button", { type: "button", "aria-pressed": String(value === chosen), onclick: () => pick(value) }, text)));
 }
 
-// What is looked at.
-const state = { capture: 0, alike: 0, core: null, measure: "tracked", line: "core", table: "programs", only: null, moment: null };
-// What lies on the cores of a device at the moment that is looked at: null is the peak.
+// What is looked at. Each capture has a headline; the one that is not hidden in the file is of the worst answer.
+const headlines = [...document.querySelectorAll(".answer")], worst = Math.max(0, headlines.findIndex((e) => !e.hidden));
+const state = { capture: 0, alike: 0, core: null, measure: "tracked", line: "core", table: "programs", only: null, moment: null, asked: null };
+// goTo selects a moment: null is the peak. asked is the counter of a link, if the page does not have its moment.
+const goTo = (moment, asked = null) => { state.moment = moment; state.asked = asked; };
+// What lies on the cores of a device at the moment that is looked at.
 const laid = (a) => (state.moment === null ? a.peak_groups : a.moments[state.moment].groups);
-const momentOf = (c, a) => (state.moment === null ? (a.l1 && a.l1.core_peak ? "at " + at(c, a.l1.core_peak) + ", the peak of the device" : "at the peak") : "after " + at(c, a.moments[state.moment]));
+const momentOf = (c, a) => (state.moment === null ? (a.l1 && a.l1.core_peak ? "at " + at(c, a.l1.core_peak) + ", the peak of the device" : "at the peak") : "after " + at(c, a.moments[state.moment])) + instead(c, a);
+function instead(c, a) {
+  if (state.asked === null) return "";
+  const shown = state.moment === null ? a.l1 && a.l1.core_peak : a.moments[state.moment], word = nodeWord(c) + " " + state.asked;
+  return shown && shown.counter <= state.asked ? "; " + word + " is not on this page, and this is the last moment before it" : "; this page has no moment up to " + word;
+}
 const capture = () => doc.captures[state.capture];
 const device = () => capture().alike[state.alike];
 const chip = (c, on = device()) => on ? on.chip : c.report.basis; // devices of a log may differ
@@ -219,7 +227,7 @@ function ownerOf(c, r) {
 function holders(c, residents, svg) {
   const rows = residents.map((r, i) => [r, i]).sort((a, b) => (a[0].end < b[0].end ? 1 : a[0].end > b[0].end ? -1 : 0));
   const light = (i, on) => svg.querySelectorAll(`[data-row="${i}"]`).forEach((e) => e.classList.toggle("lit", on));
-  return h("div", { class: "scroll tall", tabindex: "0", role: "region", "aria-label": "what lies there, highest address first" }, h("table", { class: "holders" },
+  return h("div", { class: rows.length < 30 ? "scroll" : "scroll tall", tabindex: "0", role: "region", "aria-label": "what lies there, highest address first" }, h("table", { class: "holders" },
     h("thead", {}, h("tr", {}, h("th", {}, "what"), h("th", { class: "n" }, "bytes"), h("th", { class: "n" }, "start"), h("th", { class: "n" }, "end"), h("th", {}, "whose"))),
     h("tbody", {}, rows.map(([r, i]) => h("tr", { onpointerenter: () => light(i, true), onpointerleave: () => light(i, false) },
       h("td", { class: "k" }, h("span", { class: "swatch " + paint(r) }), labelOf(r)),
@@ -283,15 +291,17 @@ function gridOf(a, groups = laid(a)) {
   grids.set(groups, out);
   return out;
 }
-function shade(e, value, most) {
-  if (!value || !most) { e.classList.add("none"); return; }
-  const p = Math.round((100 * Number(value)) / Number(most));
+// share returns the percent that a core is shaded by: of usable L1 or, where its size is not known, of the most.
+const share = (value, whole) => Math.min(100, Math.floor((100 * Number(value)) / Number(whole)));
+function shade(e, value, whole) {
+  if (!value || !whole) { e.classList.add("none"); return; }
+  const p = share(value, whole);
   e.style.setProperty("background", `color-mix(in oklab, var(--hi) ${p}%, var(--lo))`);
   e.style.setProperty("color", p > 50 ? "var(--on-hi)" : "var(--ink)");
 }
 function mostOf(a) { let most = 0; for (const o of gridOf(a, a.peak_groups).cells.values()) if (o[state.measure] > most) most = o[state.measure]; return most; }
-function coreGrid(a) {
-  const { cells, cols, rows } = gridOf(a), most = mostOf(a);
+function coreGrid(c, a) {
+  const { cells, cols, rows } = gridOf(a), whole = usable(c, a);
   if (cols * rows > 4096) return h("p", { class: "note" }, `A grid of ${num(cols)} x ${num(rows)} cores is too large to draw; the tables list its groups.`);
   if (!cols) return h("p", { class: "note" }, "Nothing is known to lie on a core.");
   const like = cells.get(state.core), step = cols > 16 ? 5 : 1, fullest = a.l1 && a.l1.core_peak ? a.l1.core_peak.core : "";
@@ -305,7 +315,8 @@ function coreGrid(a) {
         tabindex: key === state.core || (!state.core && x + y === 0) ? "0" : "-1", onclick: () => { state.core = key; drawCores(key); } });
       if (like && o && o !== like && like.group && o.group === like.group && state.measure === "tracked") b.classList.add("like");
       if (key === fullest && state.measure === "tracked" && state.moment === null) b.classList.add("full");
-      shade(b, value, most);
+      shade(b, value, whole || mostOf(a));
+      if (value && whole && cols <= 16) b.append(String(share(value, whole) || "<1"));
       grid.append(b);
     }
   }
@@ -320,21 +331,20 @@ function move(e, grid, cols, rows) {
   if (next) next.focus();
 }
 function legend(c, a) {
-  const most = mostOf(a);
+  const most = mostOf(a), whole = usable(c, a);
   if (!most) return null;
-  return h("div", { class: "legend" }, h("span", {}, "0"), h("i", {}), h("span", {}, num(most) + " bytes" + (usable(c) ? ", " + percent(most, usable(c)) + " of usable L1 " + num(usable(c)) : "")));
+  return h("div", { class: "legend" }, h("span", {}, whole ? "0%" : "0"), h("i", {}), h("span", {}, whole ? `100% of usable L1, ${num(whole)} bytes; at most ${num(most)}, ${percent(most, whole)}` : num(most) + " bytes"));
 }
 const meshesOf = (c) => c.mesh_layouts.filter((m) => m.rows * m.cols > 1 && m.rows * m.cols <= 4096).slice(0, 8);
 function meshes(c) {
   const on = new Map();
   c.alike.forEach((a, i) => a.ids.forEach((id) => { if (id !== null) on.set(Number(id), i); }));
-  const most = Math.max(...c.alike.map((a) => Number((a.l1 && a.l1.core_peak && below(a.l1.core_peak)) || 0)));
   return meshesOf(c).map((m) => {
     const box = h("div", { class: "mesh", role: "group", "aria-label": `mesh of ${m.rows} rows and ${m.cols} columns of devices`, css: { "grid-template-columns": `repeat(${m.cols}, minmax(0, 2.4rem))` } });
     for (let k = 0; k < m.rows * m.cols; k++) {
       const id = Number(m.first) + k, i = on.get(id), p = i === undefined ? null : c.alike[i].l1 && c.alike[i].l1.core_peak;
       const b = h("button", { type: "button", title: `device ${id}: ${p ? num(below(p)) + " bytes on its fullest core at the peak" : i === undefined && c.alike_more ? "not on this page" : "nothing known"}`, "aria-pressed": String(i === state.alike), disabled: i === undefined, onclick: () => pickDevice(i) }, String(id));
-      shade(b, p ? below(p) : 0, most);
+      shade(b, p ? below(p) : 0, i === undefined ? 0 : usable(c, c.alike[i]));
       box.append(b);
     }
     return box;
@@ -344,7 +354,7 @@ function folds(c) {
   const drawn = (a) => a.ids.some((id) => meshesOf(c).some((m) => id !== null && Number(id) >= Number(m.first) && Number(id) < Number(m.first) + m.rows * m.cols));
   const more = c.alike_more > 0 && h("p", { class: "note" }, plural(c.alike_more, "further device") + " that differ, with lower peaks, are not on this page.");
   if (c.alike.length < 2 || c.alike.every(drawn)) return more; // each device is there once
-  return h("div", { class: "folds", role: "group", "aria-label": "devices; equal ones are one choice" }, c.alike.map((a, i) => !drawn(a) && h("button", { type: "button", "aria-pressed": String(i === state.alike), onclick: () => pickDevice(i) },
+  return h("div", { class: c.alike.length < 30 ? "folds" : "folds tall", role: "group", "aria-label": "devices; equal ones are one choice" }, c.alike.map((a, i) => !drawn(a) && h("button", { type: "button", "aria-pressed": String(i === state.alike), onclick: () => pickDevice(i) },
     a.label, h("small", {}, a.l1 && a.l1.core_peak ? "peak " + num(below(a.l1.core_peak)) + (usable(c, a) ? ", " + percent(below(a.l1.core_peak), usable(c, a)) + " of usable L1" : "") : "nothing known"))), more);
 }
 function cores() {
@@ -361,7 +371,7 @@ function cores() {
     } else {
       right.append(h("h3", {}, state.core ? "Core " + state.core : "No core"), h("p", { class: "note" }, state.moment === null && a.peak_groups_more ? "What lay there at the peak is too much for this page." : `Nothing lay there ${when}.` + registered));
     }
-    return [h("div", {}, coreGrid(a), legend(c, a)), right];
+    return [h("div", {}, coreGrid(c, a), legend(c, a)), right];
   };
   const pair = h("div", { class: "pair" }, parts());
   cores.show = () => { pair.replaceChildren(...parts()); tell(); };
@@ -373,8 +383,8 @@ function cores() {
 function moments(c, a) {
   if (a.moments.length < 2) return null;
   const peak = a.l1 && a.l1.core_peak;
-  const readout = h("p", { class: "readout", "aria-live": "polite" }), back = h("button", { type: "button", class: "plain", onclick: () => { state.moment = null; show(); cores.show(); } }, "To the peak");
-  const slider = h("input", { type: "range", min: "0", max: String(a.moments.length - 1), "aria-label": "moment that the cores show", oninput: () => { state.moment = Number(slider.value); show(); cores.show(); } });
+  const readout = h("p", { class: "readout", "aria-live": "polite" }), back = h("button", { type: "button", class: "plain", onclick: () => { goTo(null); show(); cores.show(); } }, "To the peak");
+  const slider = h("input", { type: "range", min: "0", max: String(a.moments.length - 1), "aria-label": "moment that the cores show", oninput: () => { goTo(Number(slider.value)); show(); cores.show(); } });
   function show() {
     slider.value = String(state.moment === null ? Math.max(0, before(a, peak ? peak.counter : 0)) : state.moment);
     const op = state.moment === null ? peak && peak.op : a.moments[state.moment].op;
@@ -397,7 +407,7 @@ const before = (a, counter) => a.moments.findLastIndex((m) => m.counter <= count
 let later = 0;
 function tell() {
   const a = device(), words = new URLSearchParams();
-  if (state.capture) words.set("capture", state.capture);
+  if (state.capture !== worst) words.set("capture", state.capture);
   if (a && a.ids[0] !== null) words.set("device", a.ids[0]);
   if (state.core) words.set("core", state.core);
   if (a && state.moment !== null) words.set(nodeWord(capture()), a.moments[state.moment].counter);
@@ -407,7 +417,7 @@ function tell() {
 }
 function look(words) {
   const pick = (key, list, said) => { const i = words.has(key) ? list.findIndex((v, i) => said(v, i).includes(words.get(key))) : -1; return i < 0 ? null : i; };
-  state.capture = pick("capture", doc.captures, (_, i) => [String(i)]) || 0;
+  state.capture = pick("capture", doc.captures, (_, i) => [String(i)]) ?? worst;
   const c = capture();
   if (!c || !c.alike.length) return;
   const top = fullest(c), on = pick("device", c.alike, (a) => a.ids.map(String));
@@ -415,12 +425,19 @@ function look(words) {
   const a = device(), program = pick("program", c.programs, (_, i) => [String(i)]), { cols, rows } = gridOf(a, a.peak_groups);
   const [, x, y] = /^(\d{1,4})-(\d{1,4})$/.exec(words.get("core")) || [];
   state.core = x < cols && y < rows ? Number(x) + "-" + Number(y) : a.l1 && a.l1.core_peak ? a.l1.core_peak.core : null;
-  state.moment = pick(nodeWord(c), a.moments, (m) => [String(m.counter)]);
+  goTo(null);
+  const moment = words.get(nodeWord(c)), peak = a.l1 && a.l1.core_peak;
+  if (/^\d{1,20}$/.test(moment)) {
+    const asked = BigInt(moment), found = before(a, asked), kept = found < 0 ? null : a.moments[found].counter;
+    if (kept == asked) goTo(found);
+    else if (peak && peak.counter <= asked && (found < 0 || kept < peak.counter)) goTo(null, peak.counter == asked ? null : asked);
+    else goTo(found < 0 ? null : found, asked);
+  }
   state.only = program === null ? null : c.programs[program];
   if (state.only) state.table = "cbs";
 }
 function drawCores(key) { redraw("cores", cores); const b = document.querySelector(`#cores .grid [data-core="${key}"]`); if (b) b.focus({ preventScroll: true }); }
-function pickDevice(i) { state.alike = i; state.core = state.moment = null; redraw("cores", cores); redraw("time", time); }
+function pickDevice(i) { state.alike = i; state.core = null; goTo(null); redraw("cores", cores); redraw("time", time); }
 function redraw(id, draw) { const old = document.getElementById(id); if (old) old.replaceWith(draw()); tell(); }
 
 // The time line.
@@ -469,7 +486,7 @@ function time() {
   }
   function follow(clicked) { // the cores show the last moment that the page has of them, a click the fullest core
     const found = before(a, list[i].x);
-    state.moment = i === best || found < 0 ? null : found;
+    goTo(i === best || found < 0 ? null : found);
     if (clicked) state.core = fullestCore(a) || state.core;
     redraw("cores", cores);
   }
@@ -634,8 +651,10 @@ function buffersTable(c) {
   const take = (b, when) => { const key = [b.op, b.counter, b.device, b.kind, b.size_bytes, b.core_max_bytes, b.address, b.layout].join(); if (!seen.has(key)) { seen.add(key); rows.push({ ...b, when }); } };
   for (const b of c.report.live_at_end.list) take(b, "at the end");
   for (const a of c.alike) for (const p of a.peak_groups) for (const r of p.residents) if (r.buffer) take(r.buffer, "at a peak");
+  const larger = (p, q) => (p.size_bytes > q.size_bytes ? -1 : p.size_bytes < q.size_bytes ? 1 : 0);
+  rows.sort((p, q) => (p.kind === "dram") - (q.kind === "dram") || larger(p, q)); // L1 first
   return table([column("allocated by", "op", false, { wide: true }), column("lives", "when"), column(nodeWord(c), "counter", true, { show: (r) => String(r.counter) }), column("device", "device", true, { show: (r) => (r.device === null ? "\u2013" : String(r.device)) }), { title: "kind", get: (r) => kindOf(r.kind) }, column("size", "size_bytes", true),
-    column("bytes a core", "core_max_bytes", true), column("address", "address", true), column("layout", "layout")], rows, 5, c.report.live_at_end.more);
+    column("bytes a core", "core_max_bytes", true), column("address", "address", true), column("layout", "layout")], rows, null, c.report.live_at_end.more);
 }
 function tables() {
   const c = capture(), all = { programs: "Programs", cbs: "CBs", buffers: "Buffers" };
@@ -715,7 +734,7 @@ function changedDevice(one, label, left, open, words) {
   if (equal) return h("p", { class: "note", css: { "margin-top": ".8rem" } }, label + ": nothing that is compared differs.");
   const counts = Object.entries(one.program_states).filter(([, n]) => n).map(([k, n]) => num(n) + " " + k).join(", ");
   return h("details", { class: "card", open }, h("summary", {}, h("strong", {}, label), counts && ": programs " + counts),
-    figures.length > 0 && h("div", { class: "scroll" }, h("table", {}, h("tbody", {}, figures.map((f) => h("tr", {}, h("td", {}, words[f.name] || spelled(f.name)), h("td", { class: "n" }, num(f.old)), h("td", { class: "n" }, num(f.new)), h("td", { class: "n" }, grew(Number(f.new) - Number(f.old), f.name === "programs" ? 0 : 1))))))),
+    figures.length > 0 && h("div", { class: "scroll" }, h("table", { class: "figures" }, h("tbody", {}, figures.map((f) => h("tr", {}, h("td", {}, words[f.name] || spelled(f.name)), h("td", { class: "n" }, num(f.old)), h("td", { class: "n" }, num(f.new)), h("td", { class: "n" }, grew(Number(f.new) - Number(f.old), f.name === "programs" ? 0 : 1))))))),
     changedCores(one),
     one.at_peak.length > 0 && h("div", {}, h("h3", { css: { "margin-top": "1rem" } }, "On the fullest core at its peak"), h("div", { class: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "state"), h("th", {}, "what"), h("th", { class: "n" }, "old"), h("th", { class: "n" }, "new"), h("th", {}, "whose"))), h("tbody", {}, one.at_peak.slice(0, 40).map((p) => h("tr", {}, h("td", {}, p.state), h("td", { class: "k" }, h("span", { class: "swatch " + hue(p.kind) }), kindOf(p.kind) + (p.cb === null ? "" : " " + p.cb) + (p.times > 1 ? " x " + num(p.times) : "")), h("td", { class: "n" }, p.old ? num(p.old.bytes) : "\u2013"), h("td", { class: "n" }, p.new ? num(p.new.bytes) : "\u2013"), h("td", { class: "w" }, name(p.op)))))))),
     one.programs.length > 0 && h("div", {}, h("h3", { css: { "margin-top": "1rem" } }, "Programs that differ, by bytes of their fullest core"), table([
@@ -736,6 +755,7 @@ function draw() {
   if (!c) return;
   const parts = [tiles(c), doc.diff && diff(doc.diff), failures(c), cores(), time(), tables(), counted(c)];
   const nav = h("nav", { "aria-label": "sections" }, parts.filter((p) => p && p.id && !p.hidden).map((p) => jump(p, p.querySelector("h2").textContent)), jump(document.getElementById("words"), "Words"));
+  headlines.forEach((e, i) => { e.hidden = i !== state.capture; });
   view.replaceChildren(...[captures(), nav, ...parts].filter(Boolean));
   if (time.draw) time.draw();
 }

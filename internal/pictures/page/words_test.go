@@ -71,13 +71,13 @@ func replayed(t *testing.T, name, text string) *replay.Result {
 	return r
 }
 
-// The head of a page says the worst answer: of the first capture that does not fit, else of the last
-// one with "cannot tell".
+// Each capture has a headline. The page shows the worst: of the first capture that does not fit, else of the last one
+// with "cannot tell".
 func TestHeadOfPage(t *testing.T) {
 	a, b, c, d := replayed(t, "<a>", fits), replayed(t, "b", fits+unseen), replayed(t, "c", fits+large), replayed(t, "d", fits+large+unseen)
 	long := strings.Repeat("far/", 15) + "x.json" // 66 bytes
 	far := replayed(t, long, fits)
-	const unplaced = "Does not fit|c: Statically allocated circular buffers on core range [0-0 - 0-0] grow to 2103712 B " +
+	const unplaced = "Does not fit|Statically allocated circular buffers on core range [0-0 - 0-0] grow to 2103712 B " +
 		"which is beyond max L1 size of 1499136 B"
 	for _, one := range []struct {
 		results []*replay.Result
@@ -87,10 +87,10 @@ func TestHeadOfPage(t *testing.T) {
 		{nil, replay.Terms{}, "cbl1|cannot_tell|no capture|Cannot tell|there is no capture to look at"},
 		{[]*replay.Result{a}, replay.Terms{}, "&lt;a&gt; - cbl1|fits|&lt;a&gt;|Fits|1 run, tightest 1,395,360 bytes: add (event 3); placed?"},
 		{[]*replay.Result{far}, replay.Terms{}, "..." + long[9:] + " - cbl1|fits|" + long + "|Fits|1 run, tightest 1,395,360 bytes: add (event 3); placed?"},
-		{[]*replay.Result{a, b}, replay.Terms{}, "&lt;a&gt; - cbl1|cannot_tell|&lt;a&gt; and 1 more|Cannot tell|b: 1 run, and what is known fits; placed?"},
-		{[]*replay.Result{b, a}, replay.Terms{}, "b - cbl1|cannot_tell|b and 1 more|Cannot tell|b: 1 run, and what is known fits; placed?"},
-		{[]*replay.Result{b, c, a}, replay.Terms{}, "b - cbl1|does_not_fit|b and 2 more|" + unplaced},
-		{[]*replay.Result{c, b, d}, replay.Terms{}, "c - cbl1|does_not_fit|c and 2 more|" + unplaced},
+		{[]*replay.Result{a, b}, replay.Terms{}, "&lt;a&gt; - cbl1|cannot_tell|b, 2 of 2 captures|Cannot tell|1 run, and what is known fits; placed?"},
+		{[]*replay.Result{b, a}, replay.Terms{}, "b - cbl1|cannot_tell|b, 1 of 2 captures|Cannot tell|1 run, and what is known fits; placed?"},
+		{[]*replay.Result{b, c, a}, replay.Terms{}, "b - cbl1|does_not_fit|c, 2 of 3 captures|" + unplaced},
+		{[]*replay.Result{c, b, d}, replay.Terms{}, "c - cbl1|does_not_fit|c, 1 of 3 captures|" + unplaced},
 		{[]*replay.Result{b}, replay.Terms{Accept: []replay.Code{"not-shown"}}, "b - cbl1|fits|b|Fits apart from what was accepted (not-shown)|1 run, tightest 1,395,360 bytes: add (event 3); placed?"},
 	} {
 		var text bytes.Buffer
@@ -98,6 +98,7 @@ func TestHeadOfPage(t *testing.T) {
 		found := regexp.MustCompile(`(?s)<title>(.*?)</title>.*<header class="answer (.*?)">\s*<p class="eyebrow">(.*?)</p>\s*` +
 			`<h1>(.*?)</h1>\s*<p class="lead">(.*?)</p>`).FindStringSubmatch(text.String())
 		require.Equal(t, one.want, strings.Join(found[1:], "|"))
+		require.Equal(t, max(1, len(one.results)), strings.Count(text.String(), "<header "))
 		var verbs []string
 		for _, r := range one.results {
 			name := html.EscapeString(r.File)
