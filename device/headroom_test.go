@@ -287,8 +287,9 @@ func headroomIsExact(t *rapid.T) {
 				for n < top && !mine[n] && !taken[n] {
 					n++
 				}
-				if n-a > gap.Len() {
-					gap = l1.Range{Start: a, End: n}
+				step := max(spec.L1Align, spec.CBAlign, 1) // of buffers
+				if low, high := (a+step-1)/step*step, n/step*step; high > low && high-low > gap.Len() {
+					gap = l1.Range{Start: low, End: high}
 				}
 				a = max(a, n)
 			}
