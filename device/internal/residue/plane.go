@@ -15,14 +15,23 @@ import (
 type writer struct {
 	Program *program.Program
 	Kind    program.Kind
-	Group   program.Group // its ranges there; none if it has only global CBs
-	hash    lookup.Hash   // of the writer
+	number  int32       // of its group there; -1 if it has only global CBs
+	hash    lookup.Hash // of the writer
+}
+
+// Group returns its ranges on each core.
+func (w *writer) Group() program.Group {
+	if w.number < 0 {
+		return program.Group{}
+	}
+	return w.Program.Occupied(w.Kind).Group(int(w.number))
 }
 
 // end returns the end of the highest range on each core, 0 if there is none.
 func (w *writer) end() uint64 {
-	if n := w.Group.NumRanges(); n > 0 {
-		return w.Group.Range(n - 1).End
+	g := w.Group()
+	if n := g.NumRanges(); n > 0 {
+		return g.Range(n - 1).End
 	}
 	return 0
 }

@@ -104,7 +104,7 @@ func (r *Residue) HeldOn(c l1.Core) []l1.Range {
 	var all []l1.Range
 	for kind := program.CircularBuffer; kind <= program.Scratchpad; kind++ {
 		if w := r.On(kind, c); w != nil {
-			all = slices.AppendSeq(all, w.Group.Ranges())
+			all = slices.AppendSeq(all, w.Group().Ranges())
 		}
 	}
 	return l1.Merge(all)
@@ -155,7 +155,7 @@ func (r *Residue) writes(w *writer, n int) {
 	if n == 0 || r.charge == math.MaxUint64 {
 		return
 	}
-	bytes := w.Group.Bytes()
+	bytes := w.Group().Bytes()
 	r.n += n
 	r.core = max(r.core, bytes)
 	r.End = max(r.End, w.end())
@@ -178,7 +178,7 @@ func (r *Residue) Held() program.Footprint {
 	if r.held == nil {
 		held, _ := program.FootprintOf(func(yield func(l1.CoreSet, l1.Range) bool) {
 			for _, w := range r.Written() {
-				for at := range w.Group.Ranges() {
+				for at := range w.Group().Ranges() {
 					if !yield(w.Cores, at) {
 						return
 					}
