@@ -78,6 +78,10 @@ func workloads(div int) []workload {
 			func() history { return far(n(500), n(200)) }, nil, 0, 4, part{steps: 100},
 		},
 		{
+			"below", "the longest call: a class hides few programs with a range of its own",
+			func() history { return below(n(2_000)) }, nil, 0, 0, part{steps: 400},
+		},
+		{
 			"states", "devices in the same state are one",
 			func() history { return states(n(10_000), n(50), 8, 16) }, nil, 50, 0, part{devices: []int{0, 1}},
 		},
@@ -250,6 +254,21 @@ func far(live, pairs int) history {
 	}
 	large := m.at(l1.Range{Start: base, End: end})
 	h.steps = slices.Repeat([]step{{program: large, devices: all}, {do: unregister, program: large, devices: all}}, pairs)
+	return h
+}
+
+// below is programs with another range on every core, which come below a large one. Then it leaves and comes again.
+func below(programs int) history {
+	h := history{spec: l1.P150(), devices: 1}
+	m, all := newMaker(16, h.spec), numbers(1)
+	large := step{program: m.at(l1.Range{Start: h.spec.CBBase, End: h.spec.L1Size}), devices: all}
+	h.before = []step{large}
+	for range programs {
+		h.steps = append(h.steps, step{program: m.lying(m.single(), func() l1.Range { return m.anywhere(64 << 10) }), devices: all})
+	}
+	out := large
+	out.do = unregister
+	h.steps = append(h.steps, out, large)
 	return h
 }
 
