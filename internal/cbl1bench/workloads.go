@@ -94,6 +94,10 @@ func workloads(div int) []workload {
 			func() history { return scattered(devices, n(64), n(500)) }, nil, 0, 0, part{ends, 400},
 		},
 		{
+			"lone", "a residue that is new on one core costs a copy",
+			func() history { return lone(n(10_000)) }, nil, 0, 0, part{steps: 400},
+		},
+		{
 			"operations", "a fit is remembered beside buffers that come and go",
 			func() history { return operations(devices, n(100), n(500)) }, nil, 30, 0, part{ends, 400},
 		},
@@ -316,6 +320,26 @@ func scattered(devices, live, turns int) history {
 	all := h.dispatched(programs)
 	for range turns {
 		h.steps = append(h.steps, step{do: dispatch, program: programs[m.rnd.IntN(live)], devices: all})
+	}
+	return h
+}
+
+// lone is programs of one core, two for each core of a device. The other one of a random core is dispatched: hardly
+// ever is the same left twice.
+func lone(turns int) history {
+	h := history{spec: l1.N150(), devices: 1, measure: baseline.Tracked}
+	m := newMaker(17, h.spec)
+	var programs []*program.Program
+	for range 2 {
+		for _, core := range m.single() {
+			programs = append(programs, m.placed(1, 64<<10, core))
+		}
+	}
+	all := h.dispatched(programs)
+	for range turns {
+		i, half := m.rnd.IntN(len(programs)/2), len(programs)/2
+		h.steps = append(h.steps, step{do: dispatch, program: programs[i], devices: all})
+		programs[i], programs[i+half] = programs[i+half], programs[i]
 	}
 	return h
 }

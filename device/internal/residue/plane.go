@@ -17,6 +17,8 @@ type writer struct {
 	Kind    program.Kind
 	number  int32       // of its group there; -1 if it has only global CBs
 	hash    lookup.Hash // of the writer
+	bytes   uint64      // of its ranges on each core
+	end     uint64      // of its highest range on each core, 0 if there is none
 }
 
 // Group returns its ranges on each core.
@@ -25,15 +27,6 @@ func (w *writer) Group() program.Group {
 		return program.Group{}
 	}
 	return w.Program.Occupied(w.Kind).Group(int(w.number))
-}
-
-// end returns the end of the highest range on each core, 0 if there is none.
-func (w *writer) end() uint64 {
-	g := w.Group()
-	if n := g.NumRanges(); n > 0 {
-		return g.Range(n - 1).End
-	}
-	return 0
 }
 
 // A plane holds the last writer of each kind on each core. It is made of blocks of
@@ -135,9 +128,8 @@ func (p *plane) all(yield func(place, *writer) bool) {
 	}
 }
 
-// clone returns a copy that may be written, with room for a few more claims.
-func (p *plane) clone() plane {
-	const more = 8
+// clone returns a copy that may be written, with room for more claims.
+func (p *plane) clone(more int) plane {
 	if p.blocks == nil {
 		return plane{}
 	}

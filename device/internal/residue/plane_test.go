@@ -57,7 +57,7 @@ func TestPlane(t *testing.T) {
 		q, above := draw("q")
 		is(p, below)
 		is(q, above)
-		sum, both := p.clone(), maps.Clone(below)
+		sum, both := p.clone(1), maps.Clone(below)
 		for _, w := range q.pieces() {
 			sum.paint(w)
 		}
