@@ -212,19 +212,16 @@ func TestNoSearchIsInVain(t *testing.T) {
 	b.check()
 }
 
-// beyond registers n programs on seven columns below one more, all of them above the first 1,000,000 bytes.
-func (b *board) beyond(n int) {
-	for i := range n + 1 {
-		b.place(program.ID(i), "{[0-0 - 6-7]}", 1_000_000, 64*uint64(n-i+1))
-	}
-}
-
 // A search that spends its budget is the last one of its class: a large program leaves a gap that
-// no other closes, and programs beyond the gap are visited in vain.
+// no other closes, and programs that reach far on other cores are visited in vain, since a
+// hidden one lies beyond the gap.
 func TestPlainStaysPlain(t *testing.T) {
 	const n, here = 2 * mostSearched, "{[0-0 - 6-7]}"
 	b := newBoard(t)
-	b.beyond(n)
+	b.farElsewhere(n)
+	for i := range 2 {
+		b.place(program.ID(n+i), here, 1_000_000, 64)
+	}
 	b.place(100_000, here, 0, 1_000_000)
 	require.False(t, b.first().plain)
 	before := b.held.Live.looked
@@ -242,37 +239,47 @@ func TestPlainStaysPlain(t *testing.T) {
 
 // A class that counts all hides again when it is joined with one that hides.
 func TestPlainClassIsJoined(t *testing.T) {
+	const n = 2 * mostSearched
 	b := newBoard(t)
-	b.beyond(2 * mostSearched)
+	b.farElsewhere(n)
+	for i := range 2 {
+		b.place(program.ID(n+i), "{[0-0 - 6-7]}", 1_000_000, 64)
+	}
 	b.place(100_000, "{[0-0 - 0-7]}", 0, 1_000_000) // divides column 0 from the others
 	b.unregister(100_000)
 	require.True(t, b.first().plain)
-	for i := 0; len(b.held.Occupied.Classes) > 1; i++ { // until classes are joined
+	for i := 0; len(b.held.Occupied.Classes) > 2; i++ { // until classes are joined
 		require.Less(t, i, 3)
-		b.place(100_001, "{[0-0 - 6-7]}", 1_000_000, 64)
+		b.place(100_001, "{[0-0 - 6-7]}", 0, 64)
 		b.unregister(100_001)
 	}
 	require.False(t, b.first().plain)
 	b.check()
 }
 
-// A class hides few programs that reach farther on other cores: a call in which many classes give up would be long.
-func TestFewShortAreHidden(t *testing.T) {
+// A class hides few programs with another range on each core: a call in which many classes give up would be long.
+func TestFewOwnAreHidden(t *testing.T) {
 	b := newBoard(t)
-	b.farElsewhere(mostShort + 1) // the first one is counted
-	short := func(id program.ID) {
-		p, err := program.NewBuilder(id).Range(l1.Rect(0, 0, 6, 7), l1.Range{End: 64}).Range(l1.Rect(7, 0, 7, 7), l1.Range{End: 900_000}).Build(l1.N150())
+	own := func(id program.ID, end uint64) {
+		p := program.NewBuilder(id)
+		for i := range 64 {
+			p.Range(l1.Rect(uint8(i/8), uint8(i%8), uint8(i/8), uint8(i%8)), l1.Range{End: end + 32*uint64(i)})
+		}
+		built, err := p.Build(l1.N150())
 		require.NoError(t, err)
-		b.register(p)
+		b.register(built)
+	}
+	for i := range mostOwn + 1 { // the first one is counted
+		own(program.ID(i), uint64(64*(mostOwn+1-i)))
 	}
 	b.unregister(9)
-	short(10_000) // in the place of a hidden one
+	own(10_000, 64) // in the place of a hidden one
 	b.unregister(0)
-	short(10_001)                                // in the place of one that is counted now
-	b.place(10_002, "{[0-0 - 6-7]}", 0, 64)      // reaches no farther elsewhere
+	own(10_001, 64)                              // in the place of one that is counted now
+	b.place(10_002, "{[0-0 - 6-7]}", 0, 64)      // has one group
 	b.place(10_003, "{[0-0 - 6-7]}", 800_000, 9) // is not hidden
 	require.False(t, b.first().plain)
-	short(10_004)
+	own(10_004, 64)
 	require.True(t, b.first().plain)
 	b.check()
 }
