@@ -14,9 +14,8 @@ type CoreRangeSet struct {
 	of *rectangles // nil if there are none
 }
 
-// rectangles know their cores and their merged form, because each CB of a program asks for both: the programs of a
-// capture took 1.2 times the CPU without that. They never change: a form that is made when it is asked for would make
-// equal sets differ for reflect.DeepEqual.
+// rectangles know their cores and their merged form, because each CB of a program asks for both. They never change: a
+// form that is made when it is asked for would make equal sets differ for reflect.DeepEqual.
 type rectangles struct {
 	list   []CoreRange // at least one
 	cores  CoreSet
