@@ -38,6 +38,7 @@ type workloadRan struct {
 	behind   uint64 // counter of the free
 	frees    int    // of its group; 0 = there is no free
 	programs []remembered
+	lead     program.ID // the first of them, once the workload is not the last one
 }
 
 // remembered is a program that ran, and where the capture shows that.
@@ -57,7 +58,7 @@ func (h *hits) remember(r *run, what remembered) {
 	}
 	h.last[key.operation] = key.runs
 	l := r.on.now()
-	anew := workloadRan{l.at, l.most(), []remembered{what}}
+	anew := workloadRan{behind: l.at, frees: l.most(), programs: []remembered{what}}
 	if h.ran[key] == nil {
 		h.ran[key] = map[device.ID]*unitWorkloads{}
 	}
@@ -81,7 +82,9 @@ func (h *hits) remember(r *run, what remembered) {
 // add records a workload that begins. The last one until now is kept once.
 func (o *unitWorkloads) add(anew workloadRan) {
 	n := len(o.workloads) - 1
-	if i := slices.IndexFunc(o.workloads[:n], o.workloads[n].same); i >= 0 {
+	last := &o.workloads[n]
+	last.lead = last.programs[0].program
+	if i := slices.IndexFunc(o.workloads[:n], func(w workloadRan) bool { return w.lead == last.lead && last.same(w) }); i >= 0 {
 		o.workloads = slices.Delete(o.workloads, i, i+1)
 	}
 	if o.workloads = append(o.workloads, anew); len(o.workloads) > maxWorkloads {

@@ -63,7 +63,7 @@ func (d Device) Resident() uint64 {
 func (d Device) ResidentOn(core l1.Core) (p *program.Program, ranges iter.Seq[l1.Range], ok bool) {
 	d.read(func(c *cohort) {
 		if w := c.left.On(program.CircularBuffer, core); w != nil {
-			p, ranges, ok = w.Program, w.Group.Ranges(), true
+			p, ranges, ok = w.Program, w.Group().Ranges(), true
 		}
 	})
 	return p, ranges, ok
@@ -115,7 +115,7 @@ func (d Device) Core(core l1.Core) CoreTotals {
 		c := d.c.cohort.Load()
 		t.Peak = c.cores.At(core)
 		if w := c.left.On(program.CircularBuffer, core); w != nil {
-			t.Resident = w.Group.Bytes()
+			t.Resident = w.Group().Bytes()
 		}
 		t.Tracked = c.heap().TrackedOn(core, c.left)
 		if c := now.Occupied.On(core); c != nil {

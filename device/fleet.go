@@ -51,11 +51,11 @@ type Fleet struct {
 	heaps    heap.Book
 	observer func(Notice)
 
-	lately     bitset.Bits // the devices of the last registered program
-	operation  uint64      // number of the change under way
-	left       []*state    // scratch
-	one, other bitset.Bits // scratch
-	touched    []*mesh     // scratch
+	lately     bitset.Bits   // the devices of the last registered program
+	operation  uint64        // number of the change under way
+	left       []*state      // scratch
+	one, other bitset.Sparse // scratch
+	touched    []*mesh       // scratch
 }
 
 // newSerial returns a number that was never given out before.

@@ -383,7 +383,7 @@ func (w *wide) sub(charge uint64, n int) {
 
 // outsideGrid returns a core of p outside the grid that it was built for.
 func outsideGrid(p *program.Program) (l1.Core, bool) {
-	if spec := p.Spec(); spec.Cols == 0 || p.Cores().Minus(spec.Grid().Cores()).IsEmpty() {
+	if spec := p.Spec(); spec.HasAll(p.Cores()) {
 		return l1.Core{}, false
 	}
 	for finding := range p.Findings() {

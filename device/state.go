@@ -138,7 +138,7 @@ func (f *Fleet) becomes(s, to *state, by step) bool {
 
 // over makes a step in a set of numbers of programs, forwards or backwards, in place
 // where there is room.
-func over(b bitset.Bits, by step) bitset.Bits {
+func over(b bitset.Sparse, by step) bitset.Sparse {
 	for _, r := range [...]*registration{by.Old, by.New} {
 		if r != nil {
 			b = b.Flip(r.Number)
@@ -163,7 +163,7 @@ func (s *state) sight() sight {
 }
 
 // members returns the numbers of the programs of the state, in the memory of b.
-func (v *sight) members(b bitset.Bits) bitset.Bits {
+func (v *sight) members(b bitset.Sparse) bitset.Sparse {
 	b = b.CopyOf(v.content.Live.Bits)
 	for _, by := range v.steps {
 		b = over(b, by)
@@ -177,7 +177,7 @@ func (v *sight) list(o *classes.Roster) []*program.Program {
 		return nil
 	}
 	out := make([]*program.Program, 0, v.programs)
-	for number := range v.members(bitset.Bits{}).All() {
+	for number := range v.members(bitset.Sparse{}).All() {
 		out = append(out, o.At(number).Program)
 	}
 	return out

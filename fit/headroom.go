@@ -37,11 +37,11 @@ func HeadroomOf(p *program.Program, places ...Place) (out []Headroom) {
 // in the range free, on every core (Clears). It reads no buffer.
 func LeastRoom(p *program.Program, spec l1.Spec, free l1.Range) uint64 {
 	end := spec.CBBase
-	for _, own := range rangesOf(p) {
-		if own.Range.Start <= free.Start {
+	for own := range spansOf(p) {
+		if own.Start <= free.Start {
 			return 0 // a kernel may lie above it
 		}
-		end = max(end, own.Range.End)
+		end = max(end, own.End)
 	}
 	above := min(spec.Usable().End, free.End)
 	return above - min(above, end)

@@ -2,6 +2,7 @@ package fit
 
 import (
 	"cmp"
+	"iter"
 	"math"
 	"slices"
 
@@ -44,11 +45,11 @@ func Clears(p *program.Program, spec l1.Spec, free l1.Range) bool {
 	if spec.L1Size > 0 {
 		free.End = min(free.End, spec.L1Size)
 	}
-	if spec.Cols > 0 && !spec.Grid().Cores().Contains(p.Cores()) {
+	if !spec.HasAll(p.Cores()) {
 		return false
 	}
-	for _, own := range rangesOf(p) {
-		if !free.Contains(own.Range) {
+	for own := range spansOf(p) {
+		if !free.Contains(own) {
 			return false
 		}
 	}
@@ -249,4 +250,20 @@ func rangesOf(p *program.Program) (out []Part) {
 		}
 	}
 	return out
+}
+
+// spansOf yields the occupied ranges of a program, those of each group of cores.
+func spansOf(p *program.Program) iter.Seq[l1.Range] {
+	return func(yield func(l1.Range) bool) {
+		for kind := program.CircularBuffer; kind <= program.Scratchpad; kind++ {
+			f := p.Occupied(kind)
+			for i := range f.NumGroups() {
+				for r := range f.Group(i).Ranges() {
+					if !yield(r) {
+						return
+					}
+				}
+			}
+		}
+	}
 }

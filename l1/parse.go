@@ -169,14 +169,15 @@ func (p *coreParser) coreRangeSet() (s CoreRangeSet, err error) {
 	if p.next('}') {
 		return s, nil
 	}
+	var list []CoreRange
 	for {
 		r, err := p.coreRange()
 		if err != nil {
 			return s, err
 		}
-		s.ranges = append(s.ranges, r)
+		list = append(list, r)
 		if p.next('}') {
-			return s, nil
+			return rangeSetOf(list), nil
 		}
 		if err := p.expect(','); err != nil {
 			return s, p.fail(`"," or "}" expected`)

@@ -97,6 +97,15 @@ func (s Spec) Has(c Core) bool {
 	return s.Cols == 0 || int(c.X) < s.Cols && int(c.Y) < s.Rows
 }
 
+// HasAll reports whether all cores lie on the grid, or the grid is not known. It does not allocate.
+func (s Spec) HasAll(cores CoreSet) bool {
+	if s.NumCores() == 0 {
+		return s.Cols == 0 || cores.IsEmpty()
+	}
+	grid := CoreSet{isRect: true, rect: CoreRange{End: Core{uint8(s.Cols - 1), uint8(s.Rows - 1)}}}
+	return grid.Contains(cores)
+}
+
 // NumCores returns the number of cores of the grid, 0 if it is not known or makes no
 // sense.
 func (s Spec) NumCores() int {
@@ -112,7 +121,7 @@ func (s Spec) Grid() CoreRangeSet {
 	if s.Cols <= 0 || s.Rows <= 0 || s.Cols > 256 || s.Rows > 256 {
 		return CoreRangeSet{}
 	}
-	return CoreRangeSet{[]CoreRange{{End: Core{uint8(s.Cols - 1), uint8(s.Rows - 1)}}}}
+	return rangeSetOf([]CoreRange{{End: Core{uint8(s.Cols - 1), uint8(s.Rows - 1)}}})
 }
 
 // Usable returns the addresses of a core that circular buffers and L1 buffers may

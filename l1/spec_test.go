@@ -2,6 +2,7 @@ package l1_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/cbl1/cbl1/l1"
@@ -242,5 +243,36 @@ func TestNumCores(t *testing.T) {
 	require.Equal(t, 65_536, l1.Spec{Cols: 256, Rows: 256}.NumCores())
 	for _, s := range []l1.Spec{{}, {Cols: -2, Rows: -3}, {Cols: 8}, {Cols: 257, Rows: 1}, {Cols: math.MaxInt, Rows: math.MaxInt}} {
 		require.Zero(t, s.NumCores(), "%v", s)
+	}
+}
+
+// A grid has all cores of a set if each of them lies on it.
+func TestHasAll(t *testing.T) {
+	sets := []l1.CoreSet{{}, l1.CoreSetOf(l1.Core{}, l1.Core{X: 9, Y: 20}), l1.CoreSetOf(l1.Core{X: 255, Y: 255})}
+	for _, x := range []uint8{0, 7, 8, 15, 16, 200} {
+		for _, y := range []uint8{0, 7, 8, 31} {
+			sets = append(sets, l1.Rect(0, 0, x, y).Cores(), l1.Rect(x, y, x, y).Cores())
+		}
+	}
+	for _, s := range []l1.Spec{{}, {Cols: 8, Rows: 8}, {Cols: 1, Rows: 1}, {Cols: 20, Rows: 33}, {Cols: 256, Rows: 256}, {Cols: 300, Rows: 1}, {Cols: -1, Rows: 1}} {
+		for _, cores := range sets {
+			want := s.Cols == 0 || s.Grid().Cores().Contains(cores)
+			require.Equal(t, want, s.HasAll(cores), "%d columns, %d rows, %v", s.Cols, s.Rows, cores)
+		}
+	}
+	require.Zero(t, testing.AllocsPerRun(10, func() { l1.N150().HasAll(sets[len(sets)-1]) }))
+}
+
+// Sets of core ranges with equal lists are equal for reflect.DeepEqual, however they were made and used.
+func TestEqualCoreRangeSets(t *testing.T) {
+	for _, text := range []string{"{}", "{[1-1 - 2-2]}", "{[0-0 - 1-0], [0-1 - 1-1]}", "{[0-1 - 0-1], [0-0 - 0-0], [5-5 - 20-20]}"} {
+		parsed, err := l1.ParseCoreRangeSet(text)
+		require.NoError(t, err)
+		parsed.Merge().Cores()
+		made, err := l1.NewCoreRangeSet(slices.Collect(parsed.All())...)
+		require.NoError(t, err)
+		require.Equal(t, made, parsed)
+		require.True(t, made.Equal(parsed))
+		require.Equal(t, made.Cores().Ranges(), made.Merge().Merge())
 	}
 }

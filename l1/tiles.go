@@ -1,7 +1,5 @@
 package l1
 
-import "slices"
-
 // A Tile is a set of cores that belong to the same sets, of the sets that were given.
 type Tile struct {
 	Cores CoreSet // at least one
@@ -17,8 +15,9 @@ type Tile struct {
 // Cost: O(sets x tiles), but for sets that share no core with an earlier one. Most sets of a
 // program or device are the same few, so that there are few tiles.
 func Tiles(sets []CoreSet) []Tile {
-	var out []Tile
-	var all CoreSet // of the sets so far
+	out := make([]Tile, 0, len(sets))
+	in := func(of ...int) []int { return append(make([]int, 0, min(len(sets), 8)), of...) } // few sets need no more room
+	var all CoreSet                                                                         // of the sets so far
 	for i, set := range sets {
 		fresh := set.Minus(all)
 		left := set.Len() - fresh.Len() // cores of tiles that are there
@@ -33,14 +32,14 @@ func Tiles(sets []CoreSet) []Tile {
 			if !set.Contains(t.Cores) {
 				outside := t.Cores.Minus(set)
 				t.Cores = t.Cores.Intersect(set)
-				out = append(out, Tile{outside, slices.Clone(t.In)})
+				out = append(out, Tile{outside, in(t.In...)})
 				t = &out[k]
 			}
 			t.In = append(t.In, i)
 			left -= t.Cores.Len()
 		}
 		if !fresh.IsEmpty() {
-			out = append(out, Tile{fresh, []int{i}})
+			out = append(out, Tile{fresh, in(i)})
 			all = all.Union(fresh)
 		}
 	}

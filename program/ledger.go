@@ -29,6 +29,9 @@ type ledger struct {
 	apart  bool           // no two entries share a core, so that a CB touches its own only
 }
 
+// fewEntries is the number of entries up to which a search is quicker than a map.
+const fewEntries = 16
+
 // open makes the ledger for the CBs of some kinds, and gives the shapes that they name their entries. The shapes come
 // in the order in which CBs of the ledger name them: others may have named them in another order.
 func (p *Program) open(shapes []shape, kinds []Kind) *ledger {
@@ -36,7 +39,9 @@ func (p *Program) open(shapes []shape, kinds []Kind) *ledger {
 	for k := range shapes {
 		shapes[k].own = nil
 	}
-	sum, number, rest := uint64(0), make(map[l1.CoreRange]int32, len(shapes)), len(shapes)
+	var all l1.CoreSet
+	var number map[l1.CoreRange]int32 // of l.rects, once they are many
+	sum, rest := uint64(0), len(shapes)
 	for i := range p.cbs {
 		if rest == 0 { // mostly at once
 			break
@@ -48,19 +53,31 @@ func (p *Program) open(shapes []shape, kinds []Kind) *ledger {
 		own := make([]int32, 0, s.ranges.Len())
 		for r := range s.ranges.All() {
 			n, ok := number[r]
+			if number == nil {
+				n = int32(slices.Index(l.rects, r))
+				ok = n >= 0
+			}
 			if !ok {
 				n = int32(len(l.rects))
-				number[r] = n
 				l.rects, sum = append(l.rects, r), sum+uint64(r.Len())
+				if number != nil {
+					number[r] = n
+				} else if n == fewEntries {
+					number = map[l1.CoreRange]int32{}
+					for k, r := range l.rects {
+						number[r] = int32(k)
+					}
+				}
 			}
 			own = append(own, n)
 		}
+		all = all.Union(s.cores)
 		slices.Sort(own) // a rectangle may be repeated
 		s.own = slices.Compact(own)
 		rest--
 	}
 	l.ends, l.marks = make([]uint64, len(l.rects)), make([]layer, len(l.rects))
-	if l.apart = sum == uint64(coresOn(l.rects).Len()); !l.apart {
+	if l.apart = sum == uint64(all.Len()); !l.apart {
 		for i, r := range l.rects {
 			l.marks[i].cores = r.Cores()
 		}
@@ -118,18 +135,22 @@ func (l *ledger) add(entry int32, cb int, at l1.Range) {
 	l.ends[entry] = max(l.ends[entry], at.End)
 	in := &l.marks[entry].in
 	if n := len(*in); !at.IsEmpty() && (n == 0 || (*in)[n-1] != int32(cb)) {
+		if n == 0 {
+			*in = make([]int32, 0, min(len(l.ranges), 8))
+		}
 		*in = append(*in, int32(cb))
 	}
 }
 
 // marked returns the entries with a region, in creation order.
 func (l *ledger) marked() (out []Entry) {
+	out = make([]Entry, 0, len(l.rects))
 	for i, r := range l.rects {
 		if len(l.marks[i].in) > 0 {
 			out = append(out, Entry{r, l.ends[i]})
 		}
 	}
-	return slices.Clip(out)
+	return out
 }
 
 // on returns the cores of the entries that a CB is marked on, if no other was marked after it.
@@ -145,18 +166,18 @@ func (l *ledger) on(cb int) l1.CoreSet {
 
 // layers returns the charged ranges: the marks of every entry on all its cores.
 func (l *ledger) layers() (out []layer) {
-	var rects [][]l1.CoreRange
+	var cores [][]l1.CoreSet
 	for i, r := range l.rects {
 		in := l.marks[i].in
 		k := slices.IndexFunc(out, func(y layer) bool { return slices.Equal(y.in, in) })
 		if k < 0 {
 			k = len(out)
-			out, rects = append(out, layer{in: in}), append(rects, nil)
+			out, cores = append(out, layer{in: in}), append(cores, nil)
 		}
-		rects[k] = append(rects[k], r)
+		cores[k] = append(cores[k], r.Cores())
 	}
 	for k := range out {
-		out[k].cores = coresOn(rects[k])
+		out[k].cores = unite(cores[k])
 	}
 	return out
 }

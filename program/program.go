@@ -25,7 +25,6 @@ type Program struct {
 	cbs      []stored
 	sets     []l1.CoreRangeSet // that CBs are on, each once
 	indices  [][]Index         // of each CB; nil if none has any
-	on       []l1.CoreSet      // the cores of each set
 	cores    l1.CoreSet
 	longer   atomic.Bool // another program has the memory behind cbs
 	even     bool        // all cbs are circular buffers that take bytes
@@ -109,7 +108,7 @@ func (b *Builder) Build(spec l1.Spec) (*Program, error) {
 		return nil, &BuildError{b.id, b.name, errs}
 	}
 	p, shapes := b.program(&spec)
-	tiles := l1.Tiles(coresOf(shapes, func(s shape) l1.CoreSet { return s.cores }))  // 1.15x of 64 rectangles if done anew
+	tiles := l1.Tiles(coresOf(shapes, shape.where))                                  // 1.15x of 64 rectangles if done anew
 	for _, kinds := range [][]Kind{{CircularBuffer}, {DataflowBuffer, Scratchpad}} { // each shares a ledger
 		if err := p.place(shapes, tiles, kinds); err != nil {
 			return nil, err
@@ -288,7 +287,7 @@ func (p *Program) CBs() iter.Seq2[int, PlacedCB] {
 
 // CB returns the i-th CB with its place, in creation order.
 func (p *Program) CB(i int) PlacedCB {
-	return PlacedCB{CB: p.cb(i), Range: p.cbs[i].at(), Known: p.cbs[i].known, On: p.on[p.cbs[i].set]}
+	return PlacedCB{CB: p.cb(i), Range: p.cbs[i].at(), Known: p.cbs[i].known, On: p.sets[p.cbs[i].set].Cores()}
 }
 
 // Cores returns the cores that the CBs name, including global CBs.
@@ -304,7 +303,7 @@ func (p *Program) Named(kind Kind) (cores l1.CoreSet) {
 	}
 	for i := range p.cbs {
 		if cb := &p.cbs[i]; cb.kind == kind {
-			cores = cores.Union(p.on[cb.set])
+			cores = cores.Union(p.sets[cb.set].Cores())
 		}
 	}
 	return cores

@@ -22,6 +22,8 @@ type shape struct {
 	outside l1.CoreSet      // cores outside the grid
 }
 
+func (s shape) where() l1.CoreSet { return s.cores }
+
 // newShape returns the shape of a core range set.
 func (p *Program) newShape(set l1.CoreRangeSet) shape {
 	s := shape{site: site{cores: set.Cores(), low: p.spec.CBBase}, ranges: set}
@@ -44,20 +46,18 @@ func (p *Program) newShape(set l1.CoreRangeSet) shape {
 
 // shapes finds the distinct core range sets of the CBs, by first appearance.
 func (p *Program) shapes(cbs []CB) (out []shape) {
-	var rects []l1.CoreRange
+	out, p.sets = make([]shape, 0, 1), make([]l1.CoreRangeSet, 0, 1)
 	for i := range cbs {
 		set := cbs[i].Cores
 		k := slices.IndexFunc(p.sets, set.Equal)
 		if k < 0 {
 			k = len(out)
-			rects = slices.AppendSeq(rects, set.All())
-			out = append(out, p.newShape(set))
-			p.sets, p.on = append(p.sets, set), append(p.on, out[k].cores)
+			out, p.sets = append(out, p.newShape(set)), append(p.sets, set)
 		}
 		p.cbs[i].set = int32(k)
 	}
-	p.sets, p.on = slices.Clone(p.sets), slices.Clone(p.on) // without spare room
-	p.cores = coresOn(rects)
+	p.sets = slices.Clip(p.sets)
+	p.cores = unite(coresOf(out, shape.where))
 	for _, base := range p.bases {
 		cores := base.Cores.Cores()
 		for k := range out {
@@ -83,6 +83,8 @@ func unite(sets []l1.CoreSet) l1.CoreSet {
 
 // coresOn returns the cores of legal rectangles.
 func coresOn(rects []l1.CoreRange) l1.CoreSet {
-	set, _ := l1.NewCoreRangeSet(rects...)
-	return set.Cores()
+	if len(rects) == 1 {
+		return rects[0].Cores()
+	}
+	return unite(coresOf(rects, l1.CoreRange.Cores))
 }

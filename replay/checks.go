@@ -18,6 +18,7 @@ type checks struct {
 	failed map[[16]byte]int // by how it failed: the index
 	others alternatives
 	specs  map[l1.Spec]*l1.Spec // with which programs were judged, each once
+	lately *l1.Spec             // of specs, the last one that was asked for
 	slack  uint64               // of result.Tightest
 	tight  tight
 	named  int // buffers of the failures in result.List
@@ -47,12 +48,15 @@ func newChecks() checks {
 
 // specOf returns a Spec with which programs are judged, the same memory for equal ones.
 func (k *checks) specOf(spec l1.Spec) *l1.Spec {
-	known := k.specs[spec]
-	if known == nil {
-		known = &spec
-		k.specs[spec] = known
+	if k.lately == nil || *k.lately != spec {
+		known := k.specs[spec]
+		if known == nil {
+			known = new(spec)
+			k.specs[spec] = known
+		}
+		k.lately = known
 	}
-	return known
+	return k.lately
 }
 
 // part gives the new row of some devices the history of their old row.

@@ -39,6 +39,14 @@ type origin struct {
 	resolved    bool // by the source, not when it was registered
 }
 
+// Spec returns the Spec for which the programs are placed, the zero one if there are none.
+func (c *content) Spec() l1.Spec {
+	if len(c.programs) == 0 {
+		return l1.Spec{}
+	}
+	return c.programs[0].Spec()
+}
+
 // newContent describes programs. placed says which buffers were placed, not recorded.
 func newContent(programs []*program.Program, placed func(p, cb int) bool) (*content, error) {
 	c := &content{programs: programs, judged: programs}

@@ -69,8 +69,8 @@ func (g grids) refuse(def *definition, f *device.Fleet, on device.ID) error {
 	if _, err := f.Device(on); err != nil {
 		return nil // the fleet says it
 	}
-	cores := l1.Spec{Cols: own.cols, Rows: own.rows}.Grid().Cores()
-	beyond := func(p *program.Program) bool { return !cores.Contains(p.Cores()) }
+	grid := l1.Spec{Cols: own.cols, Rows: own.rows}
+	beyond := func(p *program.Program) bool { return !grid.HasAll(p.Cores()) }
 	if c := def.parts.one; c != nil && !slices.ContainsFunc(c.programs, beyond) { // the usual case
 		return nil
 	}

@@ -19,43 +19,51 @@ type definition struct {
 	asWritten bool // core ranges are not merged
 	bases     []program.Base
 	cbs       []event.CB
-	whole     bySpec[program.Program]
-	parts     bySpec[content]
+	whole     bySpec[*program.Program]
+	parts     bySpec[*content]
 	shorter   *definition // of a run that grew to this one; nil if there is none
 }
 
 // bySpec is a map of values by Spec. Most programs are placed for one Spec alone. With a Go map for each of them, a
 // capture of 27,000 distinct programs took 1.2 times the memory.
-type bySpec[T any] struct {
-	spec l1.Spec // of one
-	one  *T
-	more map[l1.Spec]*T
+type bySpec[T placed] struct {
+	one  T // for its own Spec; the zero value if there is none
+	more map[l1.Spec]T
 }
 
-// get returns the value of a Spec, nil if there is none.
-func (b *bySpec[T]) get(spec l1.Spec) *T {
-	if b.spec == spec {
+// placed is a value for one Spec, which it knows.
+type placed interface {
+	comparable
+	Spec() l1.Spec
+}
+
+// get returns the value of a Spec, the zero value if there is none.
+func (b *bySpec[T]) get(spec l1.Spec) T {
+	var none T
+	if b.one != none && b.one.Spec() == spec {
 		return b.one
 	}
 	return b.more[spec]
 }
 
 // set adds a value for a Spec that has none.
-func (b *bySpec[T]) set(spec l1.Spec, v *T) {
-	if b.one == nil {
-		b.spec, b.one = spec, v
+func (b *bySpec[T]) set(spec l1.Spec, v T) {
+	var none T
+	if b.one == none && v.Spec() == spec {
+		b.one = v
 		return
 	}
 	if b.more == nil {
-		b.more = map[l1.Spec]*T{}
+		b.more = map[l1.Spec]T{}
 	}
 	b.more[spec] = v
 }
 
 // all yields the values in no order.
-func (b *bySpec[T]) all() iter.Seq[*T] {
-	return func(yield func(*T) bool) {
-		if b.one == nil || !yield(b.one) {
+func (b *bySpec[T]) all() iter.Seq[T] {
+	return func(yield func(T) bool) {
+		var none T
+		if b.one != none && !yield(b.one) {
 			return
 		}
 		for _, v := range b.more {

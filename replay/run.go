@@ -7,7 +7,6 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
-	"github.com/cbl1/cbl1/internal/fold"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -32,18 +31,22 @@ func (defs definitions) launches(e *event.Event, f *device.Fleet) (out []launche
 			}
 		}
 	}
-	at := map[l1.Spec]int{} // in out
+	var specs []l1.Spec // of out
 	for _, on := range e.On {
 		d, err := f.Device(on.Device)
 		if err != nil {
 			return nil, "", err
 		}
 		spec := placing(d.Spec())
-		one := fold.At(at, &out, spec)
-		if one.content, err = def.apart(spec); err != nil {
-			return nil, "", err
+		i := slices.Index(specs, spec)
+		if i < 0 {
+			c, err := def.apart(spec)
+			if err != nil {
+				return nil, "", err
+			}
+			i, specs, out = len(out), append(specs, spec), append(out, launched{content: c})
 		}
-		one.ids = append(one.ids, on.Device)
+		out[i].ids = append(out[i].ids, on.Device)
 	}
 	for i := range out {
 		if out[i].set, err = f.Of(out[i].ids...); err != nil {
@@ -64,6 +67,9 @@ func registerAll(fleet *device.Fleet, all []launched) (err error) {
 					f()
 				}
 				return err
+			}
+			if len(all) == 1 && len(l.content.programs) == 1 { // as of most runs
+				return nil
 			}
 			undo = append(undo, func() { _ = fleet.Unregister(p.ID(), added) }) // it was registered just now
 		}

@@ -26,9 +26,9 @@ func setLimit(times uint64) {
 	runtime.AddCleanup(&cycle{}, func(struct{}) { setLimit(times) }, struct{}{})
 }
 
-// limitOf returns the limit where so many bytes are in use. Beyond 224 MiB it is at most twice as large as these.
+// limitOf returns the limit where so many bytes are in use. Beyond 200 MiB it is at most twice as large as these.
 func limitOf(times, live uint64) int64 {
-	const much = 224 << 20
+	const much = 200 << 20
 	live = min(live, 1<<60)
 	return int64(max(leastMemory, min(times*live, max(2*live, much))))
 }

@@ -78,6 +78,10 @@ func workloads(div int) []workload {
 			func() history { return far(n(500), n(200)) }, nil, 0, 4, part{steps: 100},
 		},
 		{
+			"below", "the longest call: a class hides few programs with a range of its own",
+			func() history { return below(n(2_000)) }, nil, 0, 0, part{steps: 400},
+		},
+		{
 			"states", "devices in the same state are one",
 			func() history { return states(n(10_000), n(50), 8, 16) }, nil, 50, 0, part{devices: []int{0, 1}},
 		},
@@ -88,6 +92,10 @@ func workloads(div int) []workload {
 		{
 			"scattered", "residues that are new are built fast",
 			func() history { return scattered(devices, n(64), n(500)) }, nil, 0, 0, part{ends, 400},
+		},
+		{
+			"lone", "a residue that is new on one core costs a copy",
+			func() history { return lone(n(10_000)) }, nil, 0, 0, part{steps: 400},
 		},
 		{
 			"operations", "a fit is remembered beside buffers that come and go",
@@ -253,6 +261,21 @@ func far(live, pairs int) history {
 	return h
 }
 
+// below is programs with another range on every core, which come below a large one. Then it leaves and comes again.
+func below(programs int) history {
+	h := history{spec: l1.P150(), devices: 1}
+	m, all := newMaker(16, h.spec), numbers(1)
+	large := step{program: m.at(l1.Range{Start: h.spec.CBBase, End: h.spec.L1Size}), devices: all}
+	h.before = []step{large}
+	for range programs {
+		h.steps = append(h.steps, step{program: m.lying(m.single(), func() l1.Range { return m.anywhere(64 << 10) }), devices: all})
+	}
+	out := large
+	out.do = unregister
+	h.steps = append(h.steps, out, large)
+	return h
+}
+
 // states is a large fleet in few states. Device d has the programs of state d % states, and then
 // common programs come to all devices.
 func states(devices, states, programs, common int) history {
@@ -297,6 +320,26 @@ func scattered(devices, live, turns int) history {
 	all := h.dispatched(programs)
 	for range turns {
 		h.steps = append(h.steps, step{do: dispatch, program: programs[m.rnd.IntN(live)], devices: all})
+	}
+	return h
+}
+
+// lone is programs of one core, two for each core of a device. The other one of a random core is dispatched: hardly
+// ever is the same left twice.
+func lone(turns int) history {
+	h := history{spec: l1.N150(), devices: 1, measure: baseline.Tracked}
+	m := newMaker(17, h.spec)
+	var programs []*program.Program
+	for range 2 {
+		for _, core := range m.single() {
+			programs = append(programs, m.placed(1, 64<<10, core))
+		}
+	}
+	all := h.dispatched(programs)
+	for range turns {
+		i, half := m.rnd.IntN(len(programs)/2), len(programs)/2
+		h.steps = append(h.steps, step{do: dispatch, program: programs[i], devices: all})
+		programs[i], programs[i+half] = programs[i+half], programs[i]
 	}
 	return h
 }

@@ -254,9 +254,20 @@ func hiding(n int) []call {
 		w.add(w.everywhere(n+i, 128*i, 128*i+64), w.each[1])
 	}
 	between := w.put(fresh, w.one(9), 64*n, 64*n+320)
+	own := worldOf(1, 8, 8)
+	own.add(large, own.all)
+	for i := range n {
+		b := program.NewBuilder(program.ID(i))
+		for c := range 64 {
+			low := uint64(64 * ((i + 61*c) % n))
+			b.Range(own.one(c), l1.Range{Start: low, End: low + 64})
+		}
+		own.add(must(b.Build(own.spec)), own.all)
+	}
 	const searching = "searching hidden programs"
 	return []call{
 		{line: most, about: "with hidden programs", steps: sorting(), bytes: linear(), play: func() { w.UnregisterAll(fresh) }},
+		{line: searching, about: "of other ranges on each core", steps: log(), bytes: log(), play: func() { own.UnregisterAll(fresh) }},
 		{line: searching, about: "that reach far on other cores", steps: log(), bytes: log(), times: 8 * n, calls: 2, play: w.turn(large, w.each[0])},
 		{line: searching, about: "that leave a gap each", steps: log(), bytes: log(), times: 8 * n, calls: 2, play: w.turn(large, w.each[1])},
 		{line: changing, about: "beside boundaries", steps: log(), bytes: constant(), times: 64, calls: 2, play: w.turn(w.everywhere(fresh, 64*n, 64*n+320), w.each[1])},

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Bits are a set of small numbers: slots of devices, or marks. They span the words
+// Bits are a set of small numbers: slots of devices. They span the words
 // from the lowest to the highest number, so that the set of one of 10,000 devices is
 // one word.
 type Bits struct {
@@ -53,13 +53,6 @@ func (b Bits) With(i int) Bits {
 	return b
 }
 
-// Flip returns b with the membership of i inverted, in place where there is room.
-func (b Bits) Flip(i int) Bits {
-	b = b.room(i>>6, i>>6+1)
-	b.words[i>>6-b.low] ^= 1 << (i & 63)
-	return b
-}
-
 // Span returns the set of n numbers from first on.
 func Span(first, n int) Bits {
 	if n == 0 {
@@ -102,9 +95,6 @@ func (b Bits) End(i, end int) int {
 
 // Clone returns a copy that may be changed.
 func (b Bits) Clone() Bits { return Bits{b.low, slices.Clone(b.words)} }
-
-// CopyOf returns o, in the memory of b.
-func (b Bits) CopyOf(o Bits) Bits { return Bits{o.low, append(b.words[:0], o.words...)} }
 
 // Equal reports whether two sets have the same numbers, whatever words they store.
 func (b Bits) Equal(o Bits) bool { return b.Subset(o) && o.Subset(b) }

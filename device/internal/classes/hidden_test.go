@@ -257,6 +257,33 @@ func TestPlainClassIsJoined(t *testing.T) {
 	b.check()
 }
 
+// A class hides few programs with another range on each core: a call in which many classes give up would be long.
+func TestFewOwnAreHidden(t *testing.T) {
+	b := newBoard(t)
+	own := func(id program.ID, end uint64) {
+		p := program.NewBuilder(id)
+		for i := range 64 {
+			p.Range(l1.Rect(uint8(i/8), uint8(i%8), uint8(i/8), uint8(i%8)), l1.Range{End: end + 32*uint64(i)})
+		}
+		built, err := p.Build(l1.N150())
+		require.NoError(t, err)
+		b.register(built)
+	}
+	for i := range mostOwn + 1 { // the first one is counted
+		own(program.ID(i), uint64(64*(mostOwn+1-i)))
+	}
+	b.unregister(9)
+	own(10_000, 64) // in the place of a hidden one
+	b.unregister(0)
+	own(10_001, 64)                              // in the place of one that is counted now
+	b.place(10_002, "{[0-0 - 6-7]}", 0, 64)      // has one group
+	b.place(10_003, "{[0-0 - 6-7]}", 800_000, 9) // is not hidden
+	require.False(t, b.first().plain)
+	own(10_004, 64)
+	require.True(t, b.first().plain)
+	b.check()
+}
+
 // A class with as many gaps as it may name programs counts all of them.
 func TestManySideBySideAreCounted(t *testing.T) {
 	b := newBoard(t)

@@ -15,12 +15,12 @@ type mark struct {
 // marks are a set of numbers and its hash: the programs of a content, or the groups that
 // a class lies in.
 type marks struct {
-	Bits bitset.Bits
+	Bits bitset.Sparse
 	Hash lookup.Hash
 }
 
 func (s *marks) put(m mark) {
-	s.Bits = s.Bits.With(m.Number)
+	s.Bits = s.Bits.Flip(m.Number)
 	s.Hash += m.Hash
 }
 

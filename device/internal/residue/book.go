@@ -77,10 +77,13 @@ func (b *Book) Over(under, over *Residue, n *lookup.Numbers) *Residue {
 
 // overlay is Over without the memory of earlier results.
 func (b *Book) overlay(under, over *Residue, n *lookup.Numbers) *Residue {
-	if under.within(over) {
+	switch {
+	case under.within(over):
 		return over
+	case under.holds(over):
+		return under
 	}
-	r := &Residue{plane: under.fresh(), hash: under.hash + over.hash}
+	r := &Residue{plane: under.fresh(len(over.pieces)), hash: under.hash + over.hash}
 	r.hash -= r.plane.paint(over.Written()...)
 	if r.sum(); r.n == over.n && r.charge == over.charge { // nothing of under is left
 		return over

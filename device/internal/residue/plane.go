@@ -15,16 +15,18 @@ import (
 type writer struct {
 	Program *program.Program
 	Kind    program.Kind
-	Group   program.Group // its ranges there; none if it has only global CBs
-	hash    lookup.Hash   // of the writer
+	number  int32       // of its group there; -1 if it has only global CBs
+	hash    lookup.Hash // of the writer
+	bytes   uint64      // of its ranges on each core
+	end     uint64      // of its highest range on each core, 0 if there is none
 }
 
-// end returns the end of the highest range on each core, 0 if there is none.
-func (w *writer) end() uint64 {
-	if n := w.Group.NumRanges(); n > 0 {
-		return w.Group.Range(n - 1).End
+// Group returns its ranges on each core.
+func (w *writer) Group() program.Group {
+	if w.number < 0 {
+		return program.Group{}
 	}
-	return 0
+	return w.Program.Occupied(w.Kind).Group(int(w.number))
 }
 
 // A plane holds the last writer of each kind on each core. It is made of blocks of
@@ -126,9 +128,8 @@ func (p *plane) all(yield func(place, *writer) bool) {
 	}
 }
 
-// clone returns a copy that may be written, with room for a few more claims.
-func (p *plane) clone() plane {
-	const more = 8
+// clone returns a copy that may be written, with room for more claims.
+func (p *plane) clone(more int) plane {
 	if p.blocks == nil {
 		return plane{}
 	}

@@ -14,7 +14,7 @@ import (
 // same writers are equal, whichever way they were made.
 func TestPlane(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		writers := []*writer{{hash: 1}, {hash: 2}, {hash: 3}}
+		writers := []*writer{{number: -1, hash: 1}, {number: -1, hash: 2}, {number: -1, hash: 3}}
 		x := rapid.SampledFrom([]uint8{0, 1, 15, 16, 17, 255})
 		y := rapid.SampledFrom([]uint8{0, 1, 15, 16, 255})
 		draw := func(name string) (p plane, model map[l1.Core]*writer) {
@@ -57,7 +57,7 @@ func TestPlane(t *testing.T) {
 		q, above := draw("q")
 		is(p, below)
 		is(q, above)
-		sum, both := p.clone(), maps.Clone(below)
+		sum, both := p.clone(1), maps.Clone(below)
 		for _, w := range q.pieces() {
 			sum.paint(w)
 		}

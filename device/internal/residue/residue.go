@@ -2,6 +2,7 @@ package residue
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/cbl1/cbl1/device/internal/lookup"
@@ -79,9 +80,9 @@ func (r *Residue) Written() []Piece {
 	return r.plane.pieces()
 }
 
-// fresh returns the plane of a residue, which may be written.
-func (r *Residue) fresh() plane {
-	out := r.plane.clone()
+// fresh returns the plane of a residue, which may be written, with room for more claims.
+func (r *Residue) fresh(more int) plane {
+	out := r.plane.clone(more)
 	out.paint(r.pieces...)
 	return out
 }
@@ -104,7 +105,7 @@ func (r *Residue) HeldOn(c l1.Core) []l1.Range {
 	var all []l1.Range
 	for kind := program.CircularBuffer; kind <= program.Scratchpad; kind++ {
 		if w := r.On(kind, c); w != nil {
-			all = slices.AppendSeq(all, w.Group.Ranges())
+			all = slices.AppendSeq(all, w.Group().Ranges())
 		}
 	}
 	return l1.Merge(all)
@@ -119,6 +120,18 @@ func (r *Residue) within(over *Residue) bool {
 		}
 	}
 	return r.pieces != nil
+}
+
+// holds reports whether r has all that over writes, and is quick: false may be wrong.
+func (r *Residue) holds(over *Residue) bool {
+	for _, w := range over.pieces {
+		for core := range w.Cores.All() {
+			if r.plane.on(w.Kind, core) != w.writer {
+				return false
+			}
+		}
+	}
+	return over.pieces != nil
 }
 
 // sum works out the figures that are sums or maxima over writers. The charge is 2^64-1 if a sum
@@ -142,10 +155,10 @@ func (r *Residue) equal(o *Residue) bool {
 	}
 	a, b := o.plane, r.plane
 	if o.pieces != nil {
-		a = o.fresh()
+		a = o.fresh(0)
 	}
 	if r.pieces != nil {
-		b = r.fresh()
+		b = r.fresh(0)
 	}
 	return a.equal(&b)
 }
@@ -155,19 +168,19 @@ func (r *Residue) writes(w *writer, n int) {
 	if n == 0 || r.charge == math.MaxUint64 {
 		return
 	}
-	bytes := w.Group.Bytes()
 	r.n += n
-	r.core = max(r.core, bytes)
-	r.End = max(r.End, w.end())
+	r.core = max(r.core, w.bytes)
+	r.End = max(r.End, w.end)
 	sum := &r.bytes
 	if w.Kind != program.CircularBuffer {
 		sum = &r.other
 	}
-	if bytes > (l1.MaxAddr-*sum)/uint64(n) {
+	high, all := bits.Mul64(w.bytes, uint64(n))
+	if high > 0 || all > l1.MaxAddr-*sum {
 		r.charge = math.MaxUint64
 		return
 	}
-	*sum += bytes * uint64(n)
+	*sum += all
 }
 
 // Held returns what lies on which cores, of any kind. It may write, so it is for changes only.
@@ -178,7 +191,7 @@ func (r *Residue) Held() program.Footprint {
 	if r.held == nil {
 		held, _ := program.FootprintOf(func(yield func(l1.CoreSet, l1.Range) bool) {
 			for _, w := range r.Written() {
-				for at := range w.Group.Ranges() {
+				for at := range w.Group().Ranges() {
 					if !yield(w.Cores, at) {
 						return
 					}
