@@ -33,12 +33,12 @@ func (x row) best() float64 {
 }
 
 // kept reports whether the engine keeps the limit for each call.
-func (x row) kept() bool { return x.best() == 0 || x.engine <= mostTimes*x.best()+mostMore }
+func (x row) kept() bool { return x.free || x.best() == 0 || x.engine <= mostTimes*x.best()+mostMore }
 
 // limit is the cell for the limit.
 func (x row) limit() string {
 	switch {
-	case x.best() == 0:
+	case x.best() == 0 || x.free:
 		return "-"
 	case x.kept():
 		return "kept"

@@ -21,6 +21,7 @@ type workload struct {
 	floor float64 // percore needs at least so many times as much as the engine; 0 = no floor
 	lead  float64 // the same of shared
 	rival part    // of the history, for percore and slice
+	free  bool    // of the limit of a call: the simple structures do less there
 }
 
 // workloads returns all of them. Sizes are divided by div.
@@ -35,75 +36,75 @@ func workloads(div int) []workload {
 	return []workload{
 		{
 			"mesh", "devices and cores share their work",
-			func() history { return mesh(devices, n(200)) }, nil, 100, 7, part{devices: ends},
+			func() history { return mesh(devices, n(200)) }, nil, 100, 7, part{devices: ends}, false,
 		},
 		{
 			"mesh/order=device", "a state leans on the next one",
-			func() history { return mesh(devices, n(200)).deviceMajor() }, nil, 50, 100, part{devices: ends},
+			func() history { return mesh(devices, n(200)).deviceMajor() }, nil, 50, 100, part{devices: ends}, false,
 		},
 		{
 			"churn", "covered programs are hidden",
-			func() history { return churn(devices, cache, changes) }, nil, 1_000, 2, part{ends, 400},
+			func() history { return churn(devices, cache, changes) }, nil, 1_000, 2, part{ends, 400}, false,
 		},
 		{
 			"churn/call=device", "the other devices follow the first",
-			func() history { return churn(devices, cache, changes).perDevice() }, nil, 500, 4, part{ends, 800},
+			func() history { return churn(devices, cache, changes).perDevice() }, nil, 500, 4, part{ends, 800}, false,
 		},
 		{
 			"rectangles", "the same, with sizes and cores as in life",
-			func() history { return rectangles(devices, cache, n(500)) }, nil, 200, 20, part{ends, 400},
+			func() history { return rectangles(devices, cache, n(500)) }, nil, 200, 20, part{ends, 400}, false,
 		},
 		{
 			"nested", "a core keeps its ranges in a tree with sums",
-			func() history { return nested(n(10_000), changes) }, nil, 30, 25, part{steps: 400},
+			func() history { return nested(n(10_000), changes) }, nil, 30, 25, part{steps: 400}, false,
 		},
 		{
 			"fragmented", "classes of cores pay where each core is one",
-			func() history { return fragments(devices, n(500), changes, onAll(devices)) }, nil, 50, 8, part{ends, 400},
+			func() history { return fragments(devices, n(500), changes, onAll(devices)) }, nil, 50, 8, part{ends, 400}, false,
 		},
 		{
 			"diverged", "devices that all differ keep up with simple structures",
-			func() history { return fragments(devices, n(500), changes/4, onHalves(devices)) }, nil, 5, 5, part{steps: 400},
+			func() history { return fragments(devices, n(500), changes/4, onHalves(devices)) }, nil, 5, 5, part{steps: 400}, false,
 		},
 		{
 			"everywhere", "the worst case: another range on every core",
-			func() history { return everywhere(n(100), n(200)) }, nil, 0, 4, part{},
+			func() history { return everywhere(n(100), n(200)) }, nil, 0, 4, part{}, false,
 		},
 		{
 			"singles", "a class is found by its cores: one range on one core",
-			func() history { return singles(devices, n(500), changes) }, nil, 0, 3, part{steps: 400},
+			func() history { return singles(devices, n(500), changes) }, nil, 0, 3, part{steps: 400}, false,
 		},
 		{
 			"far", "the reach of each class bounds a search",
-			func() history { return far(n(500), n(200)) }, nil, 0, 4, part{steps: 100},
+			func() history { return far(n(500), n(200)) }, nil, 0, 4, part{steps: 100}, false,
 		},
 		{
 			"below", "the longest call: a class hides few programs with a range of its own",
-			func() history { return below(n(2_000)) }, nil, 0, 0, part{steps: 400},
+			func() history { return below(n(2_000)) }, nil, 0, 0, part{steps: 400}, false,
 		},
 		{
 			"states", "devices in the same state are one",
-			func() history { return states(n(10_000), n(50), 8, 16) }, nil, 50, 0, part{devices: []int{0, 1}},
+			func() history { return states(n(10_000), n(50), 8, 16) }, nil, 50, 0, part{devices: []int{0, 1}}, false,
 		},
 		{
 			"turns", "residues of dispatches are remembered",
-			func() history { return turns(devices, cache, changes) }, nil, 10, 0, part{ends, 400},
+			func() history { return turns(devices, cache, changes) }, nil, 10, 0, part{ends, 400}, false,
 		},
 		{
 			"scattered", "residues that are new are built fast",
-			func() history { return scattered(devices, n(64), n(500)) }, nil, 0, 0, part{ends, 400},
+			func() history { return scattered(devices, n(64), n(500)) }, nil, 0, 0, part{ends, 400}, false,
 		},
 		{
 			"lone", "a residue that is new on one core costs a copy",
-			func() history { return lone(n(10_000)) }, nil, 0, 0, part{steps: 400},
+			func() history { return lone(n(10_000)) }, nil, 0, 0, part{steps: 400}, true,
 		},
 		{
 			"operations", "a fit is remembered beside buffers that come and go",
-			func() history { return operations(devices, n(100), n(500)) }, nil, 30, 0, part{ends, 400},
+			func() history { return operations(devices, n(100), n(500)) }, nil, 30, 0, part{ends, 400}, false,
 		},
 		{
 			"sharded", "heaps are shared, and keep their order",
-			func() history { return sharded(devices, cache, n(500)) }, nil, 8, 0, part{ends, 400},
+			func() history { return sharded(devices, cache, n(500)) }, nil, 8, 0, part{ends, 400}, false,
 		},
 		capture("report, 1 % graph", "a reader skips all but the graph", large.Plan{Size: mb(64), Programs: 81, Share: 0.01}),
 		capture("5,000 programs, buffers vary", "a capture becomes events, and a replay follows",
