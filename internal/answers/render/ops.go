@@ -9,19 +9,12 @@ import (
 // between joins the functions of ProgramDetail.Op.
 const between = " > "
 
-// opName shortens a path of functions to n columns. The user called the outermost function, and the innermost one
-// ran: functions between them go first.
+// opName shortens a path of functions to n columns.
 func opName[T ~string](path T, n int) string {
-	op := string(path)
-	if op == "" {
+	if path == "" {
 		return "(outside any function)"
 	}
-	if first, rest, ok := strings.Cut(op, between); ok && shown.Width(op) > n {
-		if i := strings.LastIndex(rest, between); i >= 0 {
-			op = first + between + shown.Ellipsis + between + rest[i+len(between):]
-		}
-	}
-	return shown.Start(op, n)
+	return shown.Op(string(path), n)
 }
 
 // shortName is opName without a namespace that all have: the rest of the path gets the room.
