@@ -80,3 +80,19 @@ func TestCompareNearest(t *testing.T) {
 	require.Equal(t, []any{"near", uint64(900_000), int64(2)}, []any{m.Op, m.End, m.Runs})
 	require.Equal(t, []string{"far", "near"}, m.Ops)
 }
+
+// The advice and the margin are those of the capture with the nearest run; for a message without a run the least margin.
+func TestAdviceOfTheNearest(t *testing.T) {
+	const all = "[0-0 - 7-7]"
+	c := clash.Compare(read(t, clashes(all, 900_000)+"\n"+clashes("[0-0 - 3-3]", 950_000)), l1.Spec{})
+	for i, lowest := range []uint64{790_000, 799_000, 780_000} {
+		name := fmt.Sprint(i)
+		add(c, uint64(i), enqueued{name, all, 900_000, lowest, func(r *clash.ProgramRun) { r.Capture = name }})
+		c.Advise(name, func(uint64) string { return "advice of " + name })
+		c.AddMargin(clash.Margin{Capture: name, Free: uint64(10 * (i + 1))})
+	}
+	found := c.Matches()
+	require.Equal(t, "advice of 1", found[0].Advice)
+	require.EqualValues(t, 20, found[0].Margin.Free)
+	require.EqualValues(t, 10, found[1].Margin.Free)
+}

@@ -44,8 +44,8 @@ func writeVerdict(page *page, of *replay.Result, f *replay.FailedCheck) {
 	if differs := v.Difference(); differs != "" {
 		notes = append(notes, note{"differs", shown.Visible(differs)})
 	}
-	if advice := v.Advice(); advice != "" {
-		notes = append(notes, note{"advice", buffersNamed(advice, of, f)})
+	if advice := Advice(of, f); advice != "" {
+		notes = append(notes, note{"advice", advice})
 	}
 	page.note(notes...)
 	var worst *fit.Clash
@@ -71,16 +71,16 @@ func writeVerdict(page *page, of *replay.Result, f *replay.FailedCheck) {
 	}
 }
 
-// buffersNamed returns an advice that names buffers as the tables do.
-func buffersNamed(advice string, of *replay.Result, f *replay.FailedCheck) string {
+// Advice returns the advice about a program that does not fit. It names buffers as the tables do.
+func Advice(of *replay.Result, f *replay.FailedCheck) string {
 	buffers := regexp.MustCompile(`\w+ buffer (\d+)(?: \("(?:[^"\\]|\\.)*"\))?`)
-	return buffers.ReplaceAllStringFunc(advice, func(text string) string {
+	return buffers.ReplaceAllStringFunc(f.Verdict.Advice(), func(text string) string {
 		id, err := strconv.ParseUint(buffers.FindStringSubmatch(text)[1], 10, 64)
 		info, ok := f.Buffers[fit.BufferID(id)]
 		if err != nil || !ok {
 			return text
 		}
-		return whose(of, info.Op, info.At, info.T, 60)
+		return whose(of, info.Op, info.At, info.T, 80)
 	})
 }
 
