@@ -79,6 +79,9 @@ type DeviceL1 struct {
 	Groups []LaidGroup `json:"-"`
 	after  *past       // of LaidGroups; nil if the Groups are there
 
+	// SmallLowest is the lowest address at which an L1_SMALL buffer ever lay; 0 = none did. They are placed from the top.
+	SmallLowest uint64 `json:"-"`
+
 	// Scarce are the moments of Options.Scarce that came, each once, in their order.
 	Scarce []ScarceMoment `json:"-"`
 }

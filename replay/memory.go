@@ -171,6 +171,7 @@ type lowest struct {
 	known       bool
 	list        []BufferInfo
 	synthesised bool
+	cores       int // of the one on the fewest cores
 }
 
 // lowest returns the L1 buffers that lie lowest on a device. Cost: O(live buffers), once for all rows that part
@@ -196,6 +197,13 @@ func (m *memory) lowest() *lowest {
 	for _, b := range found {
 		m.low.list = append(m.low.list, b.info)
 		m.low.synthesised = m.low.synthesised || b.synthesised
+		var cores l1.CoreSet
+		for _, part := range b.parts {
+			cores = cores.Union(part.Cores)
+		}
+		if n := cores.Len(); m.low.cores == 0 || n < m.low.cores {
+			m.low.cores = n
+		}
 	}
 	return m.low
 }

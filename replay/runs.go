@@ -29,9 +29,10 @@ type EnqueuedProgram struct {
 
 	// Lowest are the L1 buffers that lay lowest on the device, all at one address: what
 	// tt-metal compares the region of the run with. LowestSynthesised: one of them has no
-	// address in the source and was placed.
+	// address in the source and was placed. LowestCores: the one on the fewest cores lies on so many.
 	Lowest            []BufferInfo
 	LowestSynthesised bool
+	LowestCores       int
 }
 
 // maxRuns is how many distinct runs a Result lists at most.
@@ -130,6 +131,6 @@ func (r *runList) add(l listing) {
 	r.at[key] = len(r.list)
 	r.list = append(r.list, EnqueuedProgram{
 		Run: l.run, Device: l.on.id, Devices: l.devices, Times: 1, OneOf: l.oneOf, Programs: l.content.programs,
-		Synthesised: l.content.from.resolved, Lowest: low.list, LowestSynthesised: low.synthesised,
+		Synthesised: l.content.from.resolved, Lowest: low.list, LowestSynthesised: low.synthesised, LowestCores: low.cores,
 	})
 }

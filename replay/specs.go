@@ -45,7 +45,7 @@ func (s *specs) compare(d *row, spec l1.Spec) {
 }
 
 // own returns the Spec of a row, if it differs from the Result's. Devices that a source met differ from each other
-// in the size of L1_SMALL alone.
+// in their base and the size of L1_SMALL alone.
 func (s *specs) own(d *row) *Spec {
 	of := s.of
 	if d.declared() {
@@ -55,10 +55,11 @@ func (s *specs) own(d *row) *Spec {
 		}
 		return &of
 	}
-	if d.says.spec.L1Small == of.L1Small && d.says.small == of.SmallFrom {
+	says := d.says.spec
+	if says.L1Small == of.L1Small && d.says.small == of.SmallFrom && says.CBBase == of.CBBase {
 		return nil
 	}
-	of.L1Small, of.SmallFrom = d.says.spec.L1Small, d.says.small
+	of.L1Small, of.SmallFrom, of.CBBase = says.L1Small, d.says.small, says.CBBase
 	return &of
 }
 

@@ -33,13 +33,16 @@ func (in *inputs) compare(found *clash.Messages, with string) error {
 	read := false
 	err := in.each([]string{with}, func(r *replay.Result) error {
 		read = true
+		devices := devicesOf(r)
 		for _, run := range r.Runs {
-			addRuns(all, r, run)
+			addRuns(all, r, run, devices[run.Device])
 		}
-		addBanks(all, r)
+		addBanks(all, r, devices)
 		all.Advise(r.File, func(event uint64) string { return adviceAbout(r, event) })
-		if found.Run.Spec.Arch == "" {
-			found.Run = deviceOf(r)
+		for _, d := range r.L1 {
+			if found.Run.Spec.Arch == "" {
+				found.Run = devices[d.ID]
+			}
 		}
 		if margin, ok := marginOf(r); ok {
 			all.AddMargin(margin)
@@ -62,25 +65,49 @@ func adviceAbout(r *replay.Result, event uint64) string {
 	return ""
 }
 
-// deviceOf returns the device of a run, if the capture names its chip: the first one with L1 buffers or programs.
-func deviceOf(r *replay.Result) (out clash.Device) {
-	for _, d := range r.L1 {
-		if spec := r.SpecOf(d.ID); spec.L1Size > 0 && spec.ArchFrom != event.FromAssumed {
-			return clash.Device{Spec: spec.Spec, Small: spec.SmallFrom == event.FromFile || spec.SmallFrom == event.FromOption, Hybrid: d.Hybrid}
+// devicesOf returns the devices with L1 buffers or programs, as far as the capture describes them.
+func devicesOf(r *replay.Result) map[event.Opt[uint64]]clash.Device {
+	out := map[event.Opt[uint64]]clash.Device{}
+	for i := range r.L1 {
+		d := &r.L1[i]
+		spec := r.SpecOf(d.ID)
+		on := clash.Device{SmallFree: smallFree(d, spec), Small: spec.SmallFrom == event.FromFile || spec.SmallFrom == event.FromOption, Hybrid: d.Hybrid}
+		switch {
+		case spec.L1Size == 0 || spec.ArchFrom == event.FromAssumed:
+		case !r.Log && r.Count(replay.CodeSpecsDiffer) > 0: // the L1 size is that of one device
+			on.Spec.CBBase = spec.CBBase
+		default:
+			on.Spec = spec.Spec
 		}
+		if d.CoresFrom != event.FromAssumed {
+			on.Banks = uint64(d.NumCores)
+		}
+		out[d.ID] = on
 	}
 	return out
 }
 
+// smallFree returns how much of L1_SMALL lies below all buffers that ever lay there.
+func smallFree(d *replay.DeviceL1, spec replay.Spec) uint64 {
+	if d.SmallLowest == 0 {
+		return spec.L1Small
+	}
+	return min(d.SmallLowest-min(d.SmallLowest, spec.L1Size-spec.L1Small), spec.L1Small)
+}
+
 // addBanks compares the buffers of each device at the end, and at the moments of Options.Scarce. Of devices with equal
 // banks the first one counts.
-func addBanks(c *clash.Comparison, r *replay.Result) {
+func addBanks(c *clash.Comparison, r *replay.Result, devices map[event.Opt[uint64]]clash.Device) {
 	type likeness struct {
 		laid   replay.Composition
 		shared *replay.LaidGroup // the first of a list
 		spec   replay.Spec
 	}
 	known := map[likeness]bool{}
+	add := func(d replay.DeviceL1, bank clash.Bank) {
+		bank.Run.On = devices[d.ID]
+		c.AddBank(bank)
+	}
 	first := func(like likeness) bool {
 		was := known[like]
 		known[like] = true
@@ -89,7 +116,7 @@ func addBanks(c *clash.Comparison, r *replay.Result) {
 	for _, d := range r.L1 {
 		spec := r.SpecOf(d.ID)
 		if name, named := d.Laid(); !named || first(likeness{laid: name, spec: spec}) {
-			c.AddBank(bankOf(r, d, d.LaidGroups()))
+			add(d, bankOf(r, d, d.LaidGroups()))
 		}
 		for _, m := range d.Scarce {
 			if len(m.Groups) > 0 && !first(likeness{shared: &m.Groups[0], spec: spec}) {
@@ -97,7 +124,7 @@ func addBanks(c *clash.Comparison, r *replay.Result) {
 			}
 			bank := bankOf(r, d, m.Groups)
 			bank.Moment, bank.Run.Event, bank.Run.T, bank.Run.Op = true, m.At, m.T, string(m.Op)
-			c.AddBank(bank)
+			add(d, bank)
 		}
 	}
 }
@@ -110,9 +137,18 @@ func marginOf(r *replay.Result) (m clash.Margin, ok bool) {
 		m.Event, m.T, m.Op, m.Inferred = t.Run.At, t.Run.T, string(t.Run.Op), t.Run.Inferred
 		m.Free = t.Headroom.Free
 	}
-	for _, d := range r.L1 {
-		m.Small = max(m.Small, r.SpecOf(d.ID).L1Small)
-		m.SmallUsed = m.SmallUsed || d.SmallPeak > 0
+	for i := range r.L1 {
+		d := &r.L1[i]
+		spec := r.SpecOf(d.ID)
+		free := smallFree(d, spec)
+		switch {
+		case spec.L1Small == 0:
+		case m.Small == 0:
+			m.SmallFree = free
+		default:
+			m.SmallFree = min(m.SmallFree, free)
+		}
+		m.Small, m.SmallUsed = max(m.Small, spec.L1Small), m.SmallUsed || d.SmallPeak > 0
 	}
 	return m, m.Failed > 0 || r.Checks.Tightest != nil
 }
@@ -150,11 +186,11 @@ func bankOf(r *replay.Result, d replay.DeviceL1, groups []replay.LaidGroup) clas
 }
 
 // addRuns adds the buffers of an enqueued program, by the two kinds that messages distinguish.
-func addRuns(c *clash.Comparison, r *replay.Result, e replay.EnqueuedProgram) {
+func addRuns(c *clash.Comparison, r *replay.Result, e replay.EnqueuedProgram, on clash.Device) {
 	lowest := func() (out []clash.LowestBuffer) {
 		for _, b := range e.Lowest {
 			out = append(out, clash.LowestBuffer{
-				Address: b.Address.V, PerCore: b.PerCore.V, Event: b.At, T: b.T, Op: string(b.Op), Layout: b.Layout, Synthesised: e.LowestSynthesised,
+				Address: b.Address.V, PerCore: b.PerCore.V, Event: b.At, T: b.T, Op: string(b.Op), Layout: b.Layout, Synthesised: e.LowestSynthesised, Cores: e.LowestCores,
 			})
 		}
 		return out
@@ -170,7 +206,7 @@ func addRuns(c *clash.Comparison, r *replay.Result, e replay.EnqueuedProgram) {
 		for _, kind := range []program.Kind{program.CircularBuffer, program.DataflowBuffer} {
 			run := clash.ProgramRun{
 				Capture: r.File, Log: r.Log, Event: e.Run.At, T: e.Run.T, Op: string(e.Run.Op), Device: device, Times: e.Times, Inferred: e.Run.Inferred, OneOf: e.OneOf,
-				What: clash.Circular, Base: p.Spec().CBBase, Synthesised: e.Synthesised,
+				What: clash.Circular, On: on, Base: p.Spec().CBBase, Synthesised: e.Synthesised,
 			}
 			entries := p.Entries(kind)
 			if kind == program.DataflowBuffer {

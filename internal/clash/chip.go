@@ -31,9 +31,9 @@ func bases(archs ...l1.Arch) (out []uint64) {
 func outer(n []uint64) (low, high uint64) { return slices.Min(n), slices.Max(n) }
 
 // chipOf returns the given spec if it agrees with the message, and otherwise what
-// can be inferred. A given spec without an L1 size only says the base. The base
-// that is returned is not above the limit.
-func chipOf(m Message, given l1.Spec) chip {
+// can be inferred, or a given base or other messages of the log show. A given spec without an L1 size only says the
+// base. The base that is returned is not above the limit.
+func chipOf(m Message, given l1.Spec, log chip) chip {
 	end, limit := m.Numbers["end"], m.Numbers["limit"]
 	wrong := ""
 	switch {
@@ -46,6 +46,16 @@ func chipOf(m Message, given l1.Spec) chip {
 		return chip{spec: given, given: true, based: given.CBBase > 0 || given.Arch != l1.Quasar}
 	}
 	c := infer(m)
+	for _, arch := range []l1.Arch{l1.Wormhole, l1.Blackhole} {
+		if spec := l1.ArchSpec(arch); slices.Contains(bases(arch), given.CBBase) && given.L1Size == 0 {
+			log = chip{spec: spec, likely: true, based: true, why: fmt.Sprintf("the base %s is one of a %s", exact(given.CBBase), title(arch))}
+		}
+	}
+	cols, rows := extent(m.Cores)
+	most, high := widest(log.spec.Arch)
+	if c.spec.L1Size == 0 && max(end, limit) <= log.spec.L1Size && cols <= most && rows <= high {
+		c = log
+	}
 	switch {
 	case wrong != "":
 		c.why += "; " + wrong + ", does not agree with the message"

@@ -42,6 +42,8 @@ type Comparison struct {
 	on       map[l1.CoreRange][]int // messages by their core range
 	anywhere []int                  // messages whose text has no cores
 	matches  []Match
+	margins  map[string]*Margin // by the capture
+	least    *Margin
 }
 
 // Compare returns a Comparison for the messages of found. For given see Explain.
@@ -49,7 +51,7 @@ type Comparison struct {
 func Compare(found Messages, given l1.Spec) *Comparison {
 	c := &Comparison{
 		given: given, messages: found.Messages,
-		on: map[l1.CoreRange][]int{}, matches: make([]Match, len(found.Messages)),
+		on: map[l1.CoreRange][]int{}, matches: make([]Match, len(found.Messages)), margins: map[string]*Margin{},
 	}
 	for i, m := range c.messages {
 		_, ok := m.Over()
@@ -123,14 +125,14 @@ func (m *Match) take(o Match) {
 	was, is := slices.Index(levels, m.Level), slices.Index(levels, o.Level)
 	switch {
 	case is < was || m.ProgramRun == nil:
-		o.Space, o.Margin = m.Space, m.Margin
+		o.Space = m.Space
 		*m = o
 		return
 	case is > was:
 		return
 	}
 	if m.Runs += o.Runs; o.miss < m.miss {
-		m.ProgramRun, m.End, m.Tensors, m.miss = o.ProgramRun, o.End, o.Tensors, o.miss
+		m.ProgramRun, m.End, m.Tensors, m.miss, m.Advice = o.ProgramRun, o.End, o.Tensors, o.miss, ""
 	}
 	for _, op := range o.Ops {
 		if len(m.Ops) < maxOps && !slices.Contains(m.Ops, op) {
@@ -161,4 +163,18 @@ func (c *Comparison) Advise(capture string, advice func(event uint64) string) {
 
 // Matches returns the match of each message. The zero Match stands for a message without a
 // statement.
-func (c *Comparison) Matches() []Match { return slices.Clone(c.matches) }
+func (c *Comparison) Matches() []Match {
+	out := slices.Clone(c.matches)
+	for i := range out {
+		m := &out[i]
+		m.Margin = c.least
+		switch _, ok := m.on(); {
+		case !ok:
+		case m.Space != nil && m.Space.Agrees:
+			m.Margin = c.margins[m.Space.Capture]
+		default:
+			m.Margin = c.margins[m.Capture]
+		}
+	}
+	return out
+}

@@ -109,11 +109,9 @@ func (d Document) MarshalJSON() ([]byte, error) {
 // NewDocument explains all messages. For given see Explain.
 func NewDocument(found Messages, given l1.Spec) Document {
 	doc := Document{Schema: Schema, Messages: []MessageRow{}, More: found.More}
-	given = found.given(given)
-	run := Device{Spec: given, Hybrid: found.Run.Hybrid}
-	run.Spec.L1Small, run.Small = found.small(given)
+	devices := found.devices(given)
 	for i, m := range found.Messages {
-		row := explain(m, run)
+		row := explain(m, devices[i])
 		if i < len(found.Matches) {
 			row.Add(found.Matches[i])
 		}

@@ -1,6 +1,7 @@
 package clash
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -33,13 +34,13 @@ func Explain(m Message, given l1.Spec) MessageRow { return explain(m, Device{Spe
 // explain is Explain with what is known of the run.
 func explain(m Message, on Device) MessageRow {
 	r, c, given := newRow(m), chip{}, on.Spec
-	r.align, r.on = given.CBAlign, on
+	r.align, r.on = cmp.Or(given.CBAlign, on.log.spec.CBAlign), on
 	exceeds := r.Over > 0
 	block := string(m.Kind)
 	switch {
 	case m.hasRegion():
 		if block = "region"; exceeds {
-			c = chipOf(m, given)
+			c = chipOf(m, given, on.log)
 			r.reckon(c)
 		}
 	case m.Kind == BackingBuffer && exceeds:
@@ -114,9 +115,17 @@ func (r *MessageRow) reckon(c chip) {
 	}
 }
 
-// lowers reports whether a lower base of circular buffers may help.
+// lowers reports whether a lower base of circular buffers may help: the kernel config ring lies below it, and begins
+// where it does with the default base of the architecture.
 func (r *MessageRow) lowers() bool {
-	return r.Over > 0 && roundUp(r.Over) <= ring && (r.Kind == Grow || r.Kind == Clash || r.Kind == PersistentL1)
+	most, base := uint64(ring), r.Base
+	if r.Kind == PersistentL1 && r.on.Spec.CBBase > 0 {
+		base = &r.on.Spec.CBBase
+	}
+	if usual := l1.ArchSpec(cmp.Or(r.Arch, r.on.Spec.Arch, l1.Wormhole)).CBBase; base != nil && usual > 0 {
+		most = *base - min(*base, usual-ring)
+	}
+	return r.Over > 0 && roundUp(r.Over) <= most && (r.Kind == Grow || r.Kind == Clash || r.Kind == PersistentL1)
 }
 
 // A span holds the bounds of a size: one value if the base and the L1 size are known.

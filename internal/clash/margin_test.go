@@ -119,7 +119,7 @@ func TestRing(t *testing.T) {
 		require.Contains(t, note(t, e, "open"), c.want, c.text)
 	}
 	e := explain(t, "Program size (70720) too large for kernel config buffer (70656) on TENSIX", l1.Spec{})
-	require.Equal(t, "a program of 70,720 needs a ring of one byte more; 70,656 are there: 65 bytes too little", note(t, e, "numbers"))
+	require.Equal(t, "the program has 70,720, the ring 70,656: the ring must be larger than the program", note(t, e, "numbers"))
 	for _, text := range []string{
 		"Program size (70655) too large for kernel config buffer (70656) on TENSIX",
 		"Creating trace buffers of size 5B on MeshDevice 0, but only 5B is allocated for trace region",

@@ -162,8 +162,8 @@ func (m Match) tensors(best *ProgramRun) string {
 	return text
 }
 
-// clip shortens the names of functions that run, between the operation and the innermost ones.
-func clip(s string) string { return shown.Op(s, 80) }
+// clip shortens the names of functions that run.
+func clip(s string) string { return shown.Op(s, 100) }
 
 // clipFile shortens the name of a file.
 func clipFile(s string) string { return shown.TailText(path.Base(s), 80) }

@@ -40,15 +40,15 @@ type Margin struct {
 
 	Small     uint64 `json:"l1_small"`      // the size of L1_SMALL; 0 = there is none, or it is not known
 	SmallUsed bool   `json:"l1_small_used"` // a buffer lived there
+	SmallFree uint64 `json:"l1_small_free"` // bytes below the lowest one
 }
 
-// AddMargin adds the margin of a capture. Of several the least counts.
+// AddMargin adds the margin of a capture. It counts for the messages that the capture is about. For others the least
+// of all counts.
 func (c *Comparison) AddMargin(next Margin) {
-	for i := range c.matches {
-		m := &c.matches[i]
-		if m.Margin == nil || m.Margin.Failed == 0 && (next.Failed > 0 || next.Free < m.Margin.Free) {
-			m.Margin = &next
-		}
+	c.margins[next.Capture] = &next
+	if least := c.least; least == nil || least.Failed == 0 && (next.Failed > 0 || next.Free < least.Free) {
+		c.least = &next
 	}
 }
 
@@ -72,7 +72,7 @@ func (r *MessageRow) changes(margin *Margin) teller {
 	return teller{
 		message: m,
 		numbers: map[string]uint64{
-			"failed": uint64(g.Failed), "gap": g.Free, "small": g.Small, "wanted": wanted, "lack": wanted - min(wanted, g.Free),
+			"failed": uint64(g.Failed), "gap": g.Free, "small": g.Small, "small-free": g.SmallFree, "wanted": wanted, "lack": wanted - min(wanted, g.Free),
 		},
 		texts: map[string]string{"parameter": parameter, "verb": verb, "capture": captureName(run), "run": run.text()},
 		holds: map[string]bool{

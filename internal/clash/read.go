@@ -20,35 +20,92 @@ type Messages struct {
 	// Matches says of each message which programs of a capture it may be about: what
 	// Comparison.Matches returns. nil if there was no capture to compare with.
 	Matches []Match
-	// Run is what such a capture says of the device.
+	// Run is the device of messages without a match, unless another message has one.
 	Run Device
 }
 
 // A Device is what a capture says of the device of a run. The zero Device says nothing.
 type Device struct {
-	Spec   l1.Spec
-	Small  bool // Spec.L1Small is known
-	Hybrid bool // its allocator is in HYBRID mode
+	Spec      l1.Spec
+	Small     bool   // SmallFree is known
+	SmallFree uint64 // bytes of L1_SMALL below the lowest buffer that ever lay there
+	Banks     uint64 // of L1; 0 = not known
+	Hybrid    bool   // its allocator is in HYBRID mode
+
+	log      chip // that other messages of the log show
+	fullWide bool // the lowest L1 buffer lies on all banks
 }
 
-// given returns the chip of all messages: the one of the caller, else that of the run. A base of the caller counts.
-func (f Messages) given(spec l1.Spec) l1.Spec {
-	if base := spec.CBBase; spec.Arch == "" && f.Run.Spec.Arch != "" {
-		spec = f.Run.Spec
-		spec.CBBase = cmp.Or(base, spec.CBBase)
+// on returns the device of the run that a message is about; ok is false if there is no such run.
+func (m Match) on() (on Device, ok bool) {
+	switch {
+	case m.Space != nil && m.Space.Agrees:
+		return m.Space.bank.Run.On, true
+	case m.Level == "" || m.Level == MatchNone:
+		return on, false
 	}
-	return spec
+	on = m.ProgramRun.On
+	on.fullWide = on.Banks > 0 && len(m.Tensors) > 0 && uint64(m.Tensors[0].Cores) >= on.Banks
+	return on, true
 }
 
-// small returns the size of L1_SMALL by the run, or by the size of a bank in a message of the allocator; ok is false
-// if neither has it.
+// devices returns the device of each message: that of its own run, else that of another message's run, else Run. A chip
+// of the caller counts, and so does a base.
+func (f Messages) devices(given l1.Spec) []Device {
+	out, other, found := make([]Device, len(f.Messages)), f.Run, false
+	for _, m := range f.Matches {
+		if on, ok := m.on(); ok && !found {
+			other, found = on, true
+			other.fullWide = false
+		}
+	}
+	log := f.shown()
+	for i := range out {
+		on := other
+		if i < len(f.Matches) {
+			if own, ok := f.Matches[i].on(); ok {
+				on = own
+			}
+		}
+		base := cmp.Or(given.CBBase, on.Spec.CBBase)
+		if given.Arch != "" || on.Spec.Arch == "" {
+			on.Spec = given
+		}
+		on.Spec.CBBase = base
+		if !on.Small {
+			on.SmallFree, on.Small = f.small(on.Spec)
+		}
+		on.log = log
+		out[i] = on
+	}
+	return out
+}
+
+// shown returns the chip that messages show by their numbers, if they agree.
+func (f Messages) shown() (out chip) {
+	for _, m := range f.Messages {
+		if _, exceeds := m.Over(); !exceeds || !m.hasRegion() {
+			continue
+		}
+		c := infer(m)
+		switch {
+		case c.likely && !out.likely:
+			out = c
+		case c.likely && c.spec.Arch != out.spec.Arch:
+			return chip{}
+		}
+	}
+	return out
+}
+
+// small returns how much of L1_SMALL may be free, by the size of a bank in a message of the allocator; ok is false if
+// none has it.
 func (f Messages) small(given l1.Spec) (bytes uint64, ok bool) {
-	if f.Run.Small {
-		return f.Run.Spec.L1Small, true
-	}
 	for _, m := range f.Messages {
 		switch {
 		case m.Kind != OutOfMemory || !m.has("bank"):
+		case m.What == "L1_SMALL" && m.has("block"):
+			return m.Numbers["block"], true
 		case m.What == "L1_SMALL":
 			return m.Numbers["bank"], true
 		case m.What == "L1" && given.L1Size > 0:

@@ -23,6 +23,7 @@ type ProgramRun struct {
 	Synthesised bool   `json:"synthesised,omitempty"`
 	Base        uint64 `json:"base"`
 
+	On      Device  `json:"-"` // the first device
 	Times   int64   `json:"-"` // how often it was like this; 0 counts as 1
 	What    string  `json:"-"` // Circular or Dataflow
 	Entries []Entry `json:"-"`
@@ -51,6 +52,7 @@ type LowestBuffer struct {
 	Op          string      `json:"op"`                    // functions that ran then
 	Layout      string      `json:"layout,omitempty"`      // as the capture spells it
 	Synthesised bool        `json:"synthesised,omitempty"` // the capture does not have its address
+	Cores       int         `json:"-"`                     // it lies on so many at least; 0 = not known
 }
 
 // A Level says how well a run of a capture agrees with a message.

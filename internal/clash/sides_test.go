@@ -2,6 +2,8 @@ package clash_test
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -79,4 +81,57 @@ func TestCompareNearest(t *testing.T) {
 	require.Equal(t, clash.MatchSize, m.Level)
 	require.Equal(t, []any{"near", uint64(900_000), int64(2)}, []any{m.Op, m.End, m.Runs})
 	require.Equal(t, []string{"far", "near"}, m.Ops)
+}
+
+// The advice and the margin are those of the capture with the nearest run; for a message without a run the least margin.
+func TestAdviceOfTheNearest(t *testing.T) {
+	const all = "[0-0 - 7-7]"
+	c := clash.Compare(read(t, clashes(all, 900_000)+"\n"+clashes("[0-0 - 3-3]", 950_000)), l1.Spec{})
+	for i, lowest := range []uint64{790_000, 799_000, 780_000} {
+		name := fmt.Sprint(i)
+		add(c, uint64(i), enqueued{name, all, 900_000, lowest, func(r *clash.ProgramRun) { r.Capture = name }})
+		c.Advise(name, func(uint64) string { return "advice of " + name })
+		c.AddMargin(clash.Margin{Capture: name, Free: uint64(10 * (i + 1))})
+	}
+	found := c.Matches()
+	require.Equal(t, "advice of 1", found[0].Advice)
+	require.EqualValues(t, 20, found[0].Margin.Free)
+	require.EqualValues(t, 10, found[1].Margin.Free)
+}
+
+// A message has the device of the run that it matches, and proposes nothing that this rules out. A message without a run
+// has the device of another message's run.
+func TestDeviceOfTheMatch(t *testing.T) {
+	const all = "[0-0 - 7-7]"
+	found := read(t, clashes(all, 900_000)+clashes("[0-0 - 3-3]", 800_064))
+	found.Run = clash.Device{Spec: l1.ArchSpec(l1.Blackhole)}
+	for _, c := range []struct {
+		free  uint64
+		cores int
+		small bool // may shrink
+		cut   bool // more cores may hold the buffer
+	}{{100_032, 63, true, true}, {100_000, 64, false, false}} {
+		one := clash.Compare(found, l1.Spec{})
+		on := clash.Device{Spec: l1.ArchSpec(l1.Wormhole), Small: true, SmallFree: c.free, Banks: 64}
+		run := clash.ProgramRun{What: clash.Circular, On: on, Entries: []clash.Entry{{Cores: slices.Collect(found.Messages[0].Cores.All())[0], End: 900_000}}}
+		one.Add(run, func() []clash.LowestBuffer { return []clash.LowestBuffer{{Address: 800_000, Cores: c.cores}} })
+		found.Matches = one.Matches()
+		for i, row := range clash.NewDocument(found, l1.Spec{}).Messages {
+			require.Equal(t, l1.Wormhole, row.Arch)
+			if i == 0 {
+				require.Equal(t, c.small, strings.Contains(notes(row), "l1_small_size smaller"), notes(row))
+				require.Equal(t, c.cut, strings.Contains(notes(row), "more cores"), notes(row))
+			}
+		}
+	}
+}
+
+// A message about L1_SMALL says how much of it others may take: its largest free block.
+func TestSmallOfAMessage(t *testing.T) {
+	for free, want := range map[int]bool{128: true, 127: false} {
+		found := read(t, clashes("[0-0 - 7-7]", 800_100)+fmt.Sprintf("Out of Memory: Not enough space to allocate 2000 B L1_SMALL buffer across 2 banks, where each bank "+
+			"needs to store 1000 B, but bank size is 4096 B (allocated: %d B, free: %d B, largest free block: %d B)", 4096-free, free, free))
+		row := clash.NewDocument(found, l1.Spec{}).Messages[0]
+		require.Equal(t, want, strings.Contains(notes(row), "l1_small_size smaller"), notes(row))
+	}
 }

@@ -30,7 +30,7 @@ likely|grow,forgot|the excess is the base address: sizes were summed from addres
 	that counts L1 from address 0
 |grow,fromZero|perhaps a budget that counts L1 from address 0: there the {region#byte} of the region would fit,
 	from base {base} they do not
-|clash,tiny,no-small|a few hundred bytes: small blocks leaked at the top of L1 push L1 buffers down (tt-metal #54876)
+|clash,tiny,!small-spare|a few hundred bytes: small blocks leaked at the top of L1 push L1 buffers down (tt-metal #54876)
 |clash,tiny|a few hundred bytes: L1_SMALL set too large, or small blocks leaked at the top of L1 push L1 buffers
 	down (tt-metal #54876)
 |clash,full|L1 buffers leave only {room+} for {short}s, so that hardly any program can run
@@ -103,6 +103,7 @@ unknown|grow|which {short} is large, and holes between them (only the end counts
 @move
 |tiny,!small-spare|free small L1 buffers that are left over from earlier steps
 |tiny|lower L1_SMALL by at least {over+}, or free small L1 buffers that are left over from earlier steps
+|all-banks|free {over+} a core below {end}: deallocate the lowest tensors before this op, or move one to DRAM
 ||free {over+} a core below {end}: deallocate the lowest tensors before this op, move one to DRAM, or shard over
 	more cores
 @shrink
@@ -190,7 +191,7 @@ unknown|page|which CB and index; a capture has sizes, but no pages and no indice
 @kernel-config
 =|size?,limit?|too large for {ring}: {size+}, there are {limit+}
 ||a program is too large for {ring}
-numbers|size?,limit?|a program of {size} needs a ring of one byte more; {limit} are there: {ringOver+} too little
+numbers|size?,limit?|the program has {size}, the ring {limit}: the ring must be larger than the program
 why||the ring holds kernel binaries, runtime arguments, semaphores and the configuration of CBs of each program,
 	not the data of CBs
 try||fewer or smaller kernels, fewer runtime arguments; profiling and watching make kernels larger
@@ -274,10 +275,11 @@ why|dependencies|per-core buffers and sub-devices have allocators of their own f
 |DRAM|a buffer has one address on all banks, so one piece has to be free on all of them
 ||the size of {what} is set when the device is opened; what is allocated there stays until it is freed
 try|option|
+|is:bank-size,all-banks|keep it in DRAM, or in smaller pieces: no order of allocations helps
 |is:bank-size|shard it over more cores or in smaller pieces, or keep it in DRAM: no order of allocations helps
 |dependencies,!is:free|free buffers that other allocators hold, per core or in a sub-device, or allocate this one
 	before them
-|is:free|free {over+} of each bank before this: deallocate what is not needed any more, or shard over more banks
+|is:free|free {over+} of each bank before this: deallocate what is not needed any more{moreBanks}
 |is:largest-free-block|ttnn.reallocate of a tensor that lies between two free blocks, or deallocate it before this
 ||deallocate what is not needed any more; a newer release says how much is free, and in which pieces
 try|is:largest-free-block,!option,!dependencies|allocate what lives long first, so that what is short-lived does not
@@ -286,15 +288,19 @@ try|L1|move a tensor to DRAM
 open|option|open the device with {option}{atLeast}
 |DRAM|a smaller trace_region_size, if it is larger than the traces: it is taken from the banks of DRAM
 |L1,spare,small-spare|l1_small_size smaller by at least {rounded+}, if L1_SMALL has so much to spare: tensors get it
-|L1,!is:bank-size,!no-small|none for certain: a smaller l1_small_size gives tensors more, if L1_SMALL has bytes to spare, but
+|L1,!is:bank-size,!spare,!no-spare|none for certain: a smaller l1_small_size gives tensors more, if L1_SMALL has bytes to spare, but
 	it moves them all
 ||{none}
 unknown|in-l1|which buffers hold it, and what lies between free blocks: a capture has each as a node; {roomCommand}
 	says how large one more could be, and who limits it
 ||which buffers hold it: a capture has each as a node, with the operation that allocated it
+@moreBanks
+|!all-banks|, or shard over more banks
 @needs
 ||the buffer needs {need+} of each bank
 @oneAddress
+|hybrid|The run is in HYBRID mode: a buffer in lockstep has one address on all banks, so one piece has to be free on all
+	of them; one that is allocated per core does not
 ||A buffer has one address on all banks, so one piece has to be free on all of them
 @silent
 |retold|the text
@@ -396,7 +402,7 @@ change|lower|how far worker_l1_size can grow is not known: no capture has the ke
 |lack|{wanted} are needed: too little, by {lack+}
 ||{wanted} are needed: the CBs of all runs still fit
 @shrinks
-|small-used|by less than that, since L1_SMALL buffers live there
+|small-used|by no more than {small-free#byte}, since L1_SMALL buffers live there
 ||by all of it, since no L1_SMALL buffer lives there
 
 @match

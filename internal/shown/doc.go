@@ -8,6 +8,8 @@
 // [Start] and [End] make a text visible and cut it to columns of a terminal, which [Width]
 // counts.
 //
+// [Op] cuts the path of nested operations, and keeps the outermost and the innermost one.
+//
 // [Head] cuts text that is safe already. [TailText] keeps the end, which is the informative part of a path,
 // and whole characters, for text that is made safe later. [Name] and [Path] escape and
 // cut, at a cost that follows the output and not the input. [Value] copies the start of bytes that

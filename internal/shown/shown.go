@@ -38,30 +38,39 @@ func TailText(s string, n int) string {
 	return Ellipsis + s
 }
 
-// Op returns the functions of s, joined by " > ", in about n bytes: the outermost one, which is the operation, and
-// the end. What lies between is cut.
-func Op(s string, n int) string {
-	first, _, _ := strings.Cut(s, " > ")
-	first = Clip(first, 4*n)
-	if len(s) <= n || len(first) == len(s) {
-		return first + s[min(len(first), len(s)):]
+// Op returns the functions of a path, joined by " > ", as Visible shows them, in at most n columns; n is 16 or more. The
+// outermost one, which was called, stays whole if it leaves a third for the innermost one, which ran. If it does not, the
+// innermost one stays whole where that leaves a few columns. All else is cut in the middle.
+func Op(path string, n int) string {
+	const between, few = " > ", 12
+	path = Visible(path)
+	if Width(path) <= n {
+		return path
 	}
-	return first + TailText(s[len(first):], max(n-len(first), n/3, len(Ellipsis)))
+	first, last, nested := strings.Cut(path, between)
+	if i := strings.LastIndex(last, between); i >= 0 {
+		last = last[i+len(between):]
+		path = first + between + Ellipsis + between + last
+	}
+	room := n - Width(last) - len(between)
+	switch {
+	case Width(path) <= n:
+		return path
+	case nested && Width(first) > 2*n/3 && room >= few:
+		return Start(first, room) + between + last
+	case nested && Width(first) <= n:
+		return Start(path, n)
+	}
+	head := n/2 - len(Ellipsis)
+	return strings.TrimSuffix(Start(path, head+len(Ellipsis)), Ellipsis) + End(path, n-head)
 }
 
-// Nested shortens functions, joined by " > ", to n columns. The user called the outermost function, and the innermost
-// one ran: functions between them go first.
+// Nested is Op, with words for no function.
 func Nested(op string, n int) string {
 	if op == "" {
 		return "(outside any function)"
 	}
-	const between = " > "
-	if first, rest, ok := strings.Cut(op, between); ok && Width(op) > n {
-		if i := strings.LastIndex(rest, between); i >= 0 {
-			op = first + between + Ellipsis + between + rest[i+len(between):]
-		}
-	}
-	return Start(op, n)
+	return Op(op, n)
 }
 
 // MaxName is the length in bytes to which names are kept. MaxOutput is their length in the JSON of

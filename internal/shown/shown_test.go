@@ -149,3 +149,25 @@ func TestPlural(t *testing.T) {
 	require.Equal(t, "2 cores", shown.Plural(int64(2), "core"))
 	require.Equal(t, "18,446,744,073,709,551,615 bytes", shown.Plural(uint64(math.MaxUint64), "byte"))
 }
+
+// The outermost function stays whole up to two thirds of the columns; else the innermost one does. A name alone loses its
+// middle.
+func TestOp(t *testing.T) {
+	long := func(name string, n int) string { return name + strings.Repeat("_", n-len(name)-1) + "Z" }
+	for _, c := range []struct{ path, want string }{
+		{long("short", 30), long("short", 30)},
+		{long("single", 31), "single______...______________Z"},
+		{"matmul > a > b > Device", "matmul > a > b > Device"},
+		{"matmul > aaaaaaaa > b > Device", "matmul > aaaaaaaa > b > Device"},
+		{"matmul > aaaaaaaaa > b > Device", "matmul > ... > Device"},
+		{long("a", 20) + " > Device_Device", long("a", 20) + " > Devi..."},
+		{long("a", 21) + " > Device_DeviceX", "a_________... > Device_DeviceX"},
+		{long("a", 21) + " > x > Device_DeviceXY", "a________... > Device_DeviceXY"},
+		{long("a", 21) + " > Device_DeviceXYZ", long("a", 21) + " > Dev..."},
+		{long("a", 31) + " > x > Device_Device_DeviceX", "a___________..._Device_DeviceX"},
+	} {
+		got := shown.Op(c.path, 30)
+		require.Equal(t, c.want, got, c.path)
+		require.LessOrEqual(t, shown.Width(got), 30)
+	}
+}

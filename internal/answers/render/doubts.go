@@ -31,7 +31,7 @@ func doubts(r *replay.Result) (out []string) {
 	case r.Spec.ArchFrom == event.FromAssumed:
 		out = append(out, assumed(r))
 	}
-	if r.Spec.Arch == l1.Quasar && r.Spec.BaseFrom != event.FromOption {
+	if r.Spec.Arch == l1.Quasar && r.Spec.CBAlign == l1.ArchSpec(l1.Quasar).CBAlign {
 		out = append(out, fmt.Sprintf("alignment of %d assumed (--set align=)", r.Spec.CBAlign))
 	}
 	out = append(out, below(r)...)

@@ -15,7 +15,7 @@ func TestOpName(t *testing.T) {
 		{"ttnn.add > Binary", 40, "ttnn.add > Binary"},
 		{"ttnn.add > a > b > Binary", 40, "ttnn.add > a > b > Binary"},
 		{"ttnn.add > aaaaaaaaaa > b > Binary", 25, "ttnn.add > ... > Binary"},
-		{"ttnn.add > Binary", 10, "ttnn.ad..."},
+		{"ttnn.add > BinaryDevice", 16, "ttnn.add > Bi..."},
 		{"ttnn.add", 40, "ttnn.add"},
 		{"", 40, "(outside any function)"},
 		{"a\n > b", 40, `a\n > b`},
