@@ -374,6 +374,6 @@ func (r *Result) Verdict(f *FailedCheck) fit.Verdict {
 		if !ok {
 			return b.String()
 		}
-		return r.Whose(info.Op, info.At, info.T, 60)
+		return r.Whose(info.Op, info.At, info.T, 80)
 	})
 }
