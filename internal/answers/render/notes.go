@@ -13,7 +13,10 @@ import (
 // remarks are the reasons of a verdict, the assumptions and the anomalies.
 func remarks(r *replay.Result, j replay.Judgement) []note {
 	var out []note
-	if k := r.Checks; k.Failed > 0 {
+	said := append(slices.Clone(j.Untold), r.Reason(replay.CodeInferred))
+	if k := r.Checks; k.Failed > 0 && j.Answer == replay.CannotTell { // on a chip that is assumed: the reason says it
+		said = append(said, r.Reason(replay.CodeBeyondL1))
+	} else if k.Failed > 0 {
 		out = append(out, note{"check", fmt.Sprintf("%s of %s %s not fit beside the L1 buffers of that time: cbl1 check says why",
 			grouped(k.Failed), shown.Plural(k.Runs, "program run"), doNot(k.Failed))})
 	}
@@ -34,7 +37,7 @@ func remarks(r *replay.Result, j replay.Judgement) []note {
 		}
 	}
 	out = append(out, doubtNotes(doubts(r))...)
-	for _, text := range r.AnomalyTexts(append(slices.Clone(j.Untold), r.Reason(replay.CodeInferred))...) {
+	for _, text := range r.AnomalyTexts(said...) {
 		out = append(out, note{"note", text})
 	}
 	return out
