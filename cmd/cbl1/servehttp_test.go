@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -207,7 +208,10 @@ func TestReportOfTheMoment(t *testing.T) {
 	got := fetch(t, h, "/report")
 	require.NoError(t, s.server.Close())
 	file := filepath.Join(t.TempDir(), "now")
-	require.NoError(t, os.WriteFile(file, []byte(s.record.String()), 0o600))
+	odd := regexp.MustCompile(`(?m)^.*"odd-record".*\n`) // a moment tells of all at its end
+	record := s.record.String()
+	record = odd.ReplaceAllString(record, "") + strings.Replace(odd.FindString(record), ": CB_FREE of 0x5 on device 0", "", 1)
+	require.NoError(t, os.WriteFile(file, []byte(record), 0o600))
 	code, want, stderr := call("", "report", "--format", "json", file)
 	require.Zero(t, code, stderr)
 	var a, b map[string]any

@@ -192,12 +192,17 @@ func (s *Server) moment(teller *wire.Teller, write func(*event.Event) error) err
 			return err
 		}
 	}
-	for _, l := range s.lost {
-		if err := writeAll(write, []event.Event{l.event(teller.T)}); err != nil {
-			return err
+	var hidden []event.Event
+	for a, n := range s.ledger.Anomalies() {
+		if a != wire.OddityWrapped { // which is counted beside others
+			hidden = append(hidden, event.Event{Pos: event.Pos{Node: -1}, T: teller.T, Kind: event.KindHidden, Code: wire.CodeOdd, Count: n, Detail: string(a)})
 		}
 	}
-	return nil
+	slices.SortFunc(hidden, func(a, b event.Event) int { return cmp.Compare(a.Detail, b.Detail) })
+	for _, l := range s.lost {
+		hidden = append(hidden, l.event(teller.T))
+	}
+	return writeAll(write, hidden)
 }
 
 func writeAll(write func(*event.Event) error, events []event.Event) error {

@@ -249,10 +249,8 @@ func brings(t Type) Type {
 // odd counts an anomaly and refuses its record.
 func (l *Ledger) odd(e *Effect, a Oddity) {
 	e.What, e.Odd = Refused, a
-	l.note(a)
+	l.anomalies[a]++
 }
-
-func (l *Ledger) note(a Oddity) { l.anomalies[a]++ }
 
 // bring adds a lot.
 func (l *Ledger) bring(e *Effect, k key, o Client, pid int32, r *Record) {
@@ -269,7 +267,7 @@ func (l *Ledger) bring(e *Effect, k key, o Client, pid int32, r *Record) {
 		lot.Backing, lot.Shared = lot.Backing || own, !own
 		if first := l.live.first(bySerial, k.lot()); lot.Size != first.Size || lot.Kind != first.Kind {
 			e.Odd = OddityDiffers
-			l.note(OddityDiffers)
+			l.anomalies[OddityDiffers]++
 		}
 	}
 	delete(l.freed, k)
@@ -291,7 +289,7 @@ func (l *Ledger) count(lot *Lot, n int) {
 func (l *Ledger) take(e *Effect, k key, o Client, r *Record) {
 	// The newest server subtracts the size in the message, without a floor.
 	if k.brings == TypeCBAlloc && r.Size > l.Totals(r.Device).CB {
-		l.note(OddityWrapped)
+		l.anomalies[OddityWrapped]++
 		e.Wrapped = true
 	}
 	if l.refs[k] == 0 {
@@ -299,7 +297,7 @@ func (l *Ledger) take(e *Effect, k key, o Client, r *Record) {
 		if _, was := l.freed[k]; was {
 			e.Odd = OddityDoubleFree
 		}
-		l.note(e.Odd)
+		l.anomalies[e.Odd]++
 		return
 	}
 	lot := l.chosen(k, o, r)
@@ -309,7 +307,7 @@ func (l *Ledger) take(e *Effect, k key, o Client, r *Record) {
 			return
 		}
 		e.Odd = OddityFreeSize
-		l.note(e.Odd)
+		l.anomalies[e.Odd]++
 	}
 	l.drop(e, k, lot)
 }

@@ -133,16 +133,6 @@ func (t *Teller) Declare(d DeclaredDevice) []event.Event {
 	return []event.Event{e}
 }
 
-// known declares the devices of a lot that are not declared yet.
-func (t *Teller) known(lot *Lot) (out []event.Event) {
-	for _, id := range t.members(lot) {
-		if _, ok := t.specs[int32(id)]; !ok {
-			out = append(out, t.Declare(DeclaredDevice{ID: int32(id), Spec: l1.Spec{Name: "unknown", Cols: 1, Rows: 1}})...)
-		}
-	}
-	return out
-}
-
 // Tell returns the events of an effect. An odd record hides something that came or went.
 func (t *Teller) Tell(e *Effect) (out []event.Event) {
 	switch e.What {
@@ -152,15 +142,19 @@ func (t *Teller) Tell(e *Effect) (out []event.Event) {
 		out = t.went(e)
 	}
 	if e.Odd != "" {
-		odd := fmt.Sprintf("%s: %v of 0x%x on device %d", e.Odd, e.Type, e.ID, e.Device)
-		out = append(out, event.Event{Pos: event.Pos{Node: -1}, T: t.T, Kind: event.KindHidden, Code: CodeOdd, Count: 1, Detail: odd})
+		out = append(out, event.Event{
+			Pos: event.Pos{Node: -1}, T: t.T, Kind: event.KindHidden, Code: CodeOdd, Count: 1, Detail: fmt.Sprintf("%s: %v of 0x%x on device %d", e.Odd, e.Type, e.ID, e.Device)})
 	}
 	return out
 }
 
 // Came returns the events of a lot that is live, as a log that begins later needs them.
-func (t *Teller) Came(lot *Lot) []event.Event {
-	out := t.known(lot)
+func (t *Teller) Came(lot *Lot) (out []event.Event) {
+	for _, id := range t.members(lot) { // of which some are not declared
+		if _, ok := t.specs[int32(id)]; !ok {
+			out = append(out, t.Declare(DeclaredDevice{ID: int32(id), Spec: l1.Spec{Name: "unknown", Cols: 1, Rows: 1}})...)
+		}
+	}
 	e := event.Event{T: t.T, Process: strconv.Itoa(int(lot.PID)), Devices: event.Some(t.members(lot))}
 	switch {
 	case lot.Type == TypeCBAlloc && lot.Size == 0:
