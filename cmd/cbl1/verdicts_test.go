@@ -195,11 +195,12 @@ func (f failure) judges(v oracle.Verdict) bool {
 		return false
 	}
 	for _, h := range v.Named {
+		own := h // its own buffers, as those of the chip that is named
 		if h.Owner == v.Device {
-			h.Owner = on // its own buffers, as those of the chip that is named
+			own.Owner = on
 		}
 		lowest := slices.ContainsFunc(v.Refusals, func(r oracle.Refusal) bool { return r.Kind == "clash" && r.Limit == h.Addr })
-		if !held[h] && !lowest {
+		if !held[h] && !held[own] && !lowest {
 			return false
 		}
 	}
