@@ -63,8 +63,8 @@ type listedPlace struct {
 	kind    fit.Kind
 }
 
-// listedSpans are spans of census.at. Those of one number of digits are in order, and few numbers of digits occur: an
-// array of 21 slices takes 0.5 KB for each listed buffer.
+// listedSpans are spans of census.at, by digits. The digits are a list, since most buffers have one entry: an array of
+// all takes 0.5 KB for each listed buffer.
 type listedSpans []digitSpans
 
 type digitSpans struct {

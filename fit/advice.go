@@ -37,8 +37,8 @@ func (v Verdict) Difference() string {
 }
 
 // Advice returns a remedy in one line; "" if the program fits. Each cure in it was tried: with it
-// alone the program fits. Otherwise the line says that none was found. An operand of the program itself is not freed:
-// the line says what moves it.
+// alone the program fits. Otherwise the line says that none was found. It frees no operand of the program: it
+// names a way to move that operand.
 //
 // Each call works it out, from the places of the Check. Cost: some hundred layouts of the program,
 // and a few passes over all buffers.

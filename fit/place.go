@@ -252,7 +252,7 @@ func rangesOf(p *program.Program) (out []Part) {
 	return out
 }
 
-// spansOf yields the occupied ranges of a program, those of each group of cores.
+// spansOf yields the occupied ranges of each group of cores of a program.
 func spansOf(p *program.Program) iter.Seq[l1.Range] {
 	return func(yield func(l1.Range) bool) {
 		for kind := program.CircularBuffer; kind <= program.Scratchpad; kind++ {

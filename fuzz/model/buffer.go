@@ -133,8 +133,8 @@ func (b Buffer) judgedAs() Mode {
 }
 
 // everywhere reports whether the bytes of the buffer on any core are taken on all cores, for one more that is
-// allocated in a mode: one list of free addresses serves all cores in lockstep. Per core each core has its own, and
-// those of service cores are never shared.
+// allocated in a mode: one list of free addresses serves all cores in lockstep. In the mode per core each core has its
+// own list. Service cores share none.
 func (b Buffer) everywhere(next Mode) bool {
 	own := b.Kind == Kernel || b.Kind == Reserved || b.judgedAs() == PerCore
 	return b.Kind != Service && (next == Lockstep || !own)

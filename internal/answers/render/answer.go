@@ -86,7 +86,7 @@ func bytesText(s replay.Spec, n uint64) string {
 	return fmt.Sprintf("%s of %s usable bytes (%s, %s)", grouped(n), grouped(usable), percent(n, usable), rounded(n))
 }
 
-// areasText is bytesText of the bytes below L1_SMALL, with those of L1_SMALL besides.
+// areasText is bytesText of the bytes below L1_SMALL. It adds the bytes in L1_SMALL, if there are any.
 func areasText(s replay.Spec, below, tracked uint64) string {
 	text := bytesText(s, below)
 	if small := min(tracked-below, s.L1Small); small > 0 {
