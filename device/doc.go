@@ -117,7 +117,7 @@
 //	                               a search visits as many programs as the class has, but 128
 //	                               at least and 1024 at most; beyond that it counts all of its
 //	                               programs, and searches no more. It does so at once if it hides
-//	                               256 programs with 16 groups of cores or more
+//	                               128 programs with 16 groups of cores or more
 //	  the most for one call        O(s k n log n)
 //	                               each class may give up in the same call, or the order by
 //	                               reach be made for a copy; O(s k n)

@@ -10,52 +10,7 @@ import (
 // program states them. Rectangles may overlap: a core covered twice counts once.
 // The zero value is the empty set "{}". Sets are immutable values.
 type CoreRangeSet struct {
-	_  [0]func()   // no ==, which would compare pointers
-	of *rectangles // nil if there are none
-}
-
-// rectangles know their cores and their merged form, because each CB of a program asks for both. They never change: a
-// form that is made when it is asked for would make equal sets differ for reflect.DeepEqual.
-type rectangles struct {
-	list   []CoreRange // at least one
-	cores  CoreSet
-	merged *rectangles // nil if the list is merged
-}
-
-// rangeSetOf returns the set of a list of legal rectangles, which it keeps.
-func rangeSetOf(list []CoreRange) CoreRangeSet {
-	switch len(list) {
-	case 0:
-		return CoreRangeSet{}
-	case 1:
-		return rangeSet(list[0], list[0].Cores())
-	}
-	var b coreSetBuilder
-	for _, r := range list {
-		b.addRange(r)
-	}
-	out := &rectangles{list: list, cores: b.set()}
-	if merged := out.cores.Ranges().of; !slices.Equal(list, merged.list) {
-		out.merged = merged
-	}
-	return CoreRangeSet{of: out}
-}
-
-// rangeSet returns the set of one legal rectangle, which has the given cores.
-func rangeSet(r CoreRange, cores CoreSet) CoreRangeSet {
-	one := &struct {
-		rectangles
-		list [1]CoreRange // beside the rest: one allocation
-	}{rectangles{cores: cores}, [1]CoreRange{r}}
-	one.rectangles.list = one.list[:]
-	return CoreRangeSet{of: &one.rectangles}
-}
-
-func (s CoreRangeSet) list() []CoreRange {
-	if s.of == nil {
-		return nil
-	}
-	return s.of.list
+	ranges []CoreRange
 }
 
 // NewCoreRangeSet returns the set of the given rectangles, or a *CoreRangeError if
@@ -67,57 +22,60 @@ func NewCoreRangeSet(ranges ...CoreRange) (CoreRangeSet, error) {
 			return CoreRangeSet{}, err
 		}
 	}
-	return rangeSetOf(slices.Clone(ranges)), nil
+	return CoreRangeSet{slices.Clone(ranges)}, nil
 }
 
 // Rect returns the set of one rectangle: the cores from x0-y0 to x1-y1, both
 // included. Any two opposite corners do, in either order: Rect(7, 7, 0, 0) and
 // Rect(0, 7, 7, 0) are Rect(0, 0, 7, 7). [NewCoreRangeSet] refuses a reversed one.
 func Rect(x0, y0, x1, y1 uint8) CoreRangeSet {
-	r := CoreRange{
+	return CoreRangeSet{[]CoreRange{{
 		Start: Core{min(x0, x1), min(y0, y1)},
 		End:   Core{max(x0, x1), max(y0, y1)},
-	}
-	return rangeSet(r, r.Cores())
+	}}}
 }
 
 // Len returns the number of rectangles.
-func (s CoreRangeSet) Len() int { return len(s.list()) }
+func (s CoreRangeSet) Len() int { return len(s.ranges) }
 
 // All returns the rectangles in order.
-func (s CoreRangeSet) All() iter.Seq[CoreRange] { return slices.Values(s.list()) }
+func (s CoreRangeSet) All() iter.Seq[CoreRange] { return slices.Values(s.ranges) }
 
 // Cores returns the cores that s covers, each once.
 func (s CoreRangeSet) Cores() CoreSet {
-	if s.of == nil {
-		return CoreSet{}
+	if len(s.ranges) == 1 {
+		return s.ranges[0].Cores()
 	}
-	return s.of.cores
+	var b coreSetBuilder
+	for _, r := range s.ranges {
+		b.addRange(r)
+	}
+	return b.set()
 }
 
 // Merge returns s as tt-metal re-cuts it before placing a buffer: a set with one
 // rectangle is unchanged, any other is taken apart into cores and rebuilt (see
 // [CoreSet.Ranges]). The input rectangles may come back cut differently.
 func (s CoreRangeSet) Merge() CoreRangeSet {
-	if s.of == nil || s.of.merged == nil {
+	if len(s.ranges) < 2 {
 		return s
 	}
-	return CoreRangeSet{of: s.of.merged}
+	return s.Cores().Ranges()
 }
 
 // Overlap returns the first pair of rectangles of s that share a core, and reports whether there is
 // one. It visits at most 65,537 cores.
 func (s CoreRangeSet) Overlap() (a, b CoreRange, found bool) {
-	if len(s.list()) < 2 {
+	if len(s.ranges) < 2 {
 		return a, b, false
 	}
 	first := make(map[Core]int) // the rectangle that covered a core first
-	for i, r := range s.list() {
+	for i, r := range s.ranges {
 		for x := int(r.Start.X); x <= int(r.End.X); x++ {
 			for y := int(r.Start.Y); y <= int(r.End.Y); y++ {
 				c := Core{uint8(x), uint8(y)}
 				if j, ok := first[c]; ok {
-					return s.list()[j], r, true
+					return s.ranges[j], r, true
 				}
 				first[c] = i
 			}
@@ -128,9 +86,7 @@ func (s CoreRangeSet) Overlap() (a, b CoreRange, found bool) {
 
 // Equal reports whether s and o list the same rectangles in the same order. To compare the covered
 // cores, compare their Cores.
-func (s CoreRangeSet) Equal(o CoreRangeSet) bool {
-	return s.of == o.of || slices.Equal(s.list(), o.list())
-}
+func (s CoreRangeSet) Equal(o CoreRangeSet) bool { return slices.Equal(s.ranges, o.ranges) }
 
 // String returns "{[x-y - x-y], ...}", the spelling of tt-metal since June 2026.
 func (s CoreRangeSet) String() string { return s.join(CoreRange.String) }
@@ -141,7 +97,7 @@ func (s CoreRangeSet) Legacy() string { return s.join(CoreRange.Legacy) }
 func (s CoreRangeSet) join(text func(CoreRange) string) string {
 	var b strings.Builder
 	b.WriteByte('{')
-	for i, r := range s.list() {
+	for i, r := range s.ranges {
 		if i > 0 {
 			b.WriteString(", ")
 		}

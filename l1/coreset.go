@@ -342,7 +342,7 @@ func (s CoreSet) Words() iter.Seq2[Core, uint64] {
 // both span the same columns; the result is sorted.
 func (s CoreSet) Ranges() CoreRangeSet {
 	if r, ok := s.rectangle(); ok {
-		return rangeSet(r, s)
+		return CoreRangeSet{[]CoreRange{r}}
 	}
 	var rows [256][4]uint64
 	end := 0 // of the rows that are not empty
@@ -387,10 +387,7 @@ func (s CoreSet) Ranges() CoreRangeSet {
 	}
 	done = append(done, above...)
 	slices.SortFunc(done, CoreRange.Compare)
-	if len(done) == 0 {
-		return CoreRangeSet{}
-	}
-	return CoreRangeSet{of: &rectangles{list: done, cores: s}}
+	return CoreRangeSet{done}
 }
 
 // rectangle returns the rectangle that s is, if it is one: most sets are. Cost: O(tiles).

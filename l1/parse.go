@@ -169,15 +169,14 @@ func (p *coreParser) coreRangeSet() (s CoreRangeSet, err error) {
 	if p.next('}') {
 		return s, nil
 	}
-	var list []CoreRange
 	for {
 		r, err := p.coreRange()
 		if err != nil {
 			return s, err
 		}
-		list = append(list, r)
+		s.ranges = append(s.ranges, r)
 		if p.next('}') {
-			return rangeSetOf(list), nil
+			return s, nil
 		}
 		if err := p.expect(','); err != nil {
 			return s, p.fail(`"," or "}" expected`)

@@ -121,7 +121,7 @@ func (s Spec) Grid() CoreRangeSet {
 	if s.Cols <= 0 || s.Rows <= 0 || s.Cols > 256 || s.Rows > 256 {
 		return CoreRangeSet{}
 	}
-	return rangeSetOf([]CoreRange{{End: Core{uint8(s.Cols - 1), uint8(s.Rows - 1)}}})
+	return CoreRangeSet{[]CoreRange{{End: Core{uint8(s.Cols - 1), uint8(s.Rows - 1)}}}}
 }
 
 // Usable returns the addresses of a core that circular buffers and L1 buffers may

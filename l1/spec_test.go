@@ -2,7 +2,6 @@ package l1_test
 
 import (
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/cbl1/cbl1/l1"
@@ -261,18 +260,4 @@ func TestHasAll(t *testing.T) {
 		}
 	}
 	require.Zero(t, testing.AllocsPerRun(10, func() { l1.N150().HasAll(sets[len(sets)-1]) }))
-}
-
-// Sets of core ranges with equal lists are equal for reflect.DeepEqual, however they were made and used.
-func TestEqualCoreRangeSets(t *testing.T) {
-	for _, text := range []string{"{}", "{[1-1 - 2-2]}", "{[0-0 - 1-0], [0-1 - 1-1]}", "{[0-1 - 0-1], [0-0 - 0-0], [5-5 - 20-20]}"} {
-		parsed, err := l1.ParseCoreRangeSet(text)
-		require.NoError(t, err)
-		parsed.Merge().Cores()
-		made, err := l1.NewCoreRangeSet(slices.Collect(parsed.All())...)
-		require.NoError(t, err)
-		require.Equal(t, made, parsed)
-		require.True(t, made.Equal(parsed))
-		require.Equal(t, made.Cores().Ranges(), made.Merge().Merge())
-	}
 }

@@ -77,7 +77,7 @@ func (p *Program) find() {
 		p.findAlone(i, &shapes[p.cbs[i].set])
 	}
 	if p.reusesIndex() || !p.apart() {
-		p.findPairs(l1.Tiles(coresOf(p.sets, l1.CoreRangeSet.Cores)))
+		p.findPairs(l1.Tiles(p.on))
 	}
 	slices.SortStableFunc(p.findings, func(a, b Finding) int { return cmp.Compare(a.CB, b.CB) })
 }

@@ -24,7 +24,7 @@ func (o *Program) With(id ID, name string, others ...CB) (p *Program, ok bool) {
 		more[i] = cb.stored()
 		more[i].set = int32(set)
 	}
-	p = &Program{id: id, name: name, written: o.written, spec: o.spec, sets: o.sets, cores: o.cores, cbs: o.cbs, even: true}
+	p = &Program{id: id, name: name, written: o.written, spec: o.spec, sets: o.sets, on: o.on, cores: o.cores, cbs: o.cbs, even: true}
 	if !o.longer.CompareAndSwap(false, true) {
 		p.cbs = slices.Clip(p.cbs)
 	}

@@ -24,6 +24,7 @@ type Program struct {
 	bases    []Base
 	cbs      []stored
 	sets     []l1.CoreRangeSet // that CBs are on, each once
+	on       []l1.CoreSet      // the cores of each set
 	indices  [][]Index         // of each CB; nil if none has any
 	cores    l1.CoreSet
 	longer   atomic.Bool // another program has the memory behind cbs
@@ -287,7 +288,7 @@ func (p *Program) CBs() iter.Seq2[int, PlacedCB] {
 
 // CB returns the i-th CB with its place, in creation order.
 func (p *Program) CB(i int) PlacedCB {
-	return PlacedCB{CB: p.cb(i), Range: p.cbs[i].at(), Known: p.cbs[i].known, On: p.sets[p.cbs[i].set].Cores()}
+	return PlacedCB{CB: p.cb(i), Range: p.cbs[i].at(), Known: p.cbs[i].known, On: p.on[p.cbs[i].set]}
 }
 
 // Cores returns the cores that the CBs name, including global CBs.
@@ -303,7 +304,7 @@ func (p *Program) Named(kind Kind) (cores l1.CoreSet) {
 	}
 	for i := range p.cbs {
 		if cb := &p.cbs[i]; cb.kind == kind {
-			cores = cores.Union(p.sets[cb.set].Cores())
+			cores = cores.Union(p.on[cb.set])
 		}
 	}
 	return cores

@@ -46,17 +46,18 @@ func (p *Program) newShape(set l1.CoreRangeSet) shape {
 
 // shapes finds the distinct core range sets of the CBs, by first appearance.
 func (p *Program) shapes(cbs []CB) (out []shape) {
-	out, p.sets = make([]shape, 0, 1), make([]l1.CoreRangeSet, 0, 1)
+	out, p.sets, p.on = make([]shape, 0, 1), make([]l1.CoreRangeSet, 0, 1), make([]l1.CoreSet, 0, 1)
 	for i := range cbs {
 		set := cbs[i].Cores
 		k := slices.IndexFunc(p.sets, set.Equal)
 		if k < 0 {
 			k = len(out)
-			out, p.sets = append(out, p.newShape(set)), append(p.sets, set)
+			out = append(out, p.newShape(set))
+			p.sets, p.on = append(p.sets, set), append(p.on, out[k].cores)
 		}
 		p.cbs[i].set = int32(k)
 	}
-	p.sets = slices.Clip(p.sets)
+	p.sets, p.on = slices.Clip(p.sets), slices.Clip(p.on)
 	p.cores = unite(coresOf(out, shape.where))
 	for _, base := range p.bases {
 		cores := base.Cores.Cores()

@@ -49,7 +49,7 @@ const (
 	// mostOwn is how many hidden programs of a class may have ownGroups groups of cores or more. When a large program
 	// left 2,000 below it with another range on each of 130 cores, all classes gave up in one call, which took 28
 	// times as long (347 and 12.5 ms).
-	mostOwn, ownGroups = 256, 16
+	mostOwn, ownGroups = 128, 16
 )
 
 // A counting holds the counted programs of a class.
