@@ -67,7 +67,7 @@ bench-short: ## the same, smaller, which promises nothing
 cover: ## test coverage of the core packages, at least 95 % each
 	.ci/cover
 
-dist: ## a release into dist/: static binaries, Debian packages, an SBOM, checksums
+dist: ## a release into dist/: static binaries, Debian packages, a unit, a formula, an SBOM, checksums
 	.ci/dist
 
 check: lint test faults ## the quick ones: before every push

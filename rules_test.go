@@ -379,9 +379,9 @@ func (s *source) embedded(group *ast.GenDecl, spec *ast.ValueSpec) bool {
 		group.Doc != nil && strings.HasPrefix(group.Doc.List[len(group.Doc.List)-1].Text, "//go:embed ")
 }
 
-// version is the variable that the linker fills in (-X main.version=...).
+// version is a variable that the linker fills in (-X main.version=... -X main.commit=...).
 func (s *source) version(spec *ast.ValueSpec) bool {
-	if s.library() || len(spec.Names) != 1 || spec.Names[0].Name != "version" {
+	if s.library() || len(spec.Names) != 1 || spec.Names[0].Name != "version" && spec.Names[0].Name != "commit" {
 		return false
 	}
 	if len(spec.Values) == 0 {

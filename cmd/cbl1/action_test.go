@@ -1,7 +1,9 @@
 package main
 
 import (
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -61,6 +63,55 @@ func TestAction(t *testing.T) {
 				_, after, found := strings.Cut(rest, want)
 				require.True(t, found, "%q in\n%s", want, page)
 				rest = after
+			}
+		})
+	}
+}
+
+// The action takes the binary of its release if that has the published checksum, and builds where none is published.
+func TestActionBinary(t *testing.T) {
+	for _, tool := range []string{"bash", "curl"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skip("needs " + tool + ": the action fetches its binary with it")
+		}
+	}
+	releases := t.TempDir()
+	binary := []byte("#!/bin/sh\n")
+	sums := fmt.Sprintf("%x  cbl1-linux-amd64\n%x  cbl1-darwin-arm64\n%x  cbl1-windows-amd64.exe\n", sha256.Sum256(binary), sha256.Sum256(nil), sha256.Sum256(binary))
+	require.NoError(t, os.Mkdir(filepath.Join(releases, "v0.1.0"), 0o777))
+	for name, text := range map[string][]byte{
+		"SHA256SUMS": []byte(sums), "cbl1-linux-amd64": binary, "cbl1-darwin-arm64": binary, "cbl1-windows-amd64.exe": binary,
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(releases, "v0.1.0", name), text, 0o666))
+	}
+	script, err := filepath.Abs("../../.ci/action-binary")
+	require.NoError(t, err)
+	for _, c := range []struct {
+		name, ref, system, arch string
+		code                    int
+		output, file            string
+	}{
+		{"published", "v0.1.0", "Linux", "X64", 0, "found=true\n", "cbl1"},
+		{"on Windows", "v0.1.0", "Windows", "X64", 0, "found=true\n", "cbl1.exe"},
+		{"another checksum", "v0.1.0", "macOS", "ARM64", 1, "", ""},
+		{"no such system", "v0.1.0", "Linux", "ARM64", 0, "found=false\n", ""},
+		{"no such processor", "v0.1.0", "Linux", "ARM", 0, "found=false\n", ""},
+		{"no such release", "v0.2.0", "Linux", "X64", 0, "found=false\n", ""},
+		{"a branch", "main", "Linux", "X64", 0, "found=false\n", ""},
+		{"no version", "", "Linux", "X64", 0, "found=false\n", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			folder, output := filepath.Join(t.TempDir(), "cbl1"), filepath.Join(t.TempDir(), "output")
+			cmd := exec.Command("bash", script, folder)
+			cmd.Env = append(os.Environ(), "REF="+c.ref, "RUNNER_OS="+c.system, "RUNNER_ARCH="+c.arch, "GITHUB_OUTPUT="+output, "RELEASES=file://"+releases)
+			log, err := cmd.CombinedOutput()
+			require.Equal(t, c.code != 0, err != nil, "%s", log)
+			told, _ := os.ReadFile(output) // none where it fails
+			require.Equal(t, c.output, string(told))
+			if c.file != "" {
+				info, err := os.Stat(filepath.Join(folder, c.file))
+				require.NoError(t, err)
+				require.NotZero(t, info.Mode()&0o100, "it can be run")
 			}
 		})
 	}

@@ -24,8 +24,11 @@ import (
 	"os"
 )
 
-// version is the commit of a release that is built by make dist: -ldflags "-X main.version=COMMIT".
+// version is that of a release that make dist builds: -ldflags "-X main.version=0.1.0 -X main.commit=HASH".
 var version string
+
+// commit is the commit of the release.
+var commit string
 
 func main() {
 	times := uint64(3)

@@ -235,21 +235,28 @@ func TestWithVerb(t *testing.T) {
 }
 
 func TestVersion(t *testing.T) {
-	defer func(old string) { version = old }(version)
-	version = "0123456789ab"
+	defer func(old, of string) { version, commit = old, of }(version, commit)
+	version, commit = "0.1.0", "0123456789ab"
 	code, stdout, _ := call("", "--version")
 	require.Zero(t, code)
 	require.Equal(t, "cbl1 0.1.0 (0123456789ab)\n", stdout)
 	code, stdout, _ = call("", "version")
 	require.Zero(t, code)
 	require.Regexp(t, `^cbl1 0\.1\.0 \(0123456789ab\), go1\.\S+ \w+/\w+\n$`, stdout)
-	version = ""
-	require.Regexp(t, `^0\.1\.0( \([0-9a-f]{12}(-dirty)?\))?$`, versionText())
+	version, commit = "", ""
+	require.Regexp(t, `^0\.1\.0-dev( \([0-9a-f]{12}(-dirty)?\))?$`, versionText())
 
 	revision := debug.BuildSetting{Key: "vcs.revision", Value: "0123456789abcdef"}
 	require.Equal(t, "0123456789ab", commitOf([]debug.BuildSetting{revision}))
 	require.Equal(t, "0123456789ab-dirty", commitOf([]debug.BuildSetting{revision, {Key: "vcs.modified", Value: "true"}}))
 	require.Empty(t, commitOf(nil))
+
+	for module, want := range map[string]string{
+		"v0.2.1": "0.2.1", "(devel)": next, "": next, "v0.1.0+dirty": next, "v0.0.0-20261128183559-ad04855f0000": next,
+		"v0.2.0-rc.1": next,
+	} {
+		require.Equal(t, want, numberOf(module), module)
+	}
 }
 
 func TestProgress(t *testing.T) {

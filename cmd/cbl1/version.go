@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"runtime"
 	"runtime/debug"
+	"strings"
 )
 
 func printVersion(*request, []string) (reply, error) {
@@ -14,21 +16,28 @@ func printVersion(*request, []string) (reply, error) {
 	}}, nil
 }
 
-// number is the number of the release that is made of this source.
-const number = "0.1.0"
+// next is the version of a source that no tag names.
+const next = "0.1.0-dev"
 
-// versionText returns the release with the commit that the linker set, else the one that the go
-// command recorded. A source without a repository has no commit.
+// versionText returns the version and commit that the linker set, else those that the go command recorded. A
+// source without a repository has no commit.
 func versionText() string {
-	commit := version
-	info, ok := debug.ReadBuildInfo()
-	if commit == "" && ok {
-		commit = commitOf(info.Settings)
+	number, of := version, commit
+	if info, ok := debug.ReadBuildInfo(); ok && number == "" {
+		number, of = numberOf(info.Main.Version), cmp.Or(of, commitOf(info.Settings))
 	}
-	if commit == "" {
+	if of == "" {
 		return number
 	}
-	return number + " (" + commit + ")"
+	return number + " (" + of + ")"
+}
+
+// numberOf returns the number of a version of the module: next, unless it is that of a tag.
+func numberOf(module string) string {
+	if number, ok := strings.CutPrefix(module, "v"); ok && !strings.ContainsAny(number, "-+") {
+		return number
+	}
+	return next
 }
 
 // commitOf returns the commit of a build in 12 digits, with -dirty if files had changed.

@@ -34,7 +34,7 @@ Homepage: https://github.com/cbl1/cbl1
 Description: L1 circular buffers of Tenstorrent devices
  cbl1 reads ttnn graph captures and event logs. It says how much of the L1 of each core
  circular buffers take, what else lies there, and whether it fits.
-`, r.version, arch, (size+1023)/1024)
+`, strings.ReplaceAll(r.version, "-", "~"), arch, (size+1023)/1024) // 0.1.0~dev comes before 0.1.0
 	controls, err := r.archive([]file{{"control", 0o644, []byte(control)}})
 	if err != nil {
 		return nil, err

@@ -4,8 +4,10 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -79,6 +81,13 @@ func TestDeb(t *testing.T) {
 	again, err := toy().deb("amd64", files())
 	require.NoError(t, err)
 	require.Equal(t, deb, again)
+
+	unreleased := toy()
+	unreleased.version = "0.1.0-dev"
+	deb, err = unreleased.deb("amd64", nil)
+	require.NoError(t, err)
+	_, control = listed(t, members(t, deb)["control.tar.gz"])
+	require.Contains(t, control["./control"], "Version: 0.1.0~dev\n", "which comes before 0.1.0")
 }
 
 // The tool of Debian reads what we write.
@@ -180,6 +189,43 @@ func TestSBOM(t *testing.T) {
 		"pkg:golang/example.org/b@v1.2.3", "pkg:golang/example.org/fork@v0.2.0", "pkg:golang/example.org/w@v2.0.0", "pkg:golang/std@1.26.8",
 	}, purls)
 	require.Equal(t, []property{{"cbl1:go.sum", "h1:b="}}, got.Components[0].Properties)
+}
+
+// The formula has a block for each system that has Homebrew, with the sum of its binary.
+func TestFormula(t *testing.T) {
+	folder := t.TempDir()
+	var binaries []string
+	for _, s := range systems() {
+		name := filepath.Join(folder, s.binary())
+		require.NoError(t, os.WriteFile(name, []byte(s.arch), 0o666))
+		binaries = append(binaries, name)
+	}
+	text, err := toy().formulaOf(binaries)
+	require.NoError(t, err)
+	require.Contains(t, string(text), `  version "0.1.0"
+
+  on_linux do
+    on_intel do
+      url "https://github.com/cbl1/cbl1/releases/download/v0.1.0/cbl1-linux-amd64"
+      sha256 "`+fmt.Sprintf("%x", sha256.Sum256([]byte("amd64")))+`"
+    end
+  end
+`)
+	require.Equal(t, 4, strings.Count(string(text), "sha256"))
+	require.Contains(t, string(text), "on_macos do\n    on_arm do\n")
+	require.NotContains(t, string(text), "windows")
+}
+
+// systemd finds nothing wrong with the unit.
+func TestUnit(t *testing.T) {
+	analyze, err := exec.LookPath("systemd-analyze")
+	if err != nil {
+		t.Skip("needs systemd-analyze (package systemd): it reads the unit as a user's machine does")
+	}
+	folder := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "cbl1.service"), []byte(strings.ReplaceAll(unit, "/usr/bin/cbl1", "/bin/true")), 0o666))
+	out, err := exec.Command(analyze, "verify", "--man=no", filepath.Join(folder, "cbl1.service")).CombinedOutput()
+	require.NoError(t, err, "%s", out)
 }
 
 func TestSum(t *testing.T) {

@@ -6,6 +6,8 @@
 //	cbl1-linux-amd64, ...     static binaries, one for each system
 //	cbl1_0.1.0_amd64.deb, ... Debian packages: the binary, completions and man pages
 //	cbl1.cdx.json             the modules in the binaries: an SBOM in CycloneDX 1.5
+//	cbl1.service              a unit of systemd for cbl1 serve, which is in the packages too
+//	cbl1.rb                   a formula of Homebrew, which fetches a binary of the release
 //	SHA256SUMS                the checksums of all of them
 //
 // The same commit and the same release of Go give the same bytes. Exit 1: something could not be
@@ -105,8 +107,14 @@ func (r release) write(folder string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(folder, "cbl1.cdx.json"), sbom, 0o666); err != nil {
+	formula, err := r.formulaOf(binaries)
+	if err != nil {
 		return err
+	}
+	for name, text := range map[string][]byte{"cbl1.cdx.json": sbom, "cbl1.service": []byte(unit), "cbl1.rb": formula} {
+		if err := os.WriteFile(filepath.Join(folder, name), text, 0o666); err != nil {
+			return err
+		}
 	}
 	docs, err := r.documents(filepath.Join(folder, system{runtime.GOOS, runtime.GOARCH}.binary()))
 	if err != nil {
@@ -135,7 +143,7 @@ func (r release) write(folder string) error {
 
 // build builds the binary for a system.
 func (r release) build(s system, name string) error {
-	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -X main.version="+r.commit, "-o", name, "./cmd/cbl1")
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -X main.version="+r.version+" -X main.commit="+r.commit, "-o", name, "./cmd/cbl1")
 	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=", "CGO_ENABLED=0", "GOOS="+s.os, "GOARCH="+s.arch)
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("build for %s/%s: %w\n%s", s.os, s.arch, err, output)
@@ -194,7 +202,7 @@ func (r release) documents(binary string) ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
-	files = append(files, file{"usr/share/doc/cbl1/copyright", 0o644, licence})
+	files = append(files, file{"usr/share/doc/cbl1/copyright", 0o644, licence}, file{"usr/lib/systemd/system/cbl1.service", 0o644, []byte(unit)})
 	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.name, b.name) })
 	return files, nil
 }
