@@ -41,9 +41,9 @@ func dose() doses {
 	case *hammer:
 		return doses{large: 2000, changes: 10_000, made: 10_000, files: 500}
 	case testing.Short():
-		return doses{cuts: 4, large: 2, changes: 60, made: 60, files: 10}
+		return doses{cuts: 2, large: 1, changes: 60, made: 60, files: 10}
 	}
-	return doses{cuts: 6, large: 3, changes: 200, made: 200, files: 30}
+	return doses{cuts: 4, large: 1, changes: 120, made: 120, files: 20}
 }
 
 // A whole is an input that is whole.

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -81,13 +82,17 @@ func (p *pipeTest) ask(t *testing.T, what string, data []byte, questions []piped
 }
 
 // TestPipesOfFixtures: each verb gives the same bytes for a file and for a pipe with what it has, but for the name.
+// A fixture gets four questions in turn, a large one one, or with -hammer all.
 func TestPipesOfFixtures(t *testing.T) {
 	all := fixtures(t)
 	p := newPipeTest(t)
 	for i, f := range all {
-		questions := pipedQuestions
-		if len(f.data) > small && testing.Short() {
-			questions = questions[i%len(questions):][:1]
+		questions, n := pipedQuestions, 4
+		if len(f.data) > small {
+			n = 1
+		}
+		if !*hammer {
+			questions = slices.Concat(questions, questions)[n*i%len(questions):][:n]
 		}
 		p.ask(t, f.name, f.data, questions)
 	}
@@ -96,12 +101,12 @@ func TestPipesOfFixtures(t *testing.T) {
 // TestHammerPipes: the same of captures that nobody thought of.
 func TestHammerPipes(t *testing.T) {
 	p := newPipeTest(t)
-	n := uint64(100)
+	n := uint64(30)
 	switch {
 	case *hammer:
 		n = 2000
 	case testing.Short():
-		n = 20
+		n = 10
 	}
 	for seed := range n {
 		random := rand.New(rand.NewPCG(seed, 4))
