@@ -130,7 +130,7 @@ func core() []string { return []string{"l1", "cbregion", "program", "fit", "devi
 // wants a row above, or something that should not be here.
 func folders() []string {
 	return []string{
-		".ci", "api", "capture", "cbregion", "cmd", "device", "docs", "event", "examples",
+		".ci", ".github", "api", "capture", "cbregion", "cmd", "device", "docs", "event", "examples",
 		"fit", "fuzz", "internal", "l1", "program", "replay", "testdata",
 	}
 }
