@@ -24,8 +24,10 @@ func (f *Fleet) CheckInvariants() (err error) {
 	defer named("CheckInvariants", &err)
 	c := counting{on: map[*state]bitset.Bits{}, known: map[any]Totals{}}
 	f.see(&c)
-	for i := range c.devices {
-		c.device(i)
+	first := 0
+	for i := range c.parts {
+		c.part(c.ids[first], i)
+		first += c.parts[i].n
 	}
 	for _, m := range c.meshes {
 		c.row(m.first, "mesh: ", m.totals, m.published, m.sum)
@@ -36,7 +38,7 @@ func (f *Fleet) CheckInvariants() (err error) {
 // A counting compares the figures of a fleet with counted ones.
 type counting struct {
 	picture
-	seen     []seenDevice // of devices
+	seen     []seenPart // of parts
 	programs []seenProgram
 	meshes   []*seenMesh
 	on       map[*state]bitset.Bits // the slots of devices
@@ -47,8 +49,8 @@ type counting struct {
 // published are Registered and Resident, which are read without the lock.
 type published [2]uint64
 
-// A seenDevice holds the parts of a device that a snapshot leaves out.
-type seenDevice struct {
+// A seenPart holds what a snapshot leaves out of a part.
+type seenPart struct {
 	published
 	contents
 	mesh *seenMesh
@@ -91,9 +93,7 @@ func (f *Fleet) see(c *counting) {
 			}
 			c.on[d.state] = c.on[d.state].Add(bitset.Span(d.slot, d.n))
 			at := published{d.registered.Load(), d.resident.Load()}
-			for range d.n {
-				c.seen = append(c.seen, seenDevice{at, contents{d.left, d.heap()}, m})
-			}
+			c.seen = append(c.seen, seenPart{at, contents{d.left, d.heap()}, m})
 		}
 	})
 	c.hold()
@@ -122,16 +122,18 @@ func (c *counting) row(id ID, of string, have Totals, at published, want Totals)
 	c.same(id, of+"Registered and Resident", at, published{want.Registered, want.Resident})
 }
 
-// device compares a device.
-func (c *counting) device(i int) {
-	d, at, s := &c.devices[i], &c.seen[i], c.at[i].state
-	want := c.once(s, func() Totals { return c.registered(d, c.on[s]) })
+// part compares a part, whose first device has the id.
+func (c *counting) part(id ID, i int) {
+	d, at, s := &c.parts[i], &c.seen[i], c.at[i].state
+	want := c.once(s, func() Totals { return c.registered(id, d, c.on[s]) })
 	beside := c.once(at.contents, at.count)
 	want.Resident, want.Buffers = beside.Resident, beside.Buffers
 	want.Tracked, want.TrackedCore = beside.Tracked, beside.TrackedCore
-	c.row(d.id, "", d.totals, at.published, want)
-	if at.mesh != nil {
-		at.mesh.add(&want)
+	c.row(id, "", d.totals, at.published, want)
+	for range d.n {
+		if at.mesh != nil {
+			at.mesh.add(&want)
+		}
 	}
 }
 
@@ -159,7 +161,7 @@ func (m *seenMesh) add(t *Totals) {
 
 // registered counts the programs of the devices in slots. It compares the programs
 // and cores of one of them with the snapshot.
-func (c *counting) registered(d *DeviceSnapshot, slots bitset.Bits) (t Totals) {
+func (c *counting) registered(id ID, d *part, slots bitset.Bits) (t Totals) {
 	var programs []*program.Program
 	var occupied, reserved pile
 	for _, p := range c.programs {
@@ -168,21 +170,21 @@ func (c *counting) registered(d *DeviceSnapshot, slots bitset.Bits) (t Totals) {
 		if n == 0 {
 			continue
 		}
-		c.same(d.id, fmt.Sprintf("number of devices like it with program %d", p.id), n, slots.Count())
-		c.same(d.id, "id of a program", p.p.ID(), p.id)
+		c.same(id, fmt.Sprintf("number of devices like it with program %d", p.id), n, slots.Count())
+		c.same(id, "id of a program", p.p.ID(), p.id)
 		programs = append(programs, p.p)
 		occupied.put(p.p.Occupied(program.CircularBuffer))
 		reserved.put(p.p.Reserved(program.CircularBuffer))
 	}
 	if !slices.Equal(d.programs, programs) {
-		c.differ(d.id, "programs", d.programs, programs)
+		c.differ(id, "programs", d.programs, programs)
 	}
 	groups := occupied.groups()
-	c.same(d.id, "number of groups of cores", len(d.groups), len(groups))
+	c.same(id, "number of groups of cores", len(d.groups), len(groups))
 	for i := range min(len(d.groups), len(groups)) {
 		have, want := d.groups[i], groups[i]
 		if have.Registered != want.Registered || !have.Cores.Equal(want.Cores) || compareHeld(have, want) != 0 {
-			c.differ(d.id, "group of cores", have, want)
+			c.differ(id, "group of cores", have, want)
 		}
 	}
 	t.Programs = len(programs)

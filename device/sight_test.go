@@ -65,13 +65,14 @@ func TestPicturesStay(t *testing.T) {
 		}
 		require.Equal(t, room, lateRoom)
 		late.hold()
-		for _, d := range late.devices {
-			then, ok := now.Device(d.id)
+		for k, i := range late.each() {
+			d := late.parts[i]
+			then, ok := now.Device(late.ids[k])
 			require.True(t, ok)
-			require.Equal(t, then.totals, d.totals)
-			require.Equal(t, then.programs, d.programs)
-			require.Equal(t, then.groups, d.groups)
-			require.Equal(t, then.peaks, d.peaks)
+			require.Equal(t, then.part.totals, d.totals)
+			require.Equal(t, then.part.programs, d.programs)
+			require.Equal(t, then.part.groups, d.groups)
+			require.Equal(t, then.part.peaks, d.peaks)
 		}
 		require.NoError(t, f.CheckInvariants())
 	})
