@@ -727,6 +727,10 @@ func TestOverflow(t *testing.T) {
 		require.Len(t, register(t, f, p, f.Set()), 5)
 		require.EqualValues(t, uint64(most-1), a.Registered())
 		require.EqualValues(t, uint64(most-1), b.Registered())
+		more := build(t, a.Spec(), 2, at(0, cb("{[0-0 - 0-0]}", 2)))
+		for first, s := range map[device.ID]device.Set{0: of(t, f, 0, 4), 2: of(t, f, 3, 4)} { // device 4 has room
+			overflow(t, f, first, more, func() error { _, err := f.Register(more, s); return err })
+		}
 	})
 	t.Run("Replace counts the bytes that leave, on a lone device", func(t *testing.T) {
 		f := device.NewFleet()

@@ -67,6 +67,15 @@ func TestRecordingIsJudged(t *testing.T) {
 	}
 }
 
+// A buffer that another process goes on with is the same pair. Another buffer is one more.
+func TestRecordingCounts(t *testing.T) {
+	buffer := recordedBuffer(1, 204095, "l1", "0")
+	log := recordedHead + recordedCB(1, 200000, 4096, "0") + buffer + strings.Replace(buffer, "{", `{"process":"2","corrects":true,`, 1)
+	const text = "may clash: CB 0x30d40 ends at 204,096 on device 0, above L1 buffer 0x31d3f at 204,095, while the CB stays (event 6)"
+	require.Equal(t, text, recordingOf(t, log).Judge(replay.Terms{}).Untold[0].Text)
+	require.Equal(t, text+"; 1 more", recordingOf(t, log+recordedBuffer(2, 204000, "l1", "0")).Judge(replay.Terms{}).Untold[0].Text)
+}
+
 func recordingOf(t *testing.T, log string) *replay.Result {
 	t.Helper()
 	r, err := replay.Run("log", event.NewLog(strings.NewReader(log), "log").Events(), replay.Options{Room: &replay.RoomQuestion{}})

@@ -289,6 +289,7 @@ func TestUpstream(t *testing.T) {
 		{1, 4096, 4096, ""},
 		{2, 4096, 4096, ""},
 		{2, 8192, 4096, "releases before September 2026 print a peak_cb of 8,192 where the fullest core had 4,096 alive: they add the copies on 2 devices"},
+		{2, 8192, 8192, "alive: they add CBs whatever their cores and addresses"}, // one device explains it
 		{1, 8192, 8192, "alive: they add CBs whatever their cores and addresses"},
 		{2, 16384, 8192, "they add the copies on 2 devices, and they add CBs whatever their cores and addresses"},
 		{1, 1024, 4096, "their frees reach every device"},

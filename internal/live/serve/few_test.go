@@ -19,7 +19,7 @@ import (
 )
 
 // TestFew compares all that a server says of a few records: testdata/few.txt has a section for each. Its first line has
-// numbers of the configuration, and boards by the ids of devices. Behind > stand the lines that the server printed at each
+// numbers of the configuration, json, and boards by the ids of devices. Behind > stand the lines that the server printed at each
 // step (2: to standard error), and at the end its summary, its snapshot and its logs.
 //
 //	PID TYPE DEVICE ID [SIZE [KIND]]   a record on the last connection of a process; an answer is shown
@@ -43,6 +43,10 @@ func fewSession(t *testing.T, asked []string) (out []string) {
 		name, value, _ := strings.Cut(word, "=")
 		if spec, ok := l1.Board(value); ok {
 			c.Devices = append(c.Devices, wire.DeclaredDevice{ID: int32(fewNumber(t, name)), Spec: spec})
+			continue
+		}
+		if name == "json" {
+			c.Format = serve.FormatJSON
 			continue
 		}
 		n := int(fewNumber(t, value))

@@ -135,6 +135,28 @@ func TestNothingHappened(t *testing.T) {
 	})
 }
 
+// A CB of a mesh lies on each of its chips, and is one allocation.
+func TestStatisticsOfAMesh(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newShop(t, serve.Config{Devices: []wire.DeclaredDevice{{ID: 32, Spec: l1.Spec{Cols: 1, Rows: 1}, Chips: []int32{4, 5}}}})
+		send(t, s.connect(1), wire.Newest(), wire.Record{Type: wire.TypeCBAlloc, Device: 32, ID: 111616, Size: 2048}, wire.Record{Type: wire.TypeAlloc, Device: 5, ID: 64, Size: 16})
+		s.out.Reset()
+		s.Statistics()
+		require.Equal(t, `
+📊 Current Statistics:
+  Device 4:
+    CBs: 2048 bytes in 1, at most 2048 bytes of a core
+  Device 5:
+    Buffers:
+    DRAM: 16 bytes (0.015625 KB)
+    Total: 16 bytes
+    CBs: 2048 bytes in 1, at most 2048 bytes of a core
+  Active allocations: 2
+`, s.out.String())
+		s.shut(t)
+	})
+}
+
 // A quiet server prints its own faults alone.
 func TestQuiet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

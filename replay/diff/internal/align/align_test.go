@@ -158,6 +158,8 @@ func TestAlignByHand(t *testing.T) {
 		{"aaba aaca aada aaea", "aaca aada aaea aafa", "-0 1=0 2=1 3=2 +3"},             // dearer
 		{"aaba baaa", "baaa aaba", "-0 1=0 +1"},                                         // the smaller key has no partner
 		{"aaab aaac aaad aaae aaaf", "aabb aabc aabd aabe aabf", "0=0 1=1 2=2 3=3 4=4"}, // all grown
+		// The one pair lies far from the diagonal: the two pairs that lie near it are of other shapes, and dearer by 2.
+		{"aapp abpp acpp adpp bepp bupp", "bupp bvpp bwpp bxpp aypp azpp", "-0 -1 -2 -3 -4 5=0 +1 +2 +3 +4 +5"},
 	} {
 		var a Aligner
 		var got []string
