@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
-	"time"
 )
 
 // A row holds the figures of a workload: ns of a call for each contender, 0 if it did not play.
@@ -110,15 +109,13 @@ func thousands(digits string) string {
 
 // duration prints nanoseconds with three digits.
 func duration(ns float64) string {
-	switch {
-	case ns < 1e3:
-		return fmt.Sprintf("%.3g ns", ns)
-	case ns < 1e6:
-		return fmt.Sprintf("%.3g us", ns/1e3)
-	case ns < 1e9:
-		return fmt.Sprintf("%.3g ms", ns/1e6)
+	for _, unit := range []string{"ns", "us", "ms"} {
+		if ns < 1e3 {
+			return fmt.Sprintf("%.3g %s", ns, unit)
+		}
+		ns /= 1e3
 	}
-	return time.Duration(ns).Round(10 * time.Millisecond).String()
+	return fmt.Sprintf("%.3g s", ns)
 }
 
 // printTable prints a line for each row. Of the promised sizes it also prints the promises that they break, and
