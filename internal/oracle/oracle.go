@@ -113,16 +113,6 @@ func (b *buffer) end() uint64 {
 // bytes are its range on each of its cores.
 func (b *buffer) bytes() l1.Range { return l1.Range{Start: b.addr, End: b.addr + b.size} }
 
-// outside returns the first range that is not all on a grid.
-func (b *buffer) outside(g *grid) (rect, bool) {
-	for _, r := range b.ranges {
-		if g != nil && (r.to.x >= int(g.cols) || r.to.y >= int(g.rows)) {
-			return r, true
-		}
-	}
-	return rect{}, false
-}
-
 func readBuffer(n node) (*buffer, error) {
 	b := &buffer{counter: n.counter, local: true}
 	flag := ""
@@ -154,22 +144,4 @@ func readBuffer(n node) (*buffer, error) {
 	}
 	b.cores, b.ranges = distinct(rects), rects
 	return b, nil
-}
-
-// addressTally remembers where the addresses of the file's local CBs came from.
-type addressTally struct {
-	recorded, synthesised bool
-}
-
-func (t *addressTally) word() string {
-	switch {
-	case t.recorded && t.synthesised:
-		return "mixed"
-	case t.recorded:
-		return "recorded"
-	case t.synthesised:
-		return "synthesised"
-	default:
-		return "none"
-	}
 }
