@@ -46,8 +46,8 @@ func (p *Painting) OutOfOrder() []int { return p.outOfOrder }
 
 // A paper has the bytes of one kind of CBs. Cores without any are not in the maps.
 type paper struct {
-	occupied map[l1.Core]byteSet
-	reserved map[l1.Core]byteSet
+	occupied canvas
+	reserved canvas
 	logical  map[l1.Core]uint64
 }
 
@@ -74,16 +74,14 @@ func Paint(p *program.Program) *Painting {
 			if placed.Kind != program.CircularBuffer {
 				entries = dataflow
 			}
-			pic.kinds[placed.Kind] = &paper{occupied: map[l1.Core]byteSet{}, reserved: spread(entries), logical: map[l1.Core]uint64{}}
+			pic.kinds[placed.Kind] = &paper{occupied: canvas{}, reserved: spread(entries), logical: map[l1.Core]uint64{}}
 		}
 		if placed.Global || placed.Size == 0 {
 			continue
 		}
 		on := pic.kinds[placed.Kind]
 		for c := range covered(placed.Cores) {
-			s := on.occupied[c]
-			s.paint(placed.Range)
-			on.occupied[c] = s
+			on.occupied.paint(c, placed.Range)
 			on.logical[c] += placed.Size
 		}
 	}
@@ -98,16 +96,14 @@ func (p *Painting) charge(cut cut, cbs []program.CB, kinds []program.Kind) []*en
 }
 
 // spread gives every core the bytes of every entry that it lies in.
-func spread(entries []*entry) map[l1.Core]byteSet {
-	out := map[l1.Core]byteSet{}
+func spread(entries []*entry) canvas {
+	out := canvas{}
 	for _, e := range entries {
 		if e.bytes.empty() {
 			continue
 		}
 		for _, c := range coresOf(e.cores) {
-			s := out[c]
-			s.unite(e.bytes)
-			out[c] = s
+			out.unite(c, e.bytes)
 		}
 	}
 	return out
