@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/cbl1/cbl1/l1"
 )
 
 // A row holds the figures of a workload: ns of a call for each contender, 0 if it did not play.
@@ -89,22 +91,11 @@ func times(a, b float64, sampled bool) string {
 func number(n float64) string {
 	switch {
 	case n >= 100 || n == math.Trunc(n):
-		return thousands(strconv.FormatFloat(n, 'f', 0, 64))
+		return l1.Bytes(math.RoundToEven(n)).Exact()
 	case n >= 10:
 		return strconv.FormatFloat(n, 'f', 1, 64)
 	}
 	return strconv.FormatFloat(n, 'f', 2, 64)
-}
-
-func thousands(digits string) string {
-	var b strings.Builder
-	for i, d := range digits {
-		if i > 0 && (len(digits)-i)%3 == 0 {
-			b.WriteByte(',')
-		}
-		b.WriteRune(d)
-	}
-	return b.String()
 }
 
 // duration prints nanoseconds with three digits.
