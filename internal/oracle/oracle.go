@@ -28,10 +28,11 @@ type Layout struct {
 func archByBase(nodes []node) string {
 	lowest, end := uint64(math.MaxUint64), uint64(0)
 	for _, n := range nodes {
-		b, err := readBuffer(n)
 		switch {
-		case n.placesAt() && err == nil && b.local && b.size > 0:
-			lowest, end = min(lowest, b.addr), max(end, b.addr+b.size)
+		case n.placesAt():
+			if b := n.buffer(); b.local && b.size > 0 {
+				lowest, end = min(lowest, b.addr), max(end, b.addr+b.size)
+			}
 		case n.kind == "buffer_allocate" && !n.hidden && inL1(n.bufferKind()):
 			end = max(end, n.number("address")+n.number("max_size_per_bank"))
 		}
@@ -112,6 +113,15 @@ func (b *buffer) end() uint64 {
 
 // bytes are its range on each of its cores.
 func (b *buffer) bytes() l1.Range { return l1.Range{Start: b.addr, End: b.addr + b.size} }
+
+// buffer is what a node places. The node can be read.
+func (n node) buffer() *buffer {
+	b, err := readBuffer(n)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
 
 func readBuffer(n node) (*buffer, error) {
 	b := &buffer{counter: n.counter, local: true}

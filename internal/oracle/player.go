@@ -272,11 +272,7 @@ func (p *player) prepare(nodes []node, head header) error {
 			}
 		}
 		if isPlaced(n.kind) && !n.hidden {
-			b, err := readBuffer(n)
-			if err != nil {
-				return err
-			}
-			see(b.cores)
+			see(n.buffer().cores)
 		}
 		if n.kind == "tensor" {
 			see(n.shards())
@@ -288,9 +284,7 @@ func (p *player) prepare(nodes []node, head header) error {
 	p.findShards(nodes)
 	p.findModes(nodes)
 	p.addresses = haveAddresses(nodes)
-	if p.split, err = workloads(nodes, p.ids); err != nil {
-		return err
-	}
+	p.split = workloads(nodes, p.ids)
 	p.past = remember(nodes, head, p.ids, func(device string, addr uint64) bool {
 		base, _ := p.baseOf(device)
 		return base <= addr && addr < p.spec.size
@@ -443,11 +437,7 @@ func (p *player) play(n node) error {
 		if len(p.stack) > 0 {
 			p.stack[len(p.stack)-1].placed = true
 		}
-		b, err := readBuffer(n)
-		if err != nil {
-			return err
-		}
-		c := p.byName[name]
+		b, c := n.buffer(), p.byName[name]
 		if c.basesDiffer && b.local && b.addr == 0 { // where its program lies is not known
 			p.hide("specs-differ", !c.blind)
 			p.hidePrograms(name)
@@ -472,13 +462,14 @@ func (p *player) play(n node) error {
 			}
 		}
 		if n.kind == "buffer_allocate" {
-			return p.allocate(n, name)
+			p.allocate(n, name)
+		} else {
+			p.deallocate(n, name)
 		}
-		p.deallocate(n, name)
 	case n.kind == "program_execution":
 		p.execute(n)
 	case n.kind == "function_start":
-		return p.begin(n)
+		p.begin(n)
 	case n.kind == "function_end" && len(p.stack) > 0:
 		p.end()
 	}
@@ -486,19 +477,13 @@ func (p *player) play(n node) error {
 }
 
 // begin enters a function.
-func (p *player) begin(n node) error {
-	var f frame
+func (p *player) begin(n node) {
+	f := frame{arguments: n.arguments, start: n.counter, hidden: n.hidden}
 	_ = json.Unmarshal(n.params["name"], &f.name)
-	f.arguments, f.start = n.arguments, n.counter
-	if present(n.params["program_cache_hit"]) {
-		says, err := n.flag("program_cache_hit")
-		if err != nil {
-			return err
-		}
+	if says, _ := n.flag("program_cache_hit"); present(n.params["program_cache_hit"]) && !n.hidden {
 		f.says = &says
 	}
 	p.stack = append(p.stack, f)
-	return nil
 }
 
 // end leaves the innermost function, and enqueues the programs that began in it.
@@ -658,24 +643,14 @@ func (a *alloc) veiled(c *chip) []core {
 	return a.where[1:]
 }
 
-func (p *player) allocate(n node, name string) error {
-	a := &alloc{counter: n.counter, node: -1, owner: name}
+func (p *player) allocate(n node, name string) {
+	a := &alloc{counter: n.counter, node: -1, owner: name, kind: n.bufferKind(), size: n.number("size"), start: n.number("address")}
 	if len(n.connections) > 0 {
 		a.node = n.connections[0]
 	}
-	a.kind = n.bufferKind()
 	if a.kind == "" {
 		p.hide("buffer-unplaced", true)
-		return nil
-	}
-	for key, to := range map[string]*uint64{"size": &a.size, "max_size_per_bank": &a.perCore, "address": &a.start} {
-		if present(n.params[key]) {
-			v, err := number(n.params[key])
-			if err != nil {
-				return err
-			}
-			*to = v
-		}
+		return
 	}
 	a.perCore, a.sized = p.head.perCore(n)
 	a.recorded = a.start != 0
@@ -683,7 +658,7 @@ func (p *player) allocate(n node, name string) error {
 		a.where, a.mode = p.shards[a.counter], p.modes[a.counter]
 		moot := a.mode == "" && a.where == nil && (a.recorded || a.sized) // else it lies nowhere in any case
 		if inL1(a.kind) && (a.mode == unknownMode || moot && p.mayDescribe(name, a.start)) {
-			return nil // hidden
+			return // hidden
 		}
 	}
 	life := p.past.lifeOf(a.counter)
@@ -695,7 +670,6 @@ func (p *player) allocate(n node, name string) error {
 	}
 	p.live = append(p.live, a)
 	p.arrive(a)
-	return nil
 }
 
 func (n node) sharded() bool {

@@ -31,8 +31,8 @@ func (p *past) readViews(nodes []node) {
 		if !isPlaced(n.kind) || n.hidden || n.counter >= p.since {
 			continue
 		}
-		b, err := readBuffer(n)
-		if err != nil || b.local || b.addr == 0 || b.logical() == 0 {
+		b := n.buffer()
+		if b.local || b.addr == 0 || b.logical() == 0 {
 			continue
 		}
 		v := view{at: n.counter, device: n.on, addr: b.addr, size: b.size, cores: b.cores}
