@@ -331,20 +331,11 @@ func (f *Fleet) Free(id uint64, ids []uint64) (Buffer, error) {
 func (f *Fleet) Buffers(id uint64) []Buffer {
 	var out []Buffer
 	if d := f.devices[id]; d != nil {
-		for _, a := range d.buffers() {
-			b := a.Buffer
+		for _, id := range slices.Sorted(maps.Keys(d.live)) {
+			b := d.live[id].Buffer
 			b.Parts = slices.Clone(b.Parts)
 			out = append(out, b)
 		}
-	}
-	return out
-}
-
-// buffers returns the allocations of a device, by id.
-func (d *device) buffers() []*allocation {
-	var out []*allocation
-	for _, id := range slices.Sorted(maps.Keys(d.live)) {
-		out = append(out, d.live[id])
 	}
 	return out
 }

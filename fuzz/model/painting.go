@@ -65,9 +65,9 @@ func Paint(p *program.Program) *Painting {
 	if p.AsWritten() {
 		cut = written
 	}
-	circular := pic.charge(cut, cbs, ledgers()[0])
-	dataflow := pic.charge(cut, cbs, ledgers()[1])
-	pic.circularEntries, pic.dataflowEntries = circular, dataflow
+	circular, low := charged(cut, cbs, ledgers()[0])
+	dataflow, more := charged(cut, cbs, ledgers()[1])
+	pic.circularEntries, pic.dataflowEntries, pic.outOfOrder = circular, dataflow, append(low, more...)
 	for _, placed := range p.CBs() {
 		if pic.kinds[placed.Kind] == nil {
 			entries := circular
@@ -86,13 +86,6 @@ func Paint(p *program.Program) *Painting {
 		}
 	}
 	return pic
-}
-
-// charge returns the entries of some kinds, charged with their local CBs.
-func (p *Painting) charge(cut cut, cbs []program.CB, kinds []program.Kind) []*entry {
-	entries, outOfOrder := charged(cut, cbs, kinds)
-	p.outOfOrder = append(p.outOfOrder, outOfOrder...)
-	return entries
 }
 
 // spread gives every core the bytes of every entry that it lies in.

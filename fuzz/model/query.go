@@ -74,7 +74,10 @@ func (f *Fleet) now(d *device) (t Totals) {
 			t.Resident += l.bytes.count()
 		}
 	}
-	t.Tracked, t.TrackedCore = f.tracked(d)
+	for _, s := range d.tracked() {
+		t.Tracked += s.count()
+		t.TrackedCore = max(t.TrackedCore, s.count())
+	}
 	t.Buffers = d.sums()
 	for _, r := range f.on(d) {
 		t.Programs++

@@ -131,16 +131,7 @@ func (u *Usage) count(layers map[Kind]*byteSet) {
 	}
 }
 
-// tracked counts the bytes that lie in the L1 of a device, without kernels and the
-// reserved area: on all cores, and on the fullest.
-func (f *Fleet) tracked(d *device) (all, fullest uint64) {
-	for _, s := range d.tracked() {
-		all += s.count()
-		fullest = max(fullest, s.count())
-	}
-	return all, fullest
-}
-
+// tracked returns the bytes of every core, without kernels and the reserved area.
 func (d *device) tracked() canvas {
 	on := canvas{}
 	for at, l := range d.left {
