@@ -76,8 +76,8 @@ func (m Measure) footprints(p *program.Program) (out [2]program.Footprint) {
 // A counter counts the ranges of one core.
 type counter[C any] interface {
 	*C
-	// shift adds d, +1 or -1, to the count of every byte of a range that is not empty. It returns
+	// Shift adds d, +1 or -1, to the count of every byte of a range that is not empty. It returns
 	// the number of bytes whose count became, or ceased to be, 0. It panics if a byte is
 	// not covered that -1 takes back, and is of no use then.
-	shift(r l1.Range, d int) (moved uint64)
+	Shift(r l1.Range, d int) (moved uint64)
 }

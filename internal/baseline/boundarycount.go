@@ -58,11 +58,11 @@ func (b *BoundaryCount) before(addr uint64) (n int) {
 	return n
 }
 
-// shift takes O(k + log n) for the k boundaries inside r.
+// Shift takes O(k + log n) for the k boundaries inside r.
 //
 // One walk does it. The end of r is looked for in the walk, where it is one comparison:
 // in AscendRange it would be a call for every edge.
-func (b *BoundaryCount) shift(r l1.Range, d int) (moved uint64) {
+func (b *BoundaryCount) Shift(r l1.Range, d int) (moved uint64) {
 	if b.edges == nil {
 		b.edges = newEdges()
 	}

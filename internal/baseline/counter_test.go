@@ -34,7 +34,7 @@ func countModel[C any, P counter[C]](t *rapid.T) {
 			}
 			r := l1.Range{Start: min(x, y), End: max(x, y)}
 			live = append(live, r)
-			require.Equal(t, shift(r, +1), c.shift(r, +1))
+			require.Equal(t, shift(r, +1), c.Shift(r, +1))
 		},
 		"remove": func(t *rapid.T) {
 			if len(live) == 0 {
@@ -43,7 +43,7 @@ func countModel[C any, P counter[C]](t *rapid.T) {
 			i := rapid.IntRange(0, len(live)-1).Draw(t, "i")
 			r := live[i]
 			live = append(live[:i], live[i+1:]...)
-			require.Equal(t, shift(r, -1), c.shift(r, -1))
+			require.Equal(t, shift(r, -1), c.Shift(r, -1))
 		},
 	})
 }
@@ -60,8 +60,8 @@ func TestTakingBackARangeThatIsNotCoveredPanics(t *testing.T) {
 
 func removePanics[C any, P counter[C]](t *testing.T) {
 	c := P(new(C))
-	require.Panics(t, func() { c.shift(l1.Range{Start: 0, End: 8}, -1) })
+	require.Panics(t, func() { c.Shift(l1.Range{Start: 0, End: 8}, -1) })
 	c = P(new(C))
-	c.shift(l1.Range{Start: 0, End: 8}, +1)
-	require.Panics(t, func() { c.shift(l1.Range{Start: 4, End: 9}, -1) })
+	c.Shift(l1.Range{Start: 0, End: 8}, +1)
+	require.Panics(t, func() { c.Shift(l1.Range{Start: 4, End: 9}, -1) })
 }

@@ -46,7 +46,7 @@ func (t *perCore[C, P]) change(p *program.Program, devices []int, sign int) {
 				for c := range g.Cores().All() {
 					core := P(&d.cores[k][coreNumber(c, t.rows)])
 					for j := range g.NumRanges() {
-						d.total += uint64(sign) * core.shift(g.Range(j), sign)
+						d.total += uint64(sign) * core.Shift(g.Range(j), sign)
 					}
 				}
 			}

@@ -115,7 +115,7 @@ func (c *content) count(classes []*coreClass, f program.Footprint, key uint64, s
 		})
 		for _, k := range met {
 			for r := range g.Ranges() {
-				c.total += uint64(sign) * k.shift(r, sign) * uint64(k.cores.Len())
+				c.total += uint64(sign) * k.Shift(r, sign) * uint64(k.cores.Len())
 			}
 			k.key += key
 			if i := slices.IndexFunc(classes, func(o *coreClass) bool { return o.key == k.key }); i >= 0 {

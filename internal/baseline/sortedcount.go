@@ -41,8 +41,8 @@ func (s *SortedCount) drop(i int) {
 	}
 }
 
-// shift takes O(n).
-func (s *SortedCount) shift(r l1.Range, d int) (moved uint64) {
+// Shift takes O(n).
+func (s *SortedCount) Shift(r l1.Range, d int) (moved uint64) {
 	i := s.index(r.Start)
 	k := s.index(r.End)
 	for j := i; j < k; j++ {

@@ -121,7 +121,7 @@ func (d *memory[C, P]) write(core int, s *spot) {
 // count counts ranges of a core.
 func (d *memory[C, P]) count(core, sign int, ranges ...l1.Range) {
 	for _, r := range ranges {
-		d.total += uint64(sign) * P(&d.counts[core]).shift(r, sign)
+		d.total += uint64(sign) * P(&d.counts[core]).Shift(r, sign)
 	}
 }
 
