@@ -26,10 +26,10 @@ func newContender(design string, ranges []l1.Range) contender {
 		c = contender{func(i int) { must(x.Add(cbregion.Owner(i), ranges[i])) }, func(i int) { must(x.Remove(cbregion.Owner(i), ranges[i])) }}
 	case "sortedslice":
 		x := new(baseline.SortedCount)
-		c = contender{func(i int) { x.Add(ranges[i]) }, func(i int) { x.Remove(ranges[i]) }}
+		c = contender{func(i int) { x.Shift(ranges[i], +1) }, func(i int) { x.Shift(ranges[i], -1) }}
 	case "baseline":
 		x := new(baseline.BoundaryCount)
-		c = contender{func(i int) { x.Add(ranges[i]) }, func(i int) { x.Remove(ranges[i]) }}
+		c = contender{func(i int) { x.Shift(ranges[i], +1) }, func(i int) { x.Shift(ranges[i], -1) }}
 	default:
 		panic("no design " + design)
 	}

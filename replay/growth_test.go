@@ -24,7 +24,7 @@ func TestMemoryOfRuns(t *testing.T) {
 		{Programs: 81},
 		{Programs: 81, Chips: 4},
 		{Programs: 81, Buffers: large.SameBuffers},
-		{Programs: 81, Form: large.Strings},
+		{Programs: 81, Bare: true},
 	}
 	few, many := int64(4_000), int64(14_000)
 	if testkit.Nightly() {

@@ -16,10 +16,6 @@ import (
 	"github.com/cbl1/cbl1/event"
 )
 
-func askConvert(c *request) error {
-	return nil
-}
-
 func convert(c *request, names []string) (reply, error) {
 	s, err := c.source(names)
 	return reply{file: func(w io.Writer) error { return c.writeLog(s, w) }}, err

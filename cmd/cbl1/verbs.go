@@ -221,7 +221,7 @@ A capture is read twice, and a pipe is kept for that. The exit code is 2 if the 
 capture then has no events at all, and -o leaves no file.`,
 			example: "  cbl1 convert run.json > run.jsonl\n  cbl1 convert --l1-small 32768 -o run.jsonl run.json.gz",
 			options: "output" + chipOptions, inputs: alone("one input makes one log: convert the others one by one"),
-			ask: askConvert, whole: convert,
+			whole: convert,
 		},
 		newServe(),
 		newWatch(),

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"errors"
 	"maps"
 	"math/big"
 	"slices"
@@ -42,7 +41,7 @@ const (
 // An allocation is a live buffer, painted.
 type allocation struct {
 	Buffer
-	bytes map[l1.Core]byteSet // of cores with any; none of backing buffers
+	bytes canvas // none of backing buffers
 }
 
 // wrong returns why a buffer makes no sense, wherever it is to be.
@@ -208,21 +207,12 @@ func (b Buffer) outside(spec l1.Spec) bool {
 }
 
 // takers returns the devices with some ids, and all complaints about a buffer there except sums.
-func (f *Fleet) takers(b Buffer, ids []uint64) (devices []*device, wrong []error) {
-	if err := b.wrong(); err != nil {
-		wrong = append(wrong, err)
-	}
+func (f *Fleet) takers(b Buffer, ids []uint64) (devices []*device, wrong complaints) {
 	devices, err := f.find(ids)
-	if err != nil {
-		wrong = append(wrong, err)
-	}
+	wrong = complaints{b.wrong(), err}
 	for _, d := range devices {
-		if d.live[b.ID] != nil {
-			wrong = append(wrong, ErrAllocated)
-		}
-		if b.outside(d.spec) {
-			wrong = append(wrong, ErrBuffer)
-		}
+		wrong.when(d.live[b.ID] != nil, ErrAllocated)
+		wrong.when(b.outside(d.spec), ErrBuffer)
 	}
 	return devices, wrong
 }
@@ -230,11 +220,9 @@ func (f *Fleet) takers(b Buffer, ids []uint64) (devices []*device, wrong []error
 // Allocate counts a buffer on devices. None of them may have a buffer with its id.
 func (f *Fleet) Allocate(b Buffer, ids []uint64) error {
 	devices, wrong := f.takers(b, ids)
-	if f.Overloads(b, ids) {
-		wrong = append(wrong, ErrOverflow)
-	}
-	if len(wrong) > 0 {
-		return errors.Join(wrong...)
+	wrong.when(f.Overloads(b, ids), ErrOverflow)
+	if err := wrong.err(); err != nil {
+		return err
 	}
 	a := b.paint()
 	for _, d := range devices {
@@ -257,15 +245,13 @@ func (b Buffer) paint() *allocation {
 	if b.Size == 0 {
 		b.Size = b.taken().Uint64()
 	}
-	a := &allocation{Buffer: b, bytes: map[l1.Core]byteSet{}}
+	a := &allocation{Buffer: b, bytes: canvas{}}
 	for _, p := range b.Parts {
 		if b.Backing || p.Range.IsEmpty() {
 			continue
 		}
 		for c := range covered(p.Cores) {
-			s := a.bytes[c]
-			s.paint(p.Range)
-			a.bytes[c] = s
+			a.bytes.paint(c, p.Range)
 		}
 	}
 	return a
@@ -319,18 +305,14 @@ func (f *Fleet) overloaded(devices []*device, load func(*device) *big.Int) bool 
 // Free takes the buffer with an id off devices, and returns the buffer of the first. All of them
 // must have one.
 func (f *Fleet) Free(id uint64, ids []uint64) (Buffer, error) {
-	var wrong []error
 	devices, err := f.find(ids)
-	if err != nil {
-		wrong = append(wrong, err)
-	}
+	wrong := complaints{err}
 	for _, of := range ids {
-		if d := f.devices[of]; d != nil && d.live[id] == nil {
-			wrong = append(wrong, ErrNotAllocated)
-		}
+		d := f.devices[of]
+		wrong.when(d != nil && d.live[id] == nil, ErrNotAllocated)
 	}
-	if len(wrong) > 0 {
-		return Buffer{}, errors.Join(wrong...)
+	if err := wrong.err(); err != nil {
+		return Buffer{}, err
 	}
 	var first Buffer
 	for i, d := range devices {
@@ -349,20 +331,11 @@ func (f *Fleet) Free(id uint64, ids []uint64) (Buffer, error) {
 func (f *Fleet) Buffers(id uint64) []Buffer {
 	var out []Buffer
 	if d := f.devices[id]; d != nil {
-		for _, a := range d.buffers() {
-			b := a.Buffer
+		for _, id := range slices.Sorted(maps.Keys(d.live)) {
+			b := d.live[id].Buffer
 			b.Parts = slices.Clone(b.Parts)
 			out = append(out, b)
 		}
-	}
-	return out
-}
-
-// buffers returns the allocations of a device, by id.
-func (d *device) buffers() []*allocation {
-	var out []*allocation
-	for _, id := range slices.Sorted(maps.Keys(d.live)) {
-		out = append(out, d.live[id])
 	}
 	return out
 }

@@ -15,6 +15,23 @@ type byteSet struct {
 	words []uint64
 }
 
+// A canvas has the bytes of cores. Cores without any need not be in it.
+type canvas map[l1.Core]byteSet
+
+// paint adds the bytes of a range on a core.
+func (m canvas) paint(core l1.Core, r l1.Range) {
+	s := m[core]
+	s.paint(r)
+	m[core] = s
+}
+
+// unite adds the bytes of a set on a core.
+func (m canvas) unite(core l1.Core, o byteSet) {
+	s := m[core]
+	s.unite(o)
+	m[core] = s
+}
+
 // most is the largest span that is painted, in bytes.
 const most = 1 << 26
 

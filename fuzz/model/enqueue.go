@@ -1,7 +1,6 @@
 package model
 
 import (
-	"errors"
 	"maps"
 
 	"github.com/cbl1/cbl1/program"
@@ -22,15 +21,11 @@ func (f *Fleet) Enqueue(p *program.Program, ids []uint64) (added []uint64, err e
 	if r == nil {
 		r = &registration{program: p, picture: Paint(p), on: map[*device]bool{}}
 	}
-	var wrong []error
-	if !judge(r.program, devices).Fits() {
-		wrong = append(wrong, ErrFit)
-	}
-	if f.floods(devices, r.writes()) {
-		wrong = append(wrong, ErrOverflow)
-	}
-	if len(wrong) > 0 {
-		return nil, errors.Join(wrong...)
+	var wrong complaints
+	wrong.when(!judge(r.program, devices).Fits(), ErrFit)
+	wrong.when(f.floods(devices, r.writes()), ErrOverflow)
+	if err := wrong.err(); err != nil {
+		return nil, err
 	}
 	f.programs[p.ID()] = r
 	for _, d := range fresh {

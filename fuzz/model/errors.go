@@ -37,6 +37,19 @@ func Errors() []error {
 	}
 }
 
+// complaints are the errors that apply to a call. nil is none.
+type complaints []error
+
+// when adds an error if it applies.
+func (c *complaints) when(applies bool, err error) {
+	if applies {
+		*c = append(*c, err)
+	}
+}
+
+// err joins them.
+func (c complaints) err() error { return errors.Join(c...) }
+
 // SameError reports whether got is a right answer where the model returns want: both nil, or got
 // matches one of the classes that want matches. Where several things are wrong with a call, any of
 // them may be named.

@@ -50,15 +50,11 @@ func NewFleet() *Fleet {
 
 // AddDevice adds a device with nothing registered on it.
 func (f *Fleet) AddDevice(id uint64, spec l1.Spec) error {
-	var wrong []error
-	if spec.Check() != nil {
-		wrong = append(wrong, ErrBadSpec)
-	}
-	if f.devices[id] != nil {
-		wrong = append(wrong, ErrDeviceExists)
-	}
-	if len(wrong) > 0 {
-		return errors.Join(wrong...)
+	var wrong complaints
+	wrong.when(spec.Check() != nil, ErrBadSpec)
+	wrong.when(f.devices[id] != nil, ErrDeviceExists)
+	if err := wrong.err(); err != nil {
+		return err
 	}
 	f.add(id, spec)
 	return nil
@@ -77,17 +73,13 @@ func (f *Fleet) AddMesh(first uint64, rows, cols int, spec l1.Spec) error {
 	if rows < 1 || cols < 1 || rows > most/cols || uint64(rows*cols-1) > math.MaxUint64-first {
 		return ErrMesh
 	}
-	var wrong []error
-	if spec.Check() != nil {
-		wrong = append(wrong, ErrBadSpec)
-	}
+	var wrong complaints
+	wrong.when(spec.Check() != nil, ErrBadSpec)
 	for i := range uint64(rows * cols) {
-		if f.devices[first+i] != nil {
-			wrong = append(wrong, ErrDeviceExists)
-		}
+		wrong.when(f.devices[first+i] != nil, ErrDeviceExists)
 	}
-	if len(wrong) > 0 {
-		return errors.Join(wrong...)
+	if err := wrong.err(); err != nil {
+		return err
 	}
 	m := &mesh{}
 	for i := range uint64(rows * cols) {
@@ -114,6 +106,16 @@ func (f *Fleet) Remove(ids []uint64) error {
 		delete(f.devices, d.id)
 	}
 	return nil
+}
+
+// on returns the programs of a device.
+func (f *Fleet) on(d *device) (out []*registration) {
+	for _, r := range f.programs {
+		if r.on[d] {
+			out = append(out, r)
+		}
+	}
+	return out
 }
 
 // find returns the devices with the given ids, each once, by id.
@@ -149,11 +151,8 @@ func (f *Fleet) Register(p *program.Program, ids []uint64) (added []uint64, err 
 
 // admit returns the devices that do not have p, if it may be registered on all.
 func (f *Fleet) admit(p *program.Program, ids []uint64) (fresh []*device, err error) {
-	var wrong []error
 	devices, err := f.find(ids)
-	if err != nil {
-		wrong = append(wrong, err)
-	}
+	wrong := complaints{err}
 	if p == nil {
 		return nil, errors.Join(append(wrong, ErrNoProgram)...)
 	}
@@ -164,28 +163,20 @@ func (f *Fleet) admit(p *program.Program, ids []uint64) (fresh []*device, err er
 		}
 	}
 	wrong = append(wrong, unfit(p, devices)...)
-	if f.exceeds(nil, p, fresh) {
-		wrong = append(wrong, ErrOverflow)
-	}
-	if r != nil && len(ids) > 0 && !r.counts(p) {
-		wrong = append(wrong, ErrConflict)
-	}
-	if len(wrong) > 0 {
-		return nil, errors.Join(wrong...)
+	wrong.when(f.exceeds(nil, p, fresh), ErrOverflow)
+	wrong.when(r != nil && len(ids) > 0 && !r.counts(p), ErrConflict)
+	if err := wrong.err(); err != nil {
+		return nil, err
 	}
 	return fresh, nil
 }
 
 // unfit returns why a program cannot be counted on devices.
-func unfit(p *program.Program, devices []*device) (wrong []error) {
+func unfit(p *program.Program, devices []*device) (wrong complaints) {
 	for _, d := range devices {
-		if !d.spec.Places(p.Spec()) {
-			wrong = append(wrong, ErrSpec)
-		}
+		wrong.when(!d.spec.Places(p.Spec()), ErrSpec)
 	}
-	if len(devices) > 0 && outside(p) {
-		wrong = append(wrong, ErrGrid)
-	}
+	wrong.when(len(devices) > 0 && outside(p), ErrGrid)
 	return wrong
 }
 
@@ -221,19 +212,15 @@ func logical(p *program.Program) uint64 {
 
 // Unregister takes a program off devices. All of them must have it.
 func (f *Fleet) Unregister(p program.ID, ids []uint64) error {
-	var wrong []error
 	devices, err := f.find(ids)
-	if err != nil {
-		wrong = append(wrong, err)
-	}
+	wrong := complaints{err}
 	r := f.programs[p]
 	for _, id := range ids {
-		if d := f.devices[id]; d != nil && (r == nil || !r.on[d]) {
-			wrong = append(wrong, ErrNotRegistered)
-		}
+		d := f.devices[id]
+		wrong.when(d != nil && (r == nil || !r.on[d]), ErrNotRegistered)
 	}
-	if len(wrong) > 0 {
-		return errors.Join(wrong...)
+	if err := wrong.err(); err != nil {
+		return err
 	}
 	for _, d := range devices {
 		delete(r.on, d)
@@ -269,17 +256,13 @@ func (f *Fleet) Replace(old program.ID, new *program.Program) (changed []uint64,
 	if r == nil {
 		return nil, ErrNotRegistered
 	}
-	var wrong []error
-	if new.ID() != old && f.programs[new.ID()] != nil {
-		wrong = append(wrong, ErrConflict)
-	}
+	var wrong complaints
+	wrong.when(new.ID() != old && f.programs[new.ID()] != nil, ErrConflict)
 	devices := slices.Collect(maps.Keys(r.on))
 	wrong = append(wrong, unfit(new, devices)...)
-	if f.exceeds(r, new, devices) {
-		wrong = append(wrong, ErrOverflow)
-	}
-	if len(wrong) > 0 {
-		return nil, errors.Join(wrong...)
+	wrong.when(f.exceeds(r, new, devices), ErrOverflow)
+	if err := wrong.err(); err != nil {
+		return nil, err
 	}
 	pic := Paint(new)
 	changed = f.Where(old)
@@ -306,8 +289,8 @@ func (f *Fleet) Exceeds(old, p *program.Program, ids []uint64) bool {
 func (f *Fleet) exceeds(old *registration, p *program.Program, devices []*device) bool {
 	on := func(d *device) uint64 {
 		n := uint64(0)
-		for _, r := range f.programs {
-			if r.on[d] && r != old {
+		for _, r := range f.on(d) {
+			if r != old {
 				n += logical(r.program)
 			}
 		}

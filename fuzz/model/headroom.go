@@ -69,11 +69,7 @@ func (f *Fleet) registeredHeadroom(ids []uint64) ([]Headroom, error) {
 			}
 		}
 		for _, c := range sortedCores(cores) {
-			held := byteSet{}
-			if own[c] != nil {
-				held = *own[c]
-			}
-			out = append(out, room(at, c, held))
+			out = append(out, room(at, c, own[c]))
 		}
 	}
 	return out, nil

@@ -99,21 +99,16 @@ func (f *Fleet) SetHybrid(ids []uint64, on bool) (changed []uint64, err error) {
 
 // Check judges whether a program, registered or not, fits on devices.
 func (f *Fleet) Check(p *program.Program, ids []uint64) (Verdict, error) {
-	var wrong []error
 	devices, err := f.find(ids)
-	if err != nil {
-		wrong = append(wrong, err)
-	}
+	wrong := complaints{err}
 	if p == nil {
 		return Verdict{}, errors.Join(append(wrong, ErrNoProgram)...)
 	}
 	for _, d := range devices {
-		if !d.spec.Places(p.Spec()) {
-			wrong = append(wrong, ErrSpec)
-		}
+		wrong.when(!d.spec.Places(p.Spec()), ErrSpec)
 	}
-	if len(wrong) > 0 {
-		return Verdict{}, errors.Join(wrong...)
+	if err := wrong.err(); err != nil {
+		return Verdict{}, err
 	}
 	return judge(p, devices), nil
 }

@@ -46,8 +46,8 @@ func (p *Painting) OutOfOrder() []int { return p.outOfOrder }
 
 // A paper has the bytes of one kind of CBs. Cores without any are not in the maps.
 type paper struct {
-	occupied map[l1.Core]byteSet
-	reserved map[l1.Core]byteSet
+	occupied canvas
+	reserved canvas
 	logical  map[l1.Core]uint64
 }
 
@@ -65,49 +65,38 @@ func Paint(p *program.Program) *Painting {
 	if p.AsWritten() {
 		cut = written
 	}
-	circular := pic.charge(cut, cbs, ledgers()[0])
-	dataflow := pic.charge(cut, cbs, ledgers()[1])
-	pic.circularEntries, pic.dataflowEntries = circular, dataflow
+	circular, low := charged(cut, cbs, ledgers()[0])
+	dataflow, more := charged(cut, cbs, ledgers()[1])
+	pic.circularEntries, pic.dataflowEntries, pic.outOfOrder = circular, dataflow, append(low, more...)
 	for _, placed := range p.CBs() {
 		if pic.kinds[placed.Kind] == nil {
 			entries := circular
 			if placed.Kind != program.CircularBuffer {
 				entries = dataflow
 			}
-			pic.kinds[placed.Kind] = &paper{occupied: map[l1.Core]byteSet{}, reserved: spread(entries), logical: map[l1.Core]uint64{}}
+			pic.kinds[placed.Kind] = &paper{occupied: canvas{}, reserved: spread(entries), logical: map[l1.Core]uint64{}}
 		}
 		if placed.Global || placed.Size == 0 {
 			continue
 		}
 		on := pic.kinds[placed.Kind]
 		for c := range covered(placed.Cores) {
-			s := on.occupied[c]
-			s.paint(placed.Range)
-			on.occupied[c] = s
+			on.occupied.paint(c, placed.Range)
 			on.logical[c] += placed.Size
 		}
 	}
 	return pic
 }
 
-// charge returns the entries of some kinds, charged with their local CBs.
-func (p *Painting) charge(cut cut, cbs []program.CB, kinds []program.Kind) []*entry {
-	entries, outOfOrder := charged(cut, cbs, kinds)
-	p.outOfOrder = append(p.outOfOrder, outOfOrder...)
-	return entries
-}
-
 // spread gives every core the bytes of every entry that it lies in.
-func spread(entries []*entry) map[l1.Core]byteSet {
-	out := map[l1.Core]byteSet{}
+func spread(entries []*entry) canvas {
+	out := canvas{}
 	for _, e := range entries {
 		if e.bytes.empty() {
 			continue
 		}
 		for _, c := range coresOf(e.cores) {
-			s := out[c]
-			s.unite(e.bytes)
-			out[c] = s
+			out.unite(c, e.bytes)
 		}
 	}
 	return out

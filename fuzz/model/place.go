@@ -1,7 +1,6 @@
 package model
 
 import (
-	"errors"
 	"slices"
 
 	"github.com/cbl1/cbl1/l1"
@@ -15,15 +14,11 @@ func (f *Fleet) Place(b Buffer, ids []uint64) error {
 		b.Parts = []Part{{Cores: b.Parts[0].Cores, Range: l1.Range{End: b.Parts[0].Range.End - b.Parts[0].Range.Start}}}
 	}
 	devices, wrong := f.takers(b, ids)
-	if b.unplaceable() {
-		wrong = append(wrong, ErrBuffer)
+	wrong.when(b.unplaceable(), ErrBuffer)
+	if err := wrong.err(); err != nil {
+		return err
 	}
-	if len(wrong) > 0 {
-		return errors.Join(wrong...)
-	}
-	if f.Overloads(b, ids) {
-		wrong = append(wrong, ErrOverflow)
-	}
+	wrong.when(f.Overloads(b, ids), ErrOverflow)
 	groups := [][]*device{devices}
 	if b.Mode == PerCore {
 		groups = nil
@@ -48,8 +43,8 @@ func (f *Fleet) Place(b Buffer, ids []uint64) error {
 			placed[d] = at.paint()
 		}
 	}
-	if len(wrong) > 0 {
-		return errors.Join(wrong...)
+	if err := wrong.err(); err != nil {
+		return err
 	}
 	for d, a := range placed {
 		d.live[b.ID] = a

@@ -66,7 +66,7 @@ func (f *Fleet) now(d *device) (t Totals) {
 		t.Registered += s.count()
 		t.Core = max(t.Core, s.count())
 	}
-	for _, s := range f.unite(d, func(p *paper) map[l1.Core]byteSet { return p.reserved }) {
+	for _, s := range f.unite(d, func(p *paper) canvas { return p.reserved }) {
 		t.Reserved += s.count()
 	}
 	for at, l := range d.left {
@@ -74,36 +74,31 @@ func (f *Fleet) now(d *device) (t Totals) {
 			t.Resident += l.bytes.count()
 		}
 	}
-	t.Tracked, t.TrackedCore = f.tracked(d)
+	for _, s := range d.tracked() {
+		t.Tracked += s.count()
+		t.TrackedCore = max(t.TrackedCore, s.count())
+	}
 	t.Buffers = d.sums()
-	for _, r := range f.programs {
-		if r.on[d] {
-			t.Programs++
-			for _, size := range r.picture.circular().logical {
-				t.Logical += size
-			}
+	for _, r := range f.on(d) {
+		t.Programs++
+		for _, size := range r.picture.circular().logical {
+			t.Logical += size
 		}
 	}
 	return t
 }
 
 // occupied returns the bytes of every core that some program has.
-func (f *Fleet) occupied(d *device) map[l1.Core]*byteSet {
-	return f.unite(d, func(p *paper) map[l1.Core]byteSet { return p.occupied })
+func (f *Fleet) occupied(d *device) canvas {
+	return f.unite(d, func(p *paper) canvas { return p.occupied })
 }
 
 // unite paints the bytes of all programs of a device over each other.
-func (f *Fleet) unite(d *device, of func(*paper) map[l1.Core]byteSet) map[l1.Core]*byteSet {
-	out := map[l1.Core]*byteSet{}
-	for _, r := range f.programs {
-		if !r.on[d] {
-			continue
-		}
+func (f *Fleet) unite(d *device, of func(*paper) canvas) canvas {
+	out := canvas{}
+	for _, r := range f.on(d) {
 		for c, s := range of(r.picture.circular()) {
-			if out[c] == nil {
-				out[c] = &byteSet{}
-			}
-			out[c].unite(s)
+			out.unite(c, s)
 		}
 	}
 	return out
@@ -142,15 +137,9 @@ func (f *Fleet) Core(id uint64, core l1.Core) CoreTotals {
 	if d == nil {
 		return CoreTotals{}
 	}
-	t := CoreTotals{Peak: d.peaks[core], Resident: d.left[place{program.CircularBuffer, core}].bytes.count()}
-	if s := d.tracked()[core]; s != nil {
-		t.Tracked = s.count()
-	}
+	t := CoreTotals{Peak: d.peaks[core], Resident: d.left[place{program.CircularBuffer, core}].bytes.count(), Tracked: d.tracked()[core].count()}
 	var occupied, reserved byteSet
-	for _, r := range f.programs {
-		if !r.on[d] {
-			continue
-		}
+	for _, r := range f.on(d) {
 		paper := r.picture.circular()
 		occupied.unite(paper.occupied[core])
 		reserved.unite(paper.reserved[core])
@@ -170,10 +159,8 @@ func (f *Fleet) Regions(id uint64, core l1.Core) []l1.Range {
 		return nil
 	}
 	var all byteSet
-	for _, r := range f.programs {
-		if r.on[d] {
-			all.unite(r.picture.circular().occupied[core])
-		}
+	for _, r := range f.on(d) {
+		all.unite(r.picture.circular().occupied[core])
 	}
 	return all.regions()
 }

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"errors"
 	"maps"
 	"math/big"
 	"slices"
@@ -70,19 +69,14 @@ func (f *Fleet) floods(devices []*device, writes map[place]residue) bool {
 // Dispatch makes a program resident on devices. All of them must have it. The last writer of each
 // core wins, other cores keep their bytes.
 func (f *Fleet) Dispatch(p program.ID, ids []uint64) error {
-	var wrong []error
 	devices, err := f.find(ids)
-	if err != nil {
-		wrong = append(wrong, err)
-	}
+	wrong := complaints{err}
 	r := f.programs[p]
-	if !r.everywhere(devices) {
-		wrong = append(wrong, ErrNotRegistered)
-	} else if len(devices) > 0 && f.floods(devices, r.writes()) {
-		wrong = append(wrong, ErrOverflow)
-	}
-	if len(wrong) > 0 {
-		return errors.Join(wrong...)
+	there := r.everywhere(devices)
+	wrong.when(!there, ErrNotRegistered)
+	wrong.when(there && len(devices) > 0 && f.floods(devices, r.writes()), ErrOverflow)
+	if err := wrong.err(); err != nil {
+		return err
 	}
 	for _, d := range devices {
 		maps.Copy(d.left, r.writes())
@@ -129,23 +123,17 @@ func (f *Fleet) NextTrace() uint64 { return f.captured + 1 }
 
 // Record adds a dispatch to a trace that is being captured.
 func (f *Fleet) Record(trace uint64, p program.ID) error {
-	var wrong []error
+	var wrong complaints
 	t := f.traces[trace]
-	switch {
-	case t == nil:
+	if t == nil {
 		return ErrNoTrace
-	case t.ended:
-		wrong = append(wrong, ErrTraceEnded)
 	}
-	if f.lost(t) {
-		wrong = append(wrong, ErrNoDevice)
-	}
+	wrong.when(t.ended, ErrTraceEnded)
+	wrong.when(f.lost(t), ErrNoDevice)
 	r := f.programs[p]
-	if !r.everywhere(t.on) {
-		wrong = append(wrong, ErrNotRegistered)
-	}
-	if len(wrong) > 0 {
-		return errors.Join(wrong...)
+	wrong.when(!r.everywhere(t.on), ErrNotRegistered)
+	if err := wrong.err(); err != nil {
+		return err
 	}
 	if len(t.on) > 0 {
 		t.recorded = append(t.recorded, r)
@@ -183,29 +171,21 @@ func (f *Fleet) Replay(trace uint64) error {
 	case !t.ended:
 		return ErrTraceOpen
 	}
-	var wrong []error
-	if f.lost(t) {
-		wrong = append(wrong, ErrNoDevice)
-	}
+	var wrong complaints
+	wrong.when(f.lost(t), ErrNoDevice)
 	peak := map[place]residue{}
 	for _, r := range t.recorded {
-		if t.broken || !r.latest().everywhere(t.on) {
-			wrong = append(wrong, ErrNotRegistered)
-		}
-		if !f.lost(t) && !judge(r.program, t.on).Fits() {
-			wrong = append(wrong, ErrFit)
-		}
+		wrong.when(t.broken || !r.latest().everywhere(t.on), ErrNotRegistered)
+		wrong.when(!f.lost(t) && !judge(r.program, t.on).Fits(), ErrFit)
 		for at, l := range r.writes() {
 			if had, ok := peak[at]; !ok || had.bytes.count() <= l.bytes.count() {
 				peak[at] = l
 			}
 		}
 	}
-	if !f.lost(t) && f.floods(t.on, peak) {
-		wrong = append(wrong, ErrOverflow)
-	}
-	if len(wrong) > 0 {
-		return errors.Join(wrong...)
+	wrong.when(!f.lost(t) && f.floods(t.on, peak), ErrOverflow)
+	if err := wrong.err(); err != nil {
+		return err
 	}
 	for _, d := range t.on {
 		maps.Copy(d.left, peak)

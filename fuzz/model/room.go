@@ -94,9 +94,9 @@ func (f *Fleet) held(d *device) map[l1.Core]bool {
 			maps.Copy(on, covered(a.Hidden))
 		}
 	}
-	for _, r := range f.programs {
+	for _, r := range f.on(d) {
 		for c := range r.picture.named {
-			if own := r.picture.all(c); r.on[d] && !own.empty() {
+			if own := r.picture.all(c); !own.empty() {
 				on[c] = true
 			}
 		}
@@ -132,13 +132,13 @@ func (f *Fleet) bars(d *device, mode Mode, on map[l1.Core]bool, a uint64) bool {
 	if usable := d.spec.Usable(); a < usable.Start || a >= usable.End || d.takes(mode, on, a, false) {
 		return true
 	}
-	for _, r := range f.programs {
+	for _, r := range f.on(d) {
 		for c := range on {
-			if r.on[d] && a < d.floor(r.picture, mode, c) {
+			if a < d.floor(r.picture, mode, c) {
 				return true
 			}
 		}
-		if nowhere := (l1.Core{X: 255, Y: 255}); r.on[d] && len(on) == 0 && a < d.floor(r.picture, mode, nowhere) {
+		if nowhere := (l1.Core{X: 255, Y: 255}); len(on) == 0 && a < d.floor(r.picture, mode, nowhere) {
 			return true
 		}
 	}

@@ -2,6 +2,7 @@ package model
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -63,12 +64,8 @@ func (f *Fleet) inhabited(d *device, registered bool) map[l1.Core]bool {
 		out[at.core] = true
 	}
 	if registered {
-		for _, r := range f.programs {
-			if r.on[d] {
-				for c := range r.picture.named {
-					out[c] = true
-				}
-			}
+		for _, r := range f.on(d) {
+			maps.Copy(out, r.picture.named)
 		}
 	}
 	return out
@@ -95,10 +92,8 @@ func (f *Fleet) layers(d *device, core l1.Core, registered bool) map[Kind]*byteS
 			add(kind, d.left[place{theirs, core}].bytes)
 			continue
 		}
-		for _, r := range f.programs {
-			if r.on[d] {
-				add(kind, r.picture.kind(theirs).occupied[core])
-			}
+		for _, r := range f.on(d) {
+			add(kind, r.picture.kind(theirs).occupied[core])
 		}
 	}
 	for _, a := range d.live {
@@ -136,31 +131,16 @@ func (u *Usage) count(layers map[Kind]*byteSet) {
 	}
 }
 
-// tracked counts the bytes that lie in the L1 of a device, without kernels and the
-// reserved area: on all cores, and on the fullest.
-func (f *Fleet) tracked(d *device) (all, fullest uint64) {
-	for _, s := range d.tracked() {
-		all += s.count()
-		fullest = max(fullest, s.count())
-	}
-	return all, fullest
-}
-
-func (d *device) tracked() map[l1.Core]*byteSet {
-	on := map[l1.Core]*byteSet{}
-	add := func(core l1.Core, bytes byteSet) {
-		if on[core] == nil {
-			on[core] = &byteSet{}
-		}
-		on[core].unite(bytes)
-	}
+// tracked returns the bytes of every core, without kernels and the reserved area.
+func (d *device) tracked() canvas {
+	on := canvas{}
 	for at, l := range d.left {
-		add(at.core, l.bytes)
+		on.unite(at.core, l.bytes)
 	}
 	for _, a := range d.live {
 		if a.Kind.tracked() {
 			for core, bytes := range a.bytes {
-				add(core, bytes)
+				on.unite(core, bytes)
 			}
 		}
 	}
@@ -189,10 +169,8 @@ func (f *Fleet) Residents(id uint64, core l1.Core, registered bool) []Resident {
 			}
 			continue
 		}
-		for _, r := range f.programs {
-			if r.on[d] {
-				add(r, kind)
-			}
+		for _, r := range f.on(d) {
+			add(r, kind)
 		}
 	}
 	for _, a := range d.live {

@@ -83,22 +83,20 @@ func owner(t *rapid.T) uint64 {
 }
 
 func (g *counting) add(t *rapid.T, r l1.Range) {
-	o := owner(t)
-	want, wantErr := g.model.Add(o, r)
-	got, err := g.counter.Add(o, r)
-	t.Logf("add %v of owner %d -> %d, %v", r, o, got, err)
-	if got != want || !model.SameError(wantErr, err) {
-		t.Fatalf("add %v of owner %d\n got: %d, %v\nwant: %d, %v", r, o, got, err, want, wantErr)
-	}
+	g.change(t, "add", owner(t), r, g.counter.Add, g.model.Add)
 }
 
 func (g *counting) remove(t *rapid.T, o uint64, r l1.Range) {
-	want, wantErr := g.model.Remove(o, r)
-	got, err := g.counter.Remove(o, r)
-	t.Logf("remove %v of owner %d -> %d, %v", r, o, got, err)
-	if got != want || !model.SameError(wantErr, err) {
-		t.Fatalf("remove %v of owner %d\n got: %d, %v\nwant: %d, %v", r, o, got, err, want, wantErr)
-	}
+	g.change(t, "remove", o, r, g.counter.Remove, g.model.Remove)
+}
+
+// change makes a call of the subject and of the model.
+func (g *counting) change(t *rapid.T, what string, o uint64, r l1.Range, subject, model func(uint64, l1.Range) (uint64, error)) {
+	want, wantErr := model(o, r)
+	got, err := subject(o, r)
+	t.Logf("%s %v of owner %d -> %d, %v", what, r, o, got, err)
+	sameError(t, err, wantErr, "%s %v of owner %d", what, r, o)
+	same(t, got, want, "%s %v of owner %d", what, r, o)
 }
 
 // removeHeld removes a held range, now and then in the name of another owner.
@@ -141,25 +139,18 @@ func (g *counting) comb(t *rapid.T) {
 			continue
 		}
 		_, want := g.model.Remove(owner, r)
-		if _, err := g.counter.Remove(owner, r); !model.SameError(want, err) {
-			t.Fatalf("comb: remove %v of owner %d\n got: %v\nwant: %v", r, owner, err, want)
-		}
+		_, err := g.counter.Remove(owner, r)
+		sameError(t, err, want, "comb: remove %v of owner %d", r, owner)
 	}
 	t.Logf("comb %+d of %d teeth from %d", step, teeth, first)
 }
 
 func (g *counting) check(t *rapid.T) {
-	if c, ok := g.counter.(checker); ok {
-		if err := c.CheckInvariants(); err != nil {
-			t.Fatalf("invariants: %v", err)
-		}
-	}
-	if got, want := g.counter.Bytes(), g.model.Bytes(); got != want {
-		t.Fatalf("bytes\n got: %d\nwant: %d", got, want)
-	}
+	invariants(t, g.counter)
+	same(t, g.counter.Bytes(), g.model.Bytes(), "bytes")
 	equal(t, g.counter.Regions(), g.model.Regions(), "regions")
-	if c, ok := g.counter.(interface{ Len() int }); ok && c.Len() != g.model.Len() {
-		t.Fatalf("live ranges\n got: %d\nwant: %d", c.Len(), g.model.Len())
+	if c, ok := g.counter.(interface{ Len() int }); ok {
+		same(t, c.Len(), g.model.Len(), "live ranges")
 	}
 }
 
@@ -167,9 +158,7 @@ func (g *counting) check(t *rapid.T) {
 func (g *counting) query(t *rapid.T) {
 	r := gen.Range(g.ends).Draw(t, "range")
 	if c, ok := g.counter.(interface{ BytesIn(l1.Range) uint64 }); ok {
-		if got, want := c.BytesIn(r), g.model.BytesIn(r); got != want {
-			t.Fatalf("bytes in %v\n got: %d\nwant: %d", r, got, want)
-		}
+		same(t, c.BytesIn(r), g.model.BytesIn(r), "bytes in %v", r)
 	}
 	if c, ok := g.counter.(interface{ Owners(uint64) []uint64 }); ok {
 		equal(t, c.Owners(r.Start), g.model.Owners(r.Start), "owners of byte %d", r.Start)

@@ -80,9 +80,7 @@ func (g *game) verdict(t *rapid.T, p *program.Program, ids []uint64) {
 	what := fmt.Sprintf("%v on %v", p.GoString(), ids)
 	got, gotErr := g.tracker.Check(p, ids)
 	want, wantErr := g.model.Check(p, ids)
-	if !model.SameError(wantErr, gotErr) {
-		t.Fatalf("check of %s\n got error: %v\nwant error: %v", what, gotErr, wantErr)
-	}
+	sameError(t, gotErr, wantErr, "check of %s", what)
 	alike(t, got.Refusals, want.Refusals, "refusals of %s", what)
 	alike(t, got.Hybrid, want.Hybrid, "refusals in HYBRID mode of %s", what)
 	alike(t, got.Clashes, want.Clashes, "clashes of %s", what)
@@ -95,18 +93,14 @@ func (g *game) room(t *rapid.T, p *program.Program, ids []uint64) {
 	for _, p := range []*program.Program{p, nil} {
 		got, gotErr := g.tracker.Headroom(p, ids)
 		want, wantErr := g.model.Headroom(p, ids)
-		if !model.SameError(wantErr, gotErr) {
-			t.Fatalf("headroom of %s on %v\n got error: %v\nwant error: %v", p.GoString(), ids, gotErr, wantErr)
-		}
+		sameError(t, gotErr, wantErr, "headroom of %s on %v", p.GoString(), ids)
 		alike(t, got, want, "headroom of %s on %v", p.GoString(), ids)
 	}
 	on := gen.CoreRangeSet(4, 3).Draw(t, "cores")
 	for _, mode := range []model.Mode{model.Lockstep, model.PerCore, model.RangeLockstep} {
 		free, gotErr := g.tracker.Room(mode, on, ids)
 		wantFree, wantErr := g.model.Room(mode, on, ids)
-		if !model.SameError(wantErr, gotErr) {
-			t.Fatalf("room in mode %q on %v of %v\n got error: %v\nwant error: %v", mode, on, ids, gotErr, wantErr)
-		}
+		sameError(t, gotErr, wantErr, "room in mode %q on %v of %v", mode, on, ids)
 		alike(t, free, wantFree, "room in mode %q on %v of %v", mode, on, ids)
 	}
 }
@@ -133,9 +127,8 @@ func (g *game) grow(t *rapid.T, p *program.Program, ids []uint64) {
 	what := fmt.Sprintf("CB %d of %s on %v", cb, p.GoString(), ids)
 	got, ok, err := g.tracker.MayGrow(p, cb, ids)
 	_, wantOK, wantErr := g.model.MayGrow(p, cb, ids)
-	if !model.SameError(wantErr, err) || ok != wantOK {
-		t.Fatalf("growth of %s\n got: %v, %v\nwant: %v, %v", what, ok, err, wantOK, wantErr)
-	}
+	sameError(t, err, wantErr, "growth of %s", what)
+	same(t, ok, wantOK, "growth of %s", what)
 	if !ok {
 		return
 	}
@@ -148,12 +141,5 @@ func (g *game) grow(t *rapid.T, p *program.Program, ids []uint64) {
 		if fits := v.Fits() && !g.model.AboveUsable(p, next, ids); err != nil || fits != (grown == got) {
 			t.Fatalf("growth of %s: got %d\nby %d it fits: %v, %v", what, got, grown, fits, err)
 		}
-	}
-}
-
-// alike compares printed forms: nil and empty are the same.
-func alike[E any](t *rapid.T, got, want E, what string, args ...any) {
-	if a, b := fmt.Sprintf("%+v", got), fmt.Sprintf("%+v", want); a != b {
-		t.Fatalf(what+"\n got: %s\nwant: %s", append(args, a, b)...)
 	}
 }

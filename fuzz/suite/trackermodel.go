@@ -1,12 +1,9 @@
 package suite
 
 import (
-	"slices"
-
 	"github.com/cbl1/cbl1/fuzz/gen"
 	"github.com/cbl1/cbl1/fuzz/model"
 	"github.com/cbl1/cbl1/l1"
-	"github.com/cbl1/cbl1/program"
 	"pgregory.net/rapid"
 )
 
@@ -166,12 +163,8 @@ func (g *game) move(t *rapid.T, m gen.Move) {
 			t.Fatalf("%v", err)
 		}
 	}
-	if !model.SameError(wantErr, gotErr) {
-		t.Fatalf("%v\n got error: %v\nwant error: %v", m, gotErr, wantErr)
-	}
-	if !slices.Equal(got, want) {
-		t.Fatalf("%v\n got devices: %v\nwant devices: %v", m, got, want)
-	}
+	sameError(t, gotErr, wantErr, "%v", m)
+	equal(t, got, want, "devices of %v", m)
 	g.world.Note(m)
 }
 
@@ -217,12 +210,10 @@ func (g *game) owners(t *rapid.T) {
 func (g *game) unknown(t *rapid.T) {
 	id := gen.DeviceID(nil).Draw(t, "device")
 	_, want := g.model.Totals(id)
-	if _, got := g.tracker.Totals(id); !model.SameError(want, got) {
-		t.Fatalf("totals of device %d\n got error: %v\nwant error: %v", id, got, want)
-	}
-	if _, err := g.tracker.MeshTotals(g.model.Meshes()); !model.SameError(model.ErrMesh, err) {
-		t.Fatalf("totals of mesh %d\n got error: %v\nwant error: %v", g.model.Meshes(), err, model.ErrMesh)
-	}
+	_, got := g.tracker.Totals(id)
+	sameError(t, got, want, "totals of device %d", id)
+	_, got = g.tracker.MeshTotals(g.model.Meshes())
+	sameError(t, got, model.ErrMesh, "totals of mesh %d", g.model.Meshes())
 	equal(t, g.tracker.Where(12345), nil, "devices with program 12345")
 }
 
@@ -237,11 +228,7 @@ func (g *game) cores(id uint64) []l1.Core {
 
 // check compares every query of all devices and meshes.
 func (g *game) check(t *rapid.T) {
-	if c, ok := g.tracker.(checker); ok {
-		if err := c.CheckInvariants(); err != nil {
-			t.Fatalf("invariants: %v", err)
-		}
-	}
+	invariants(t, g.tracker)
 	g.stayed(t)
 	equal(t, g.tracker.Devices(), g.model.Devices(), "devices")
 	equal(t, g.tracker.Programs(), g.model.Programs(), "programs")
@@ -250,36 +237,24 @@ func (g *game) check(t *rapid.T) {
 	}
 	for mesh := range g.model.Meshes() {
 		got, err := g.tracker.MeshTotals(mesh)
-		want, _ := g.model.MeshTotals(mesh)
-		if err != nil || got != want {
-			t.Fatalf("totals of mesh %d\n got: %+v, %v\nwant: %+v", mesh, got, err, want)
-		}
+		want, wantErr := g.model.MeshTotals(mesh)
+		sameError(t, err, wantErr, "totals of mesh %d", mesh)
+		same(t, got, want, "totals of mesh %d", mesh)
 	}
 	for _, id := range g.model.Devices() {
 		got, err := g.tracker.Totals(id)
-		want, _ := g.model.Totals(id)
-		if err != nil || got != want {
-			t.Fatalf("totals of device %d\n got: %+v, %v\nwant: %+v", id, got, err, want)
-		}
+		want, wantErr := g.model.Totals(id)
+		sameError(t, err, wantErr, "totals of device %d", id)
+		same(t, got, want, "totals of device %d", id)
 		equal(t, g.tracker.ProgramsOn(id), g.model.ProgramsOn(id), "programs on device %d", id)
 		for _, core := range g.cores(id) {
-			if got, want := g.tracker.Core(id, core), g.model.Core(id, core); got != want {
-				t.Fatalf("core %v of device %d\n got: %+v\nwant: %+v", core, id, got, want)
-			}
+			same(t, g.tracker.Core(id, core), g.model.Core(id, core), "core %v of device %d", core, id)
 			equal(t, g.tracker.Regions(id, core), g.model.Regions(id, core), "regions of core %v of device %d", core, id)
 			got, gotRegions, gotOK := g.tracker.Resident(id, core)
 			want, wantRegions, wantOK := g.model.Resident(id, core)
-			if got != want || gotOK != wantOK {
-				t.Fatalf("resident on core %v of device %d\n got: program %d, %v\nwant: program %d, %v", core, id, got, gotOK, want, wantOK)
-			}
+			same(t, got, want, "resident program on core %v of device %d", core, id)
+			same(t, gotOK, wantOK, "resident on core %v of device %d", core, id)
 			equal(t, gotRegions, wantRegions, "resident regions of core %v of device %d", core, id)
 		}
-	}
-}
-
-// equal compares two lists; nil and empty are the same.
-func equal[E program.ID | uint64 | l1.Range](t *rapid.T, got, want []E, what string, args ...any) {
-	if !slices.Equal(got, want) {
-		t.Fatalf(what+"\n got: %v\nwant: %v", append(args, got, want)...)
 	}
 }

@@ -64,9 +64,20 @@ func newContender[C any, P counter[C]](spec l1.Spec, devices int, m Measure) Con
 	return newPerCore[C, P](spec, devices, m)
 }
 
+// footprints returns the footprints of p that m counts. The other one is empty.
+func (m Measure) footprints(p *program.Program) (out [2]program.Footprint) {
+	out[0] = p.Occupied(program.CircularBuffer)
+	if m == Reserved {
+		out[1] = p.Reserved(program.CircularBuffer)
+	}
+	return out
+}
+
 // A counter counts the ranges of one core.
 type counter[C any] interface {
 	*C
-	Add(l1.Range) (grew uint64)
-	Remove(l1.Range) (freed uint64)
+	// Shift adds d, +1 or -1, to the count of every byte of a range that is not empty. It returns
+	// the number of bytes whose count became, or ceased to be, 0. It panics if a byte is
+	// not covered that -1 takes back, and is of no use then.
+	Shift(r l1.Range, d int) (moved uint64)
 }

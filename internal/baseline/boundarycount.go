@@ -38,33 +38,8 @@ func (b *BoundaryCount) at(addr uint64) *edge {
 	return &b.probe
 }
 
-// Add counts a range and returns the number of bytes that became covered. O(k + log n)
-// for the k boundaries inside r.
-func (b *BoundaryCount) Add(r l1.Range) (grew uint64) {
-	if r.IsEmpty() {
-		return 0
-	}
-	if b.edges == nil {
-		b.edges = newEdges()
-	}
-	return b.shift(r, +1)
-}
-
-// Remove takes back what one Add has counted and returns the number of bytes that
-// ceased to be covered. It panics if a byte of r is not covered, and is of no use then.
-// O(k + log n).
-func (b *BoundaryCount) Remove(r l1.Range) (freed uint64) {
-	if r.IsEmpty() {
-		return 0
-	}
-	if b.edges == nil {
-		refuse(r)
-	}
-	return b.shift(r, -1)
-}
-
 func refuse(r l1.Range) {
-	panic(fmt.Sprintf("baseline: Remove(%v) of a range that is not covered", r))
+	panic(fmt.Sprintf("baseline: %v is taken back, and is not covered", r))
 }
 
 func newEdges() *btree.BTreeG[*edge] {
@@ -83,12 +58,14 @@ func (b *BoundaryCount) before(addr uint64) (n int) {
 	return n
 }
 
-// shift adds d, +1 or -1, to the count of every byte of r and returns the number of
-// bytes whose count became, or ceased to be, 0.
+// Shift takes O(k + log n) for the k boundaries inside r.
 //
 // One walk does it. The end of r is looked for in the walk, where it is one comparison:
 // in AscendRange it would be a call for every edge.
-func (b *BoundaryCount) shift(r l1.Range, d int) (moved uint64) {
+func (b *BoundaryCount) Shift(r l1.Range, d int) (moved uint64) {
+	if b.edges == nil {
+		b.edges = newEdges()
+	}
 	lead := b.before(r.Start)
 	n, at := lead, r.Start // the count before the change of the segment that starts at at
 	var first, last *edge  // the edges at r.Start and r.End

@@ -8,70 +8,54 @@ import (
 // A perCore has a counter for each core of each device: a change does the same work again for
 // every core and every device.
 type perCore[C any, P counter[C]] struct {
-	rows     int
-	occupied []grid[C, P] // by device
-	reserved []grid[C, P] // the same; nil if reserved bytes are not queried
+	rows    int
+	measure Measure
+	devices []grid[C]
 }
 
 // A grid counts the ranges of the cores of one device.
-type grid[C any, P counter[C]] struct {
-	cores []C // by number
+type grid[C any] struct {
+	cores [2][]C // of each footprint of the measure, by the number of the core
 	total uint64
 }
 
 func newPerCore[C any, P counter[C]](spec l1.Spec, devices int, m Measure) *perCore[C, P] {
-	t := &perCore[C, P]{rows: spec.Rows, occupied: newGrids[C, P](spec, devices)}
-	if m == Reserved {
-		t.reserved = newGrids[C, P](spec, devices)
+	t := &perCore[C, P]{spec.Rows, m, make([]grid[C], devices)}
+	for i := range t.devices {
+		for k := range t.devices[i].cores {
+			t.devices[i].cores[k] = make([]C, spec.NumCores())
+		}
 	}
 	return t
 }
 
-func newGrids[C any, P counter[C]](spec l1.Spec, devices int) []grid[C, P] {
-	out := make([]grid[C, P], devices)
-	for i := range out {
-		out[i].cores = make([]C, spec.NumCores())
-	}
-	return out
-}
-
 // Register counts p on every core of the devices.
-func (t *perCore[C, P]) Register(p *program.Program, devices []int) { t.change(p, devices, P.Add, +1) }
+func (t *perCore[C, P]) Register(p *program.Program, devices []int) { t.change(p, devices, +1) }
 
 // Unregister takes p back on every core of the devices.
-func (t *perCore[C, P]) Unregister(p *program.Program, devices []int) {
-	t.change(p, devices, P.Remove, -1)
-}
+func (t *perCore[C, P]) Unregister(p *program.Program, devices []int) { t.change(p, devices, -1) }
 
 // change lets every counter of the devices count the ranges of p. The totals move by sign times
 // the returned bytes.
-func (t *perCore[C, P]) change(p *program.Program, devices []int, count func(P, l1.Range) uint64, sign int) {
+func (t *perCore[C, P]) change(p *program.Program, devices []int, sign int) {
+	footprints := t.measure.footprints(p)
 	for _, i := range devices {
-		t.occupied[i].change(p.Occupied(program.CircularBuffer), t.rows, count, sign)
-		if t.reserved != nil {
-			t.reserved[i].change(p.Reserved(program.CircularBuffer), t.rows, count, sign)
-		}
-	}
-}
-
-func (d *grid[C, P]) change(f program.Footprint, rows int, count func(P, l1.Range) uint64, sign int) {
-	for g := range f.Groups() {
-		for c := range g.Cores().All() {
-			core := P(&d.cores[coreNumber(c, rows)])
-			for k := range g.NumRanges() {
-				d.total += uint64(sign) * count(core, g.Range(k))
+		d := &t.devices[i]
+		for k, f := range footprints {
+			for g := range f.Groups() {
+				for c := range g.Cores().All() {
+					core := P(&d.cores[k][coreNumber(c, t.rows)])
+					for j := range g.NumRanges() {
+						d.total += uint64(sign) * core.Shift(g.Range(j), sign)
+					}
+				}
 			}
 		}
 	}
 }
 
-// Total returns numbers that are kept.
-func (t *perCore[C, P]) Total(device int) uint64 {
-	if t.reserved != nil {
-		return t.occupied[device].total + t.reserved[device].total
-	}
-	return t.occupied[device].total
-}
+// Total returns a number that is kept.
+func (t *perCore[C, P]) Total(device int) uint64 { return t.devices[device].total }
 
 // coreNumber numbers the cores of a grid in their order.
 func coreNumber(c l1.Core, rows int) int { return int(c.X)*rows + int(c.Y) }

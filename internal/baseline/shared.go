@@ -14,15 +14,15 @@ type shared struct {
 	keys     map[*program.Program]uint64
 	contents map[uint64]*content // by key
 	devices  []*content
-	reserved bool // reserved bytes are queried too
+	measure  Measure
 }
 
 // A content is what devices with the same programs have. Its key is the sum of the keys of its programs.
 type content struct {
-	key                uint64
-	devices            int
-	occupied, reserved []*coreClass // partitions of the grid
-	total              uint64
+	key     uint64
+	devices int
+	classes [2][]*coreClass // of each footprint of the measure: partitions of the grid
+	total   uint64
 }
 
 // A coreClass is cores with the same ranges. Its key is the sum of the keys of these.
@@ -35,11 +35,11 @@ type coreClass struct {
 // NewShared returns a Contender for numbered devices of one Spec, which knows no dispatches: it is for
 // the measures Registered and Reserved.
 func NewShared(spec l1.Spec, devices int, m Measure) Contender {
-	grid := func() []*coreClass { return []*coreClass{{cores: spec.Grid().Cores()}} }
-	empty := &content{devices: devices, occupied: grid(), reserved: grid()}
-	return &shared{
-		map[*program.Program]uint64{}, map[uint64]*content{0: empty}, slices.Repeat([]*content{empty}, devices), m == Reserved,
+	empty := &content{devices: devices}
+	for k := range empty.classes {
+		empty.classes[k] = []*coreClass{{cores: spec.Grid().Cores()}}
 	}
+	return &shared{map[*program.Program]uint64{}, map[uint64]*content{0: empty}, slices.Repeat([]*content{empty}, devices), m}
 }
 
 // Register counts p once for each content of the devices.
@@ -47,12 +47,12 @@ func (t *shared) Register(p *program.Program, devices []int) {
 	if t.keys[p] == 0 {
 		t.keys[p] = rand.Uint64() | 1
 	}
-	t.change(p, devices, t.keys[p], (*BoundaryCount).Add)
+	t.change(p, devices, t.keys[p], +1)
 }
 
 // Unregister takes p back.
 func (t *shared) Unregister(p *program.Program, devices []int) {
-	t.change(p, devices, -t.keys[p], func(b *BoundaryCount, r l1.Range) uint64 { return -b.Remove(r) })
+	t.change(p, devices, -t.keys[p], -1)
 }
 
 // Total returns a number that is kept.
@@ -60,7 +60,7 @@ func (t *shared) Total(device int) uint64 { return t.devices[device].total }
 
 // change moves the devices to the contents that p makes of theirs. Such a content is there, or
 // becomes of the one before, or of a copy if other devices keep that.
-func (t *shared) change(p *program.Program, devices []int, key uint64, count func(*BoundaryCount, l1.Range) uint64) {
+func (t *shared) change(p *program.Program, devices []int, key uint64, sign int) {
 	leave := map[*content]int{}
 	for _, d := range devices {
 		leave[t.devices[d]]++
@@ -70,15 +70,14 @@ func (t *shared) change(p *program.Program, devices []int, key uint64, count fun
 		to := t.contents[from.key+key]
 		if to == nil {
 			if to = from; n < from.devices {
-				to = &content{from.key, 0, copies(from.occupied), copies(from.reserved), from.total}
+				to = from.copy()
 			} else {
 				delete(t.contents, from.key)
 			}
 			to.key += key
 			t.contents[to.key] = to
-			to.occupied = to.count(to.occupied, p.Occupied(program.CircularBuffer), key, count)
-			if t.reserved {
-				to.reserved = to.count(to.reserved, p.Reserved(program.CircularBuffer), key, count)
+			for k, f := range t.measure.footprints(p) {
+				to.classes[k] = to.count(to.classes[k], f, key, sign)
 			}
 		}
 		next[from] = to
@@ -98,7 +97,7 @@ func (t *shared) change(p *program.Program, devices []int, key uint64, count fun
 
 // count lets the classes that groups of f meet count its ranges, and returns all classes. One that a group
 // meets in part is divided, and those that become equal join.
-func (c *content) count(classes []*coreClass, f program.Footprint, key uint64, count func(*BoundaryCount, l1.Range) uint64) []*coreClass {
+func (c *content) count(classes []*coreClass, f program.Footprint, key uint64, sign int) []*coreClass {
 	for g := range f.Groups() {
 		var met []*coreClass
 		classes = slices.DeleteFunc(classes, func(k *coreClass) bool {
@@ -116,7 +115,7 @@ func (c *content) count(classes []*coreClass, f program.Footprint, key uint64, c
 		})
 		for _, k := range met {
 			for r := range g.Ranges() {
-				c.total += count(&k.BoundaryCount, r) * uint64(k.cores.Len())
+				c.total += uint64(sign) * k.Shift(r, sign) * uint64(k.cores.Len())
 			}
 			k.key += key
 			if i := slices.IndexFunc(classes, func(o *coreClass) bool { return o.key == k.key }); i >= 0 {
@@ -143,9 +142,13 @@ func (k *coreClass) copyOn(cores l1.CoreSet) *coreClass {
 	return out
 }
 
-func copies(classes []*coreClass) (out []*coreClass) {
-	for _, k := range classes {
-		out = append(out, k.copyOn(k.cores))
+// copy returns c for no device.
+func (c *content) copy() *content {
+	out := &content{key: c.key, total: c.total}
+	for i, classes := range c.classes {
+		for _, k := range classes {
+			out.classes[i] = append(out.classes[i], k.copyOn(k.cores))
+		}
 	}
 	return out
 }

@@ -17,48 +17,32 @@ type SortedCount struct {
 	edges []edge
 }
 
-// Add counts a range and returns the number of bytes that became covered. O(n).
-func (s *SortedCount) Add(r l1.Range) (grew uint64) {
-	if r.IsEmpty() {
+// before returns the count that holds up to edge i.
+func (s *SortedCount) before(i int) int {
+	if i == 0 {
 		return 0
 	}
-	return s.shift(r, +1)
-}
-
-// Remove takes back what one Add has counted and returns the number of bytes that
-// ceased to be covered. It panics if a byte of r is not covered. O(n).
-func (s *SortedCount) Remove(r l1.Range) (freed uint64) {
-	if r.IsEmpty() {
-		return 0
-	}
-	return s.shift(r, -1)
+	return s.edges[i-1].n
 }
 
 // index returns the index of the edge at addr. It makes one if there is none.
 func (s *SortedCount) index(addr uint64) int {
 	i, found := slices.BinarySearchFunc(s.edges, addr, func(e edge, a uint64) int { return cmp.Compare(e.addr, a) })
 	if !found {
-		n := 0
-		if i > 0 {
-			n = s.edges[i-1].n
-		}
-		s.edges = slices.Insert(s.edges, i, edge{addr, n})
+		s.edges = slices.Insert(s.edges, i, edge{addr, s.before(i)})
 	}
 	return i
 }
 
 // drop deletes edge i if the count does not change there.
 func (s *SortedCount) drop(i int) {
-	before := 0
-	if i > 0 {
-		before = s.edges[i-1].n
-	}
-	if s.edges[i].n == before {
+	if s.edges[i].n == s.before(i) {
 		s.edges = slices.Delete(s.edges, i, i+1)
 	}
 }
 
-func (s *SortedCount) shift(r l1.Range, d int) (moved uint64) {
+// Shift takes O(n).
+func (s *SortedCount) Shift(r l1.Range, d int) (moved uint64) {
 	i := s.index(r.Start)
 	k := s.index(r.End)
 	for j := i; j < k; j++ {

@@ -114,12 +114,33 @@ func (d *memory[C, P]) write(core int, s *spot) {
 		d.total += s.bytes - old.bytes
 		return
 	}
-	for _, r := range old.ranges {
-		d.total -= P(&d.counts[core]).Remove(r)
+	d.count(core, -1, old.ranges...)
+	d.count(core, +1, s.ranges...)
+}
+
+// count counts ranges of a core.
+func (d *memory[C, P]) count(core, sign int, ranges ...l1.Range) {
+	for _, r := range ranges {
+		d.total += uint64(sign) * P(&d.counts[core]).Shift(r, sign)
 	}
-	for _, r := range s.ranges {
-		d.total += P(&d.counts[core]).Add(r)
+}
+
+// countBuffer counts b on each of its cores.
+func (d *memory[C, P]) countBuffer(b *fit.Buffer, rows, sign int) {
+	for part := range b.All() {
+		for c := range part.Cores.All() {
+			d.count(coreNumber(c, rows), sign, part.Range)
+		}
 	}
+}
+
+// lowest returns the lowest address of a buffer.
+func lowest(b *fit.Buffer) uint64 {
+	low := uint64(l1.MaxAddr)
+	for part := range b.All() {
+		low = min(low, part.Range.Start)
+	}
+	return low
 }
 
 // Enqueue compares the end of p with an address that is kept.
@@ -138,26 +159,20 @@ func (t *tracked[C, P]) Allocate(b *fit.Buffer, devices []int) {
 	for _, i := range devices {
 		d := &t.devices[i]
 		if d.counts == nil {
-			d.count()
+			d.countCores()
 		}
 		d.heap[b.ID] = b
-		for part := range b.All() {
-			d.low = min(d.low, part.Range.Start)
-			for c := range part.Cores.All() {
-				d.total += P(&d.counts[coreNumber(c, t.rows)]).Add(part.Range)
-			}
-		}
+		d.low = min(d.low, lowest(b))
+		d.countBuffer(b, t.rows, +1)
 	}
 }
 
-// count begins to count on each core.
-func (d *memory[C, P]) count() {
-	d.counts = make([]C, len(d.writers))
+// countCores begins to count on each core.
+func (d *memory[C, P]) countCores() {
+	d.counts, d.total = make([]C, len(d.writers)), 0
 	for c, s := range d.writers {
 		if s != nil {
-			for _, r := range s.ranges {
-				P(&d.counts[c]).Add(r)
-			}
+			d.count(c, +1, s.ranges...)
 		}
 	}
 }
@@ -167,21 +182,13 @@ func (t *tracked[C, P]) Free(b *fit.Buffer, devices []int) {
 	for _, i := range devices {
 		d := &t.devices[i]
 		delete(d.heap, b.ID)
-		lowest := false
-		for part := range b.All() {
-			lowest = lowest || part.Range.Start == d.low
-			for c := range part.Cores.All() {
-				d.total -= P(&d.counts[coreNumber(c, t.rows)]).Remove(part.Range)
-			}
-		}
-		if !lowest {
+		d.countBuffer(b, t.rows, -1)
+		if lowest(b) > d.low {
 			continue
 		}
 		d.low = l1.MaxAddr
 		for _, o := range d.heap {
-			for part := range o.All() {
-				d.low = min(d.low, part.Range.Start)
-			}
+			d.low = min(d.low, lowest(o))
 		}
 	}
 }

@@ -117,30 +117,12 @@ func (x part) of(h history) history {
 // on returns the part of the steps that concerns the given devices.
 func on(steps []step, devices []int) (out []step) {
 	for _, s := range steps {
-		if s.devices = both(s.devices, devices); len(s.devices) > 0 {
+		s.devices = slices.DeleteFunc(slices.Clone(s.devices), func(d int) bool { return !slices.Contains(devices, d) })
+		if len(s.devices) > 0 {
 			out = append(out, s)
 		}
 	}
 	return out
-}
-
-// both returns the devices that are in both lists, in the order of the first.
-func both(devices, these []int) []int {
-	return slices.DeleteFunc(slices.Clone(devices), func(d int) bool { return !slices.Contains(these, d) })
-}
-
-// totals returns the totals of the part, from the totals of all steps of h.
-func (x part) totals(h history, all []uint64) (out []uint64) {
-	i := 0
-	for _, s := range h.steps {
-		for _, d := range s.devices {
-			if x.devices == nil || slices.Contains(x.devices, d) {
-				out = append(out, all[i])
-			}
-			i++
-		}
-	}
-	return out[:changes(x.of(h).steps)]
 }
 
 // perDevice returns h with a call for each device in the place of one call for many.

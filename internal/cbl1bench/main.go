@@ -39,6 +39,7 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 // A runner measures workloads.
 type runner struct {
 	div, rounds int
+	alone       bool   // the engine plays without others
 	previous    string // the command of the previous release, "" if there is none
 }
 
@@ -50,8 +51,8 @@ func run(args []string, out, errw io.Writer) int {
 	only := flags.String("run", "", "measure the workloads whose names match this `regexp`")
 	flags.IntVar(&r.div, "div", 1, "divide the sizes by this `number`")
 	flags.IntVar(&r.rounds, "rounds", 3, "how often each contender has its turn")
-	previous := flags.String("previous", "", "the previous release: a `tag or commit`, or none (default "+strings.TrimSpace(previousCommit)+")")
-	alone := flags.Bool("alone", false, "print the ns of a call of the engine for each workload, and nothing else")
+	flags.BoolVar(&r.alone, "alone", false, "print the ns of a call of the engine for each workload, and nothing else")
+	previous := flags.String("previous", strings.TrimSpace(previousCommit), "the previous release: a `tag or commit`, or none")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
@@ -61,12 +62,7 @@ func run(args []string, out, errw io.Writer) int {
 		return 2
 	}
 	all := slices.DeleteFunc(workloads(r.div), func(w workload) bool { return !match.MatchString(w.name) })
-	if *alone {
-		err = r.alone(out, all)
-	} else {
-		err = r.table(all, *previous, out, errw)
-	}
-	if err != nil {
+	if err := r.table(all, *previous, out, errw); err != nil {
 		fmt.Fprintln(errw, "cbl1bench:", err)
 		return 1
 	}
@@ -81,14 +77,8 @@ func (r *runner) table(all []workload, previous string, out, errw io.Writer) err
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	if previous != "none" {
-		root, err := moduleRoot()
-		if err == nil && previous == "" {
-			previous = strings.TrimSpace(previousCommit)
-		}
-		if err == nil {
-			r.previous, err = buildAt(root, previous, dir)
-		}
+	if previous != "none" && !r.alone {
+		r.previous, err = buildAt(previous, dir)
 		if err != nil { // no git, no such commit, or another API
 			fmt.Fprintf(errw, "cbl1bench: %s is not measured: %v\n", previous, err)
 			r.previous, previous = "", "none"
@@ -104,6 +94,12 @@ func (r *runner) table(all []workload, previous string, out, errw io.Writer) err
 		rows = append(rows, x)
 		fmt.Fprintf(errw, "%s: %.1f s\n", w.name, time.Since(start).Seconds())
 	}
+	if r.alone {
+		for _, x := range rows {
+			fmt.Fprintf(out, "%s\t%g\n", x.name, x.engine)
+		}
+		return nil
+	}
 	err = printTable(out, rows, r.div == 1)
 	fmt.Fprintf(out, "all totals equal; previous: %s; %d rounds; %.0f s\n", previous, r.rounds, time.Since(begin).Seconds())
 	return err
@@ -115,7 +111,7 @@ func (r *runner) measure(w workload) (x row, err error) {
 	if w.reads != nil {
 		x.engine, x.costs, err = read(*w.reads, r.rounds)
 	} else {
-		err = x.contest(w.made().measured(), r.rounds)
+		err = r.contest(&x, w.made().measured())
 	}
 	if err == nil && r.previous != "" {
 		x.previous, err = r.before(w)
@@ -123,21 +119,20 @@ func (r *runner) measure(w workload) (x row, err error) {
 	return x, err
 }
 
-// contest measures a history with all structures.
-func (x *row) contest(h history, rounds int) error {
-	t, err := race(x.name, h, rounds, append([]contender{engine()}, simple(h, x.rival)...)...)
-	if err != nil {
-		return err
+// contest measures a history.
+func (r *runner) contest(x *row, h history) error {
+	contenders := []contender{engine()}
+	if !r.alone {
+		contenders = append(contenders, simple(h, x.rival)...)
 	}
-	n := h.perCall()
-	x.engine, x.percore, x.slice = n*t[0], n*t[1], n*t[2]
-	if len(t) > 3 {
-		x.shared = n * t[3]
+	times, err := race(x.name, h, r.rounds, contenders...)
+	cells := []*float64{&x.engine, &x.percore, &x.slice, &x.shared}
+	for i, t := range times {
+		*cells[i] = t * float64(changes(h.steps)) / float64(len(h.steps))
 	}
 	x.sampled = changes(x.rival.of(h).steps) < changes(h.steps)
-	x.costs = costsOf(h, rounds)
-	return nil
+	if err == nil && !r.alone {
+		x.costs = costsOf(h, r.rounds)
+	}
+	return err
 }
-
-// perCall returns the changes of a call.
-func (h history) perCall() float64 { return float64(changes(h.steps)) / float64(len(h.steps)) }

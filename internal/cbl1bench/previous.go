@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,15 +20,13 @@ import (
 //go:embed previous.txt
 var previousCommit string
 
-// moduleRoot returns the folder of the module.
-func moduleRoot() (string, error) {
-	file, err := output(".", "go", "env", "GOMOD")
-	return filepath.Dir(file), err
-}
-
 // buildAt builds the command of a tag or commit in a folder.
-func buildAt(root, revision, dir string) (command string, err error) {
-	packed, old := filepath.Join(dir, "tree.tar"), filepath.Join(dir, "tree")
+func buildAt(revision, dir string) (command string, err error) {
+	file, err := output(".", "go", "env", "GOMOD")
+	if err != nil {
+		return "", err
+	}
+	root, packed, old := filepath.Dir(file), filepath.Join(dir, "tree.tar"), filepath.Join(dir, "tree")
 	if err := os.Mkdir(old, 0o700); err != nil {
 		return "", err
 	}
@@ -62,31 +59,6 @@ func output(dir, name string, args ...string) (string, error) {
 		err = fmt.Errorf("%s: %w: %.300s", name, err, exit.Stderr)
 	}
 	return strings.TrimSpace(string(out)), err
-}
-
-// alone prints the ns of a call of the engine for each workload.
-func (r *runner) alone(out io.Writer, all []workload) error {
-	for _, w := range all {
-		ns, err := r.engineAlone(w)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(out, "%s\t%g\n", w.name, ns)
-	}
-	return nil
-}
-
-func (r *runner) engineAlone(w workload) (ns float64, err error) {
-	if w.reads != nil {
-		ns, _, err = read(*w.reads, r.rounds)
-		return ns, err
-	}
-	h := w.made().measured()
-	times, err := race(w.name, h, r.rounds, engine())
-	if err != nil {
-		return 0, err
-	}
-	return times[0] * h.perCall(), nil
 }
 
 // before returns the ns of a call of the previous release.

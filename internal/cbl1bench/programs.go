@@ -3,19 +3,55 @@ package main
 import (
 	"math/rand/v2"
 
+	"github.com/cbl1/cbl1/internal/baseline"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
 
-// A maker makes programs for one Spec, with ids from 0.
+// A maker makes a history, and programs for its Spec with ids from 0.
 type maker struct {
+	history
+	all  []int // the devices
 	rnd  *rand.Rand
-	spec l1.Spec
 	next program.ID
 }
 
-func newMaker(seed uint64, spec l1.Spec) *maker {
-	return &maker{rnd: rand.New(rand.NewPCG(seed, 0)), spec: spec}
+func newMaker(seed uint64, devices int) *maker {
+	return &maker{history: history{spec: l1.N150(), devices: devices}, all: numbers(devices), rnd: random(seed)}
+}
+
+func random(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
+
+// call returns the step that does something with p on all devices.
+func (m *maker) call(do action, p *program.Program) step {
+	return step{do: do, program: p, devices: m.all}
+}
+
+// renewed appends live programs, and then pairs of calls: the oldest leaves and a new one comes. Each
+// program stays on its devices.
+func (m *maker) renewed(live, pairs int, on func() []int, next func() *program.Program) history {
+	var came []step
+	for i := range live + pairs {
+		s := step{program: next(), devices: on()}
+		came = append(came, s)
+		if i < live {
+			m.before = append(m.before, s)
+			continue
+		}
+		out := came[i-live]
+		out.do = unregister
+		m.steps = append(m.steps, out, s)
+	}
+	return m.history
+}
+
+// dispatched appends programs that are registered and dispatched. Dispatches are measured.
+func (m *maker) dispatched(programs []*program.Program) []*program.Program {
+	m.measure = baseline.Tracked
+	for _, p := range programs {
+		m.before = append(m.before, m.call(register, p), m.call(dispatch, p))
+	}
+	return programs
 }
 
 // placed makes a program with n circular buffers. Each lies on one of the given sets of
@@ -49,13 +85,16 @@ func (m *maker) lying(on []l1.CoreRangeSet, at func() l1.Range) *program.Program
 	return must(b.Build(m.spec))
 }
 
-// anywhere returns a random range of whole units of 32 bytes in L1, at most so long.
-func (m *maker) anywhere(longest uint64) l1.Range {
-	const unit = 32
+// anywhere returns a random range of whole units of 32 bytes in L1.
+func (m *maker) anywhere() l1.Range {
+	const unit, longest = 32, 64 << 10
 	size := unit * (1 + m.rnd.Uint64N(longest/unit))
 	start := m.spec.CBBase + unit*m.rnd.Uint64N((m.spec.L1Size-m.spec.CBBase-size)/unit+1)
 	return l1.Range{Start: start, End: start + size}
 }
+
+// scattered makes a program with another range at a random address on every core.
+func (m *maker) scattered() *program.Program { return m.lying(m.single(), m.anywhere) }
 
 // single returns each core of the grid as a set of its own.
 func (m *maker) single() (out []l1.CoreRangeSet) {
@@ -95,11 +134,10 @@ func (m *maker) rectangles(least int) []l1.CoreRangeSet {
 // onGrid makes a program of 4 circular buffers of up to 64 KiB on the whole grid.
 func (m *maker) onGrid() *program.Program { return m.placed(4, 64<<10, m.spec.Grid()) }
 
-// cached makes n of them.
-func (m *maker) cached(n int) []*program.Program {
-	out := make([]*program.Program, n)
-	for i := range out {
-		out[i] = m.onGrid()
+// many makes n programs.
+func many(n int, make func() *program.Program) (out []*program.Program) {
+	for range n {
+		out = append(out, make())
 	}
 	return out
 }

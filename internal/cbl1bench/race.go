@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/cbl1/cbl1/internal/baseline"
@@ -35,8 +36,8 @@ func simple(h history, x part) []contender {
 	return all
 }
 
-// race lets contenders play h in turns and returns the ns of a change for each. The first one plays
-// all of h: the totals of the others are compared with its totals.
+// race lets contenders play h in turns and returns the ns of a change for each. Their totals are compared with
+// the totals of the engine.
 func race(name string, h history, rounds int, contenders ...contender) ([]float64, error) {
 	entries := make([]*entry, len(contenders))
 	for i, c := range contenders {
@@ -48,7 +49,7 @@ func race(name string, h history, rounds int, contenders ...contender) ([]float6
 			start := time.Now()
 			for again := 0; again < 5 && (again == 0 || time.Since(start) < 100*time.Millisecond); again++ {
 				e.play()
-				if err := disagree(e, e.part.totals(h, entries[0].answers)); err != nil {
+				if err := e.disagree(); err != nil {
 					return nil, fmt.Errorf("%s: %w", name, err)
 				}
 			}
@@ -72,16 +73,17 @@ type entry struct {
 	contender
 	history history   // the part that is played
 	best    []float64 // ns of each stretch
-	answers []uint64  // totals, one for each change
+	want    []uint64  // totals, one for each change
+	answers []uint64  // of the last play
 }
 
 func newEntry(c contender, h history) *entry {
 	e := &entry{contender: c, history: c.part.of(h)}
-	e.best = make([]float64, min(stretches, len(e.history.steps)))
-	for i := range e.best {
-		e.best[i] = math.Inf(1)
-	}
+	e.best = slices.Repeat([]float64{math.Inf(1)}, min(stretches, len(e.history.steps)))
 	e.answers = make([]uint64, 0, changes(e.history.steps))
+	engine := newFleet(e.history)
+	change(engine, e.history.before)
+	e.want = play(engine, e.history.steps, nil)
 	return e
 }
 
@@ -99,14 +101,11 @@ func (e *entry) play() {
 	}
 }
 
-// disagree returns an error that names the first answer of e that is not the wanted one.
-func disagree(e *entry, want []uint64) error {
-	if len(e.answers) != len(want) {
-		return fmt.Errorf("%s computed %d totals of %d", e.name, len(e.answers), len(want))
-	}
+// disagree returns an error that names the first answer that is not the wanted one.
+func (e *entry) disagree() error {
 	for i, got := range e.answers {
-		if got != want[i] {
-			return fmt.Errorf("total %d is %d for %s and %d for cbl1", i, got, e.name, want[i])
+		if got != e.want[i] {
+			return fmt.Errorf("total %d is %d for %s and %d for cbl1", i, got, e.name, e.want[i])
 		}
 	}
 	return nil

@@ -7,7 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
-	"time"
+
+	"github.com/cbl1/cbl1/l1"
 )
 
 // A row holds the figures of a workload: ns of a call for each contender, 0 if it did not play.
@@ -90,35 +91,22 @@ func times(a, b float64, sampled bool) string {
 func number(n float64) string {
 	switch {
 	case n >= 100 || n == math.Trunc(n):
-		return thousands(strconv.FormatFloat(n, 'f', 0, 64))
+		return l1.Bytes(math.RoundToEven(n)).Exact()
 	case n >= 10:
 		return strconv.FormatFloat(n, 'f', 1, 64)
 	}
 	return strconv.FormatFloat(n, 'f', 2, 64)
 }
 
-func thousands(digits string) string {
-	var b strings.Builder
-	for i, d := range digits {
-		if i > 0 && (len(digits)-i)%3 == 0 {
-			b.WriteByte(',')
-		}
-		b.WriteRune(d)
-	}
-	return b.String()
-}
-
 // duration prints nanoseconds with three digits.
 func duration(ns float64) string {
-	switch {
-	case ns < 1e3:
-		return fmt.Sprintf("%.3g ns", ns)
-	case ns < 1e6:
-		return fmt.Sprintf("%.3g us", ns/1e3)
-	case ns < 1e9:
-		return fmt.Sprintf("%.3g ms", ns/1e6)
+	for _, unit := range []string{"ns", "us", "ms"} {
+		if ns < 1e3 {
+			return fmt.Sprintf("%.3g %s", ns, unit)
+		}
+		ns /= 1e3
 	}
-	return time.Duration(ns).Round(10 * time.Millisecond).String()
+	return fmt.Sprintf("%.3g s", ns)
 }
 
 // printTable prints a line for each row. Of the promised sizes it also prints the promises that they break, and

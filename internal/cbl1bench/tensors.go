@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/internal/baseline"
 	"github.com/cbl1/cbl1/l1"
 )
 
@@ -9,26 +10,25 @@ import (
 // order in which they came.
 type tensors struct {
 	*maker
-	all     []int
 	live    []*fit.Buffer
-	next    fit.BufferID
+	nextID  fit.BufferID
 	n       int    // places
 	size    uint64 // of a place
 	sharded bool   // one in four lies on a random rectangle
 }
 
-func newTensors(h history, live int) *tensors {
+func newTensors(devices, live int) *tensors {
 	const room = 1 << 20 // bytes at the end of L1
-	size := min(room/uint64(live+1), 64<<10)
-	return &tensors{maker: newMaker(13, h.spec), all: numbers(h.devices), n: live + 1, size: size &^ 31}
+	t := &tensors{maker: newMaker(13, devices), n: live + 1, size: min(room/uint64(live+1), 64<<10) &^ 31}
+	t.measure = baseline.Tracked
+	return t
 }
 
-// fill returns steps that allocate all but one place.
-func (t *tensors) fill() (out []step) {
+// fill allocates all but one place.
+func (t *tensors) fill() {
 	for len(t.live) < t.n-1 {
-		out = append(out, t.come())
+		t.before = append(t.before, t.come())
 	}
-	return out
 }
 
 func (t *tensors) come() step {
@@ -36,10 +36,10 @@ func (t *tensors) come() step {
 	if t.sharded && t.rnd.IntN(4) == 0 {
 		cores = must(l1.NewCoreRangeSet(t.rectangle(4))).Cores()
 	}
-	top := t.spec.L1Size - uint64(t.next)%uint64(t.n)*t.size
+	top := t.spec.L1Size - uint64(t.nextID)%uint64(t.n)*t.size
 	at := l1.Range{Start: top - 32*(1+t.rnd.Uint64N(t.size/32)), End: top}
-	b := &fit.Buffer{ID: t.next, Kind: fit.KindL1, Parts: []fit.Part{{Cores: cores, Range: at}}}
-	t.next++
+	b := &fit.Buffer{ID: t.nextID, Kind: fit.KindL1, Parts: []fit.Part{{Cores: cores, Range: at}}}
+	t.nextID++
 	t.live = append(t.live, b)
 	return step{do: allocate, buffer: b, devices: t.all}
 }

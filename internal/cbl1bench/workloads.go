@@ -1,11 +1,9 @@
 package main
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 
-	"github.com/cbl1/cbl1/internal/baseline"
 	"github.com/cbl1/cbl1/internal/large"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
@@ -120,7 +118,7 @@ func onAll(devices int) func() []int {
 
 // onHalves names a random half of the devices each time.
 func onHalves(devices int) func() []int {
-	rnd := newMaker(6, l1.Spec{}).rnd
+	rnd := random(6)
 	return func() []int {
 		half := rnd.Perm(devices)[:max(devices/2, 1)]
 		slices.Sort(half)
@@ -128,54 +126,33 @@ func onHalves(devices int) func() []int {
 	}
 }
 
-// renewed returns h with live programs; pairs times the oldest leaves and a new one comes. Each
-// program stays on its devices.
-func (h history) renewed(live, pairs int, on func() []int, next func() *program.Program) history {
-	var came []step
-	for i := range live + pairs {
-		s := step{program: next(), devices: on()}
-		came = append(came, s)
-		if i < live {
-			h.before = append(h.before, s)
-			continue
-		}
-		out := came[i-live]
-		out.do = unregister
-		h.steps = append(h.steps, out, s)
-	}
-	return h
-}
-
 // mesh is programs of 16 circular buffers on 1 to 3 rectangles of cores, which come to all devices
 // and stay.
 func mesh(devices, programs int) history {
-	h := history{spec: l1.N150(), devices: devices}
-	m, all := newMaker(2, h.spec), numbers(devices)
+	m := newMaker(2, devices)
 	for range programs {
-		h.steps = append(h.steps, step{program: m.placed(16, 32<<10, m.rectangles(4)...), devices: all})
+		m.steps = append(m.steps, m.call(register, m.placed(16, 32<<10, m.rectangles(4)...)))
 	}
-	return h
+	return m.history
 }
 
 // churn is a cache of programs that is full: the oldest leaves and a new one comes.
 func churn(devices, live, pairs int) history {
-	h := history{spec: l1.N150(), devices: devices}
-	m := newMaker(1, h.spec)
-	return h.renewed(live, pairs, onAll(devices), m.onGrid)
+	m := newMaker(1, devices)
+	return m.renewed(live, pairs, onAll(devices), m.onGrid)
 }
 
 // rectangles is churn with few large sizes (Zipf), and with every second program on 1 to 3
 // rectangles of the grid.
 func rectangles(devices, live, pairs int) history {
-	h := history{spec: l1.N150(), devices: devices}
-	m := newMaker(3, h.spec)
-	zipf := rand.NewZipf(m.rnd, 1.2, 8, 64<<10/h.spec.CBAlign-1)
-	return h.renewed(live, pairs, onAll(devices), func() *program.Program {
-		on := []l1.CoreRangeSet{h.spec.Grid()}
+	m := newMaker(3, devices)
+	zipf := rand.NewZipf(m.rnd, 1.2, 8, 64<<10/m.spec.CBAlign-1)
+	return m.renewed(live, pairs, onAll(devices), func() *program.Program {
+		on := []l1.CoreRangeSet{m.spec.Grid()}
 		if m.next%2 == 1 {
 			on = m.rectangles(2)
 		}
-		return m.sized(4, func() uint64 { return h.spec.CBAlign * (1 + zipf.Uint64()) }, on...)
+		return m.sized(4, func() uint64 { return m.spec.CBAlign * (1 + zipf.Uint64()) }, on...)
 	})
 }
 
@@ -186,10 +163,9 @@ func rectangles(devices, live, pairs int) history {
 //	          ------------                   --------
 //	            --------                       --------
 func nested(live, pairs int) history {
-	h := history{spec: l1.N150(), devices: 1}
-	h.spec.Name, h.spec.Cols, h.spec.Rows = "one core", 1, 1
-	m := newMaker(4, h.spec)
-	base, room := h.spec.CBBase, h.spec.L1Size-h.spec.CBBase
+	m := newMaker(4, 1)
+	m.spec.Name, m.spec.Cols, m.spec.Rows = "one core", 1, 1
+	base, room := m.spec.CBBase, m.spec.L1Size-m.spec.CBBase
 	n := uint64(live + live/8 + 1)
 	var pool []*program.Program
 	for i := range (n + 1) / 2 {
@@ -199,43 +175,37 @@ func nested(live, pairs int) history {
 			m.at(l1.Range{Start: base + offset, End: base + offset + room/2 - 1}))
 	}
 	m.rnd.Shuffle(len(pool), func(i, j int) { pool[i], pool[j] = pool[j], pool[i] })
-	one := []int{0}
 	for _, p := range pool[:live] {
-		h.before = append(h.before, step{program: p, devices: one})
+		m.before = append(m.before, m.call(register, p))
 	}
 	for range pairs {
 		out, in := m.rnd.IntN(live), live+m.rnd.IntN(len(pool)-live)
-		h.steps = append(h.steps, step{do: unregister, program: pool[out], devices: one}, step{program: pool[in], devices: one})
+		m.steps = append(m.steps, m.call(unregister, pool[out]), m.call(register, pool[in]))
 		pool[out], pool[in] = pool[in], pool[out]
 	}
-	return h
+	return m.history
 }
 
 // fragments is programs of 4 circular buffers on random rectangles, so many that no two cores hold
 // the same. The oldest leaves and a new one comes.
 func fragments(devices, live, pairs int, on func() []int) history {
-	h := history{spec: l1.N150(), devices: devices}
-	m := newMaker(5, h.spec)
-	return h.renewed(live, pairs, on, func() *program.Program { return m.placed(4, 64<<10, m.rectangles(1)...) })
+	m := newMaker(5, devices)
+	return m.renewed(live, pairs, on, func() *program.Program { return m.placed(4, 64<<10, m.rectangles(1)...) })
 }
 
 // everywhere is programs with another range at a random address on every core of one device.
 func everywhere(live, pairs int) history {
-	h := history{spec: l1.N150(), devices: 1}
-	m := newMaker(14, h.spec)
-	return h.renewed(live, pairs, onAll(1), func() *program.Program {
-		return m.lying(m.single(), func() l1.Range { return m.anywhere(64 << 10) })
-	})
+	m := newMaker(14, 1)
+	return m.renewed(live, pairs, onAll(1), m.scattered)
 }
 
 // singles is programs with one range at a random address on one core, on a random half of the
 // devices.
 func singles(devices, live, pairs int) history {
-	h := history{spec: l1.N150(), devices: devices}
-	m := newMaker(14, h.spec)
-	return h.renewed(live, pairs, onHalves(devices), func() *program.Program {
-		cores := m.single()
-		return m.lying(cores[m.rnd.IntN(len(cores)):][:1], func() l1.Range { return m.anywhere(64 << 10) })
+	m := newMaker(14, devices)
+	cores := m.single()
+	return m.renewed(live, pairs, onHalves(devices), func() *program.Program {
+		return m.lying(cores[m.rnd.IntN(len(cores)):][:1], m.anywhere)
 	})
 }
 
@@ -247,139 +217,110 @@ func singles(devices, live, pairs int) history {
 //	on its core --------------------
 //	elsewhere   --
 func far(live, pairs int) history {
-	h := history{spec: l1.N150(), devices: 1}
-	m, all, cores := newMaker(15, h.spec), numbers(1), slices.Collect(h.spec.Grid().Cores().All())
-	base, end := h.spec.CBBase, h.spec.L1Size
+	m := newMaker(15, 1)
+	base, end, cores := m.spec.CBBase, m.spec.L1Size, m.single()
 	for i := range live {
-		here := l1.CoreSetOf(cores[i%len(cores)])
+		here := cores[i%len(cores)]
 		b := m.builder()
-		b.Range(here.Ranges(), l1.Range{Start: base, End: end - 32*(2+m.rnd.Uint64N(1_000))})
-		b.Range(h.spec.Grid().Cores().Minus(here).Ranges(), l1.Range{Start: base, End: base + 32*(1+m.rnd.Uint64N(100))})
-		h.before = append(h.before, step{program: must(b.Build(h.spec)), devices: all})
+		b.Range(here, l1.Range{Start: base, End: end - 32*(2+m.rnd.Uint64N(1_000))})
+		b.Range(m.spec.Grid().Cores().Minus(here.Cores()).Ranges(), l1.Range{Start: base, End: base + 32*(1+m.rnd.Uint64N(100))})
+		m.before = append(m.before, m.call(register, must(b.Build(m.spec))))
 	}
 	large := m.at(l1.Range{Start: base, End: end})
-	h.steps = slices.Repeat([]step{{program: large, devices: all}, {do: unregister, program: large, devices: all}}, pairs)
-	return h
+	m.steps = slices.Repeat([]step{m.call(register, large), m.call(unregister, large)}, pairs)
+	return m.history
 }
 
 // below is programs with another range on every core, which come below a large one. Then it leaves and comes again.
 func below(programs int) history {
-	h := history{spec: l1.P150(), devices: 1}
-	m, all := newMaker(16, h.spec), numbers(1)
-	large := step{program: m.at(l1.Range{Start: h.spec.CBBase, End: h.spec.L1Size}), devices: all}
-	h.before = []step{large}
+	m := newMaker(16, 1)
+	m.spec = l1.P150()
+	large := m.at(l1.Range{Start: m.spec.CBBase, End: m.spec.L1Size})
+	m.before = []step{m.call(register, large)}
 	for range programs {
-		h.steps = append(h.steps, step{program: m.lying(m.single(), func() l1.Range { return m.anywhere(64 << 10) }), devices: all})
+		m.steps = append(m.steps, m.call(register, m.scattered()))
 	}
-	out := large
-	out.do = unregister
-	h.steps = append(h.steps, out, large)
-	return h
+	m.steps = append(m.steps, m.call(unregister, large), m.call(register, large))
+	return m.history
 }
 
 // states is a large fleet in few states. Device d has the programs of state d % states, and then
 // common programs come to all devices.
 func states(devices, states, programs, common int) history {
-	h := history{spec: l1.N150(), devices: devices}
-	m, on := newMaker(9, h.spec), make([][]int, states)
+	m, on := newMaker(9, devices), make([][]int, states)
 	for d := range devices {
 		on[d%states] = append(on[d%states], d)
 	}
 	for _, these := range on {
 		for range programs {
-			h.before = append(h.before, step{program: m.placed(4, 64<<10, m.rectangles(4)...), devices: these})
+			m.before = append(m.before, step{program: m.placed(4, 64<<10, m.rectangles(4)...), devices: these})
 		}
 	}
-	all := numbers(devices)
 	for range common {
-		h.steps = append(h.steps, step{program: m.placed(4, 64<<10, m.rectangles(4)...), devices: all})
+		m.steps = append(m.steps, m.call(register, m.placed(4, 64<<10, m.rectangles(4)...)))
 	}
-	return h
+	return m.history
 }
 
 // turns is two programs on the whole grid that are dispatched in turn, beside others that were
 // dispatched before.
 func turns(devices, live, turns int) history {
-	h := history{spec: l1.N150(), devices: devices, measure: baseline.Tracked}
-	programs := newMaker(1, h.spec).cached(live)
-	all := h.dispatched(programs)
+	m := newMaker(1, devices)
+	programs := m.dispatched(many(live, m.onGrid))
 	for i := range turns {
-		h.steps = append(h.steps, step{do: dispatch, program: programs[i%2], devices: all})
+		m.steps = append(m.steps, m.call(dispatch, programs[i%2]))
 	}
-	return h
+	return m.history
 }
 
 // scattered is programs on random rectangles that are dispatched in random order: hardly ever is
 // the same left twice.
 func scattered(devices, live, turns int) history {
-	h := history{spec: l1.N150(), devices: devices, measure: baseline.Tracked}
-	m := newMaker(11, h.spec)
-	programs := make([]*program.Program, live)
-	for i := range programs {
-		programs[i] = m.placed(4, 64<<10, m.rectangles(1)...)
-	}
-	all := h.dispatched(programs)
+	m := newMaker(11, devices)
+	programs := m.dispatched(many(live, func() *program.Program { return m.placed(4, 64<<10, m.rectangles(1)...) }))
 	for range turns {
-		h.steps = append(h.steps, step{do: dispatch, program: programs[m.rnd.IntN(live)], devices: all})
+		m.steps = append(m.steps, m.call(dispatch, programs[m.rnd.IntN(live)]))
 	}
-	return h
+	return m.history
 }
 
 // lone is programs of one core, two for each core of a device. The other one of a random core is dispatched: hardly
 // ever is the same left twice.
 func lone(turns int) history {
-	h := history{spec: l1.N150(), devices: 1, measure: baseline.Tracked}
-	m := newMaker(17, h.spec)
+	m := newMaker(17, 1)
 	var programs []*program.Program
-	for range 2 {
-		for _, core := range m.single() {
-			programs = append(programs, m.placed(1, 64<<10, core))
-		}
+	for _, core := range slices.Repeat(m.single(), 2) {
+		programs = append(programs, m.placed(1, 64<<10, core))
 	}
-	all := h.dispatched(programs)
+	m.dispatched(programs)
 	for range turns {
 		i, half := m.rnd.IntN(len(programs)/2), len(programs)/2
-		h.steps = append(h.steps, step{do: dispatch, program: programs[i], devices: all})
+		m.steps = append(m.steps, m.call(dispatch, programs[i]))
 		programs[i], programs[i+half] = programs[i+half], programs[i]
 	}
-	return h
-}
-
-// dispatched registers and dispatches programs on all devices, which it returns.
-func (h *history) dispatched(programs []*program.Program) (all []int) {
-	all = numbers(h.devices)
-	for _, p := range programs {
-		h.before = append(h.before, step{program: p, devices: all}, step{do: dispatch, program: p, devices: all})
-	}
-	return all
+	return m.history
 }
 
 // operations is a model that runs: an output is allocated, a program of 16 is enqueued, and the
 // oldest buffer is freed.
 func operations(devices, live, operations int) history {
-	h := history{spec: l1.N150(), devices: devices, measure: baseline.Tracked}
-	t, programs := newTensors(h, live), newMaker(1, h.spec).cached(16)
-	h.before = t.fill()
+	t, programs := newTensors(devices, live), many(16, newMaker(1, devices).onGrid)
+	t.fill()
 	for i := range operations {
-		h.steps = append(h.steps, t.come(), step{do: enqueue, program: programs[i%len(programs)], devices: t.all}, t.leave())
+		t.steps = append(t.steps, t.come(), t.call(enqueue, programs[i%len(programs)]), t.leave())
 	}
-	return h
+	return t.history
 }
 
 // sharded is buffers, one in four on a random rectangle. Hardly any two cores hold the same. The
 // oldest leaves and a new one comes.
 func sharded(devices, live, pairs int) history {
-	h := history{spec: l1.N150(), devices: devices, measure: baseline.Tracked}
-	t := newTensors(h, live)
+	t := newTensors(devices, live)
 	t.sharded = true
-	h.before = append(t.fill(), step{do: enqueue, program: newMaker(1, h.spec).onGrid(), devices: t.all})
+	t.fill()
+	t.before = append(t.before, t.call(enqueue, newMaker(1, devices).onGrid()))
 	for range pairs {
-		h.steps = append(h.steps, t.come(), t.leave())
+		t.steps = append(t.steps, t.come(), t.leave())
 	}
-	return h
-}
-
-// String describes the size of a history.
-func (h history) String() string {
-	return fmt.Sprintf("%d devices, %d calls after %d", h.devices, len(h.steps), len(h.before))
+	return t.history
 }

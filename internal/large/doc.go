@@ -5,7 +5,7 @@
 // # Model
 //
 // A capture is a row of operations. Each frees the circular buffers of the mesh, places the buffers
-// of its program on every chip and, in forms that have such nodes, executes it. With buffers it
+// of its program on every chip and, unless the capture is bare, executes it. With buffers it
 // first allocates one in L1, and frees the one that it allocated Live operations ago. Programs come
 // in turn: program 0, 1, ... and 0 again.
 //

@@ -1,8 +1,8 @@
 package large
 
 import (
+	"bufio"
 	"fmt"
-	"io"
 	"strings"
 )
 
@@ -19,8 +19,7 @@ const mesh = 4096
 type writer struct {
 	Plan
 	Graph   // what is not written yet
-	w       io.Writer
-	err     error
+	to      *bufio.Writer
 	written int64
 	ops     int64
 	live    [Live]allocation
@@ -35,16 +34,14 @@ type allocation struct {
 
 // drain writes the text formed so far.
 func (w *writer) drain() {
-	if w.err == nil {
-		_, w.err = w.w.Write(w.Bytes())
-	}
+	_, _ = w.to.Write(w.Bytes()) // Flush returns the error
 	w.written += int64(w.Len())
 	w.Reset()
 }
 
 // capture writes all of it.
 func (w *writer) capture() {
-	if w.Form == Strings {
+	if w.Bare {
 		w.graph(w.Size)
 		w.WriteString("\n")
 		return
@@ -69,7 +66,7 @@ func (w *writer) capture() {
 // pages fills the file with pages of buffers.
 func (w *writer) pages() {
 	w.WriteString("[\n")
-	for i := 0; w.written+int64(w.Len()) < w.Size && w.err == nil; i++ {
+	for i := 0; w.written+int64(w.Len()) < w.Size; i++ {
 		if i > 0 {
 			w.WriteString(",\n")
 		}
@@ -85,19 +82,27 @@ func (w *writer) pages() {
 func (w *writer) graph(end int64) {
 	w.WriteString("[\n")
 	w.Node("capture_start", "")
-	if w.Form != Strings { // a tensor without a buffer, which lists the chips of the mesh
+	if !w.Bare { // a tensor without a buffer, which lists the chips of the mesh
 		var chips []string
 		for chip := range w.Chips {
 			chips = append(chips, fmt.Sprintf(`{\"device_id\":%d,\"mesh_device_id\":%d}`, chip, mesh))
 		}
 		w.Node("tensor", `"device_tensors":"[%s]","tensor_id":1`, strings.Join(chips, ","))
 	}
-	for w.ops = 0; w.written < end && w.err == nil; w.ops++ {
+	for w.ops = 0; w.written < end; w.ops++ {
 		w.operation()
 		w.drain()
 	}
 	w.Node("capture_end", "")
 	w.WriteString("\n]")
+}
+
+// unlessBare formats members that a bare capture lacks.
+func (w *writer) unlessBare(members string, args ...any) string {
+	if w.Bare {
+		return ""
+	}
+	return fmt.Sprintf(members, args...)
 }
 
 // names returns the names of operations, in turn.
@@ -112,17 +117,14 @@ func (w *writer) operation() {
 		which %= int64(w.Programs)
 	}
 	kinds := names()
-	name, hit, device := kinds[which%int64(len(kinds))], `,"program_cache_hit":false`, fmt.Sprintf(`"device_id":%d`, mesh)
-	if w.Form == Strings {
-		hit, device = "", ""
-	}
-	w.Node("function_start", `"inputs":"2","name":"%s"%s`, name, hit)
+	name := kinds[which%int64(len(kinds))]
+	w.Node("function_start", `"inputs":"2","name":"%s"%s`, name, w.unlessBare(`,"program_cache_hit":false`))
 	if w.Buffers != NoBuffers {
 		w.buffer()
 	}
-	w.Node("circular_buffer_deallocate_all", "%s", device)
+	w.Node("circular_buffer_deallocate_all", "%s", w.unlessBare(`"device_id":%d`, mesh))
 	w.program(int(which))
-	if w.Form != Strings {
+	if !w.Bare {
 		for chip := range w.Chips {
 			w.Node("program_execution", `"device_id":%d,"global_call_count":%d,"physical_device_id":%d,"runtime_id":%d`, mesh, w.ops, chip, w.ops)
 		}
@@ -135,20 +137,13 @@ func (w *writer) operation() {
 // the last one's multiple grows by one after 2^15 programs.
 func (w *writer) program(which int) {
 	sets := [3]string{"{[0-0 - 7-7]}", "{[0-0 - 7-3]}", "{[0-0 - 3-7], [4-0 - 4-3]}"}
-	if w.Form == Strings {
-		sets = [3]string{"{[(x=0,y=0) - (x=7,y=7)]}", "{[(x=0,y=0) - (x=7,y=3)]}", "{[(x=0,y=0) - (x=3,y=7)], [(x=4,y=0) - (x=4,y=3)]}"}
-	}
 	address := base
 	for i, more := range [3]int{which % 32, which / 32 % 32, which / 1024} {
 		bytes := 32 * (32 + more)
 		// The narrow buffers lie above the wide one, where tt-metal would place them.
 		for chip := range w.Chips {
-			if w.Form == Strings {
-				w.Node("circular_buffer_allocate", `"address":"%d","core_range_set":"%s","size":"%d"`, address, sets[i], bytes)
-				continue
-			}
-			w.Node("circular_buffer_allocate", `"address":%d,"core_range_set":"%s","device_id":%d,"globally_allocated":"0","size":%d`,
-				address, sets[i], chip, bytes)
+			w.Node("circular_buffer_allocate", `"address":%d,"core_range_set":"%s",%s"globally_allocated":"0","size":%d`,
+				address, sets[i], w.unlessBare(`"device_id":%d,`, chip), bytes)
 		}
 		address += bytes
 	}
@@ -177,9 +172,6 @@ func (w *writer) buffer() {
 
 // params describe a buffer: its place, and what belongs to its identity.
 func (w *writer) params(b allocation) (place, rest string) {
-	if w.Form == Strings {
-		return fmt.Sprintf(`"address":"%d",`, b.address), fmt.Sprintf(`"layout":"INTERLEAVED","size":"%d","type":"L1"`, 64*b.size)
-	}
 	return fmt.Sprintf(`"address":%d,"max_size_per_bank":%d,`, b.address, b.size),
-		fmt.Sprintf(`"buffer_type":1,"device_id":%d,"layout":"INTERLEAVED","num_cores":0,"page_size":32,"size":%d,"type":"L1"`, mesh, 64*b.size)
+		fmt.Sprintf(`"buffer_type":1,%s"layout":"INTERLEAVED","num_cores":0,"page_size":32,"size":%d,"type":"L1"`, w.unlessBare(`"device_id":%d,`, mesh), 64*b.size)
 }

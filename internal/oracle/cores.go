@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -116,12 +117,5 @@ func distinct(rects []rect) []core {
 	return cs
 }
 
-// compareRects orders by start, then end; a core by x, then y.
-func compareRects(a, b rect) int {
-	for _, d := range []int{a.from.x - b.from.x, a.from.y - b.from.y, a.to.x - b.to.x, a.to.y - b.to.y} {
-		if d != 0 {
-			return d
-		}
-	}
-	return 0
-}
+// compareCores orders by x, then y.
+func compareCores(a, b core) int { return cmp.Or(a.x-b.x, a.y-b.y) }

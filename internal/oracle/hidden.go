@@ -115,9 +115,9 @@ func (p *player) hideRest(nodes []node) {
 		p.hide("operation-failed", n.kind == "error")
 		p.hide("bad-device-tensors", n.kind == "tensor" && n.badMembers())
 		if isPlaced(n.kind) && !n.hidden {
-			b, err := readBuffer(n)
-			p.hide("unattributed", err == nil && b.local && len(b.cores) == 0)
-			bytes = bytes || err == nil && b.local && b.logical() > 0
+			b := n.buffer()
+			p.hide("unattributed", b.local && len(b.cores) == 0)
+			bytes = bytes || b.local && b.logical() > 0
 		}
 	}
 	for range p.apart() {

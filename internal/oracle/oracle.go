@@ -28,10 +28,11 @@ type Layout struct {
 func archByBase(nodes []node) string {
 	lowest, end := uint64(math.MaxUint64), uint64(0)
 	for _, n := range nodes {
-		b, err := readBuffer(n)
 		switch {
-		case n.placesAt() && err == nil && b.local && b.size > 0:
-			lowest, end = min(lowest, b.addr), max(end, b.addr+b.size)
+		case n.placesAt():
+			if b := n.buffer(); b.local && b.size > 0 {
+				lowest, end = min(lowest, b.addr), max(end, b.addr+b.size)
+			}
 		case n.kind == "buffer_allocate" && !n.hidden && inL1(n.bufferKind()):
 			end = max(end, n.number("address")+n.number("max_size_per_bank"))
 		}
@@ -113,14 +114,13 @@ func (b *buffer) end() uint64 {
 // bytes are its range on each of its cores.
 func (b *buffer) bytes() l1.Range { return l1.Range{Start: b.addr, End: b.addr + b.size} }
 
-// outside returns the first range that is not all on a grid.
-func (b *buffer) outside(g *grid) (rect, bool) {
-	for _, r := range b.ranges {
-		if g != nil && (r.to.x >= int(g.cols) || r.to.y >= int(g.rows)) {
-			return r, true
-		}
+// buffer is what a node places. The node can be read.
+func (n node) buffer() *buffer {
+	b, err := readBuffer(n)
+	if err != nil {
+		panic(err)
 	}
-	return rect{}, false
+	return b
 }
 
 func readBuffer(n node) (*buffer, error) {
@@ -154,22 +154,4 @@ func readBuffer(n node) (*buffer, error) {
 	}
 	b.cores, b.ranges = distinct(rects), rects
 	return b, nil
-}
-
-// addressTally remembers where the addresses of the file's local CBs came from.
-type addressTally struct {
-	recorded, synthesised bool
-}
-
-func (t *addressTally) word() string {
-	switch {
-	case t.recorded && t.synthesised:
-		return "mixed"
-	case t.recorded:
-		return "recorded"
-	case t.synthesised:
-		return "synthesised"
-	default:
-		return "none"
-	}
 }

@@ -11,7 +11,7 @@ import "slices"
 type bottom struct {
 	ends   map[string]uint64 // by owner: the lowest end of a recorded L1 buffer
 	starts map[string]uint64 // by device: the highest start of a recorded program
-	mixed  *bool             // a CB has no address
+	mixed  bool              // a CB has no address
 }
 
 // sawBuffer records the end of a new buffer.
@@ -26,25 +26,28 @@ func (p *player) sawBuffer(a *alloc) {
 
 // sawProgram records the start of a program, by the addresses of the file.
 func (p *player) sawProgram(c *chip, run []*buffer) {
+	if slices.ContainsFunc(run, func(b *buffer) bool { return b.local && b.addr == 0 }) {
+		p.bottom.mixed = true
+	} else if start := lowestStart(run); start < forEver {
+		p.bottom.starts[c.name] = max(p.bottom.starts[c.name], start)
+	}
+}
+
+// lowestStart is where the bytes of some buffers begin.
+func lowestStart(group []*buffer) uint64 {
 	start := uint64(forEver)
-	for _, b := range run {
-		if b.local && b.addr == 0 {
-			*p.bottom.mixed = true
-			return
-		}
+	for _, b := range group {
 		if b.local && b.logical() > 0 {
 			start = min(start, b.addr)
 		}
 	}
-	if start < forEver {
-		p.bottom.starts[c.name] = max(p.bottom.starts[c.name], start)
-	}
+	return start
 }
 
 // lifters are the ids with a buffer that ends below a program on a device that has it.
 func (p *player) lifters() map[string]bool {
 	out := map[string]bool{}
-	if !*p.bottom.mixed {
+	if !p.bottom.mixed {
 		return out
 	}
 	for owner, end := range p.bottom.ends {
@@ -75,12 +78,6 @@ func (p *player) uncertain(c *chip, run program) bool {
 
 // fromBelow says whether all that is against some buffers of a program on a device with persistent pages is a buffer below them.
 func (p *player) fromBelow(c *chip, v Verdict, group []*buffer) bool {
-	start := uint64(forEver)
-	for _, b := range group {
-		if b.local && b.logical() > 0 {
-			start = min(start, b.addr)
-		}
-	}
-	above := func(r Refusal) bool { return r.Kind != "clash" || r.Limit >= start }
+	above := func(r Refusal) bool { return r.Kind != "clash" || r.Limit >= lowestStart(group) }
 	return p.onPages(c) && len(v.Clash) == 0 && len(v.Refusals) > 0 && !slices.ContainsFunc(v.Refusals, above)
 }

@@ -22,7 +22,6 @@ type L1Results struct {
 	Devices        map[string]*L1Device
 	Runs, Inferred int // enqueued programs, once for each device
 	Failed         int // programs that do not fit
-	Clashed        int // programs with bytes held by others or beyond L1
 	HitsInferred   int
 	HitsUnknown    int
 
@@ -82,9 +81,6 @@ func (a *alloc) tests() bool {
 	return a.placed && a.kind == "L1" && (a.end > a.start || !a.sized && a.recorded)
 }
 
-// resident holds the bytes that one kind of buffers of a program left on a core.
-type resident struct{ spans []l1.Range }
-
 type cell struct {
 	core core
 	kind bufferKind
@@ -93,7 +89,7 @@ type cell struct {
 // chip is one device id while the nodes are played.
 type chip struct {
 	name  string
-	left  map[cell]resident
+	left  map[cell][]l1.Range // what the last programs left
 	row   *L1Device
 	run   []*buffer
 	sent  int // buffers of run that are enqueued
@@ -117,10 +113,10 @@ type chip struct {
 	align  uint64    // of one more
 	hybrid bool      // a tensor on it was allocated per core
 
-	recorded, synthesised bool
-	spec                  memorySpec
-	basesDiffer           bool   // it may have another base
-	cores                 []core // of interleaved buffers
+	addresses   [2]bool // some are recorded, some are synthesised
+	spec        memorySpec
+	basesDiffer bool   // it may have another base
+	cores       []core // of interleaved buffers
 }
 
 type memorySpec struct {
@@ -158,7 +154,6 @@ type player struct {
 	inside    map[int64]int64 // placed nodes: the start of the function around them
 	plan      bool            // the capture shows everything
 	addresses bool            // it has addresses
-	banks     []bank          // rows of devices
 	wrong     map[string]bool // devices that an L1_SMALL buffer contradicts, by their ids
 
 	covered    map[string]bool // operations, and operations on devices, that may have run a hidden program
@@ -214,7 +209,7 @@ func playFile(data []byte, opts Options, decided map[int64]bool, lifted map[stri
 	if err != nil {
 		return nil, nil, err
 	}
-	p := &player{placesOn: map[string]bool{}, lifted: lifted, bottom: bottom{map[string]uint64{}, map[string]uint64{}, new(bool)}, opts: opts, byName: map[string]*chip{}, shards: map[int64][]core{}, modes: map[int64]string{}, history: map[string][]*remembered{}, covered: map[string]bool{},
+	p := &player{placesOn: map[string]bool{}, lifted: lifted, bottom: bottom{ends: map[string]uint64{}, starts: map[string]uint64{}}, opts: opts, byName: map[string]*chip{}, shards: map[int64][]core{}, modes: map[int64]string{}, history: map[string][]*remembered{}, covered: map[string]bool{},
 		lastNth: map[string]int{}, decided: decided, announced: map[int64]string{}, shownBehind: map[spot]bool{}, ranOn: map[string]bool{}}
 	p.out = &L1Results{Devices: map[string]*L1Device{}, Hidden: map[string]int{}, chips: map[string]*chip{}}
 	p.ids = findIDs(nodes, head)
@@ -277,11 +272,7 @@ func (p *player) prepare(nodes []node, head header) error {
 			}
 		}
 		if isPlaced(n.kind) && !n.hidden {
-			b, err := readBuffer(n)
-			if err != nil {
-				return err
-			}
-			see(b.cores)
+			see(n.buffer().cores)
 		}
 		if n.kind == "tensor" {
 			see(n.shards())
@@ -293,9 +284,7 @@ func (p *player) prepare(nodes []node, head header) error {
 	p.findShards(nodes)
 	p.findModes(nodes)
 	p.addresses = haveAddresses(nodes)
-	if p.split, err = workloads(nodes, p.ids); err != nil {
-		return err
-	}
+	p.split = workloads(nodes, p.ids)
 	p.past = remember(nodes, head, p.ids, func(device string, addr uint64) bool {
 		base, _ := p.baseOf(device)
 		return base <= addr && addr < p.spec.size
@@ -314,7 +303,7 @@ func (p *player) prepare(nodes []node, head header) error {
 	}
 	p.addChips(names, far)
 	p.findShown(nodes)
-	p.findSmall(nodes, head)
+	p.findSmall(nodes)
 	return nil
 }
 
@@ -346,7 +335,7 @@ func (p *player) findShown(nodes []node) {
 // addChips makes a chip of each device id, in the order of the ids. far is the farthest core of a device without a grid.
 func (p *player) addChips(names map[string]bool, far core) {
 	for name := range names {
-		c := &chip{name: name, begun: -1, grid: p.head.gridOf(name), left: map[cell]resident{}, row: &L1Device{Small: p.spec.small}, exec: map[core][]l1.Range{}, spec: p.spec}
+		c := &chip{name: name, begun: -1, grid: p.head.gridOf(name), left: map[cell][]l1.Range{}, row: &L1Device{Small: p.spec.small}, exec: map[core][]l1.Range{}, spec: p.spec}
 		c.spec.Base, c.basesDiffer = p.baseOf(name)
 		to := far
 		for _, g := range p.head.grids {
@@ -448,11 +437,7 @@ func (p *player) play(n node) error {
 		if len(p.stack) > 0 {
 			p.stack[len(p.stack)-1].placed = true
 		}
-		b, err := readBuffer(n)
-		if err != nil {
-			return err
-		}
-		c := p.byName[name]
+		b, c := n.buffer(), p.byName[name]
 		if c.basesDiffer && b.local && b.addr == 0 { // where its program lies is not known
 			p.hide("specs-differ", !c.blind)
 			p.hidePrograms(name)
@@ -477,13 +462,14 @@ func (p *player) play(n node) error {
 			}
 		}
 		if n.kind == "buffer_allocate" {
-			return p.allocate(n, name)
+			p.allocate(n, name)
+		} else {
+			p.deallocate(n, name)
 		}
-		p.deallocate(n, name)
 	case n.kind == "program_execution":
 		p.execute(n)
 	case n.kind == "function_start":
-		return p.begin(n)
+		p.begin(n)
 	case n.kind == "function_end" && len(p.stack) > 0:
 		p.end()
 	}
@@ -491,19 +477,13 @@ func (p *player) play(n node) error {
 }
 
 // begin enters a function.
-func (p *player) begin(n node) error {
-	var f frame
+func (p *player) begin(n node) {
+	f := frame{arguments: n.arguments, start: n.counter, hidden: n.hidden}
 	_ = json.Unmarshal(n.params["name"], &f.name)
-	f.arguments, f.start = n.arguments, n.counter
-	if present(n.params["program_cache_hit"]) {
-		says, err := n.flag("program_cache_hit")
-		if err != nil {
-			return err
-		}
+	if says, _ := n.flag("program_cache_hit"); present(n.params["program_cache_hit"]) && !n.hidden {
 		f.says = &says
 	}
 	p.stack = append(p.stack, f)
-	return nil
 }
 
 // end leaves the innermost function, and enqueues the programs that began in it.
@@ -663,24 +643,14 @@ func (a *alloc) veiled(c *chip) []core {
 	return a.where[1:]
 }
 
-func (p *player) allocate(n node, name string) error {
-	a := &alloc{counter: n.counter, node: -1, owner: name}
+func (p *player) allocate(n node, name string) {
+	a := &alloc{counter: n.counter, node: -1, owner: name, kind: n.bufferKind(), size: n.number("size"), start: n.number("address")}
 	if len(n.connections) > 0 {
 		a.node = n.connections[0]
 	}
-	a.kind = n.bufferKind()
 	if a.kind == "" {
 		p.hide("buffer-unplaced", true)
-		return nil
-	}
-	for key, to := range map[string]*uint64{"size": &a.size, "max_size_per_bank": &a.perCore, "address": &a.start} {
-		if present(n.params[key]) {
-			v, err := number(n.params[key])
-			if err != nil {
-				return err
-			}
-			*to = v
-		}
+		return
 	}
 	a.perCore, a.sized = p.head.perCore(n)
 	a.recorded = a.start != 0
@@ -688,7 +658,7 @@ func (p *player) allocate(n node, name string) error {
 		a.where, a.mode = p.shards[a.counter], p.modes[a.counter]
 		moot := a.mode == "" && a.where == nil && (a.recorded || a.sized) // else it lies nowhere in any case
 		if inL1(a.kind) && (a.mode == unknownMode || moot && p.mayDescribe(name, a.start)) {
-			return nil // hidden
+			return // hidden
 		}
 	}
 	life := p.past.lifeOf(a.counter)
@@ -700,7 +670,6 @@ func (p *player) allocate(n node, name string) error {
 	}
 	p.live = append(p.live, a)
 	p.arrive(a)
-	return nil
 }
 
 func (n node) sharded() bool {
@@ -761,8 +730,7 @@ func (p *player) arrive(a *alloc) {
 			c.row.Assumed++
 		}
 		if a.placed && len(a.cores(c)) > 0 {
-			c.recorded = c.recorded || a.recorded
-			c.synthesised = c.synthesised || !a.recorded
+			c.addresses[0], c.addresses[1] = c.addresses[0] || a.recorded, c.addresses[1] || !a.recorded
 			p.look(c, now)
 		}
 	}
@@ -863,9 +831,9 @@ func (c *chip) sums(p *player) {
 // fill makes the bytes of every core anew, of all kinds or of one.
 func (p *player) fill(c *chip, only string) (map[core]uint64, error) {
 	held := map[core][]l1.Range{}
-	for at, r := range c.left {
+	for at, spans := range c.left {
 		if only == "" || only == []string{"circular buffer", "dataflow buffer", "scratchpad"}[at.kind] {
-			held[at.core] = append(held[at.core], r.spans...)
+			held[at.core] = append(held[at.core], spans...)
 		}
 	}
 	for _, a := range p.live {
@@ -911,7 +879,7 @@ func (p *player) look(c *chip, at int64) {
 			cores = append(cores, x)
 		}
 	}
-	slices.SortFunc(cores, func(a, b core) int { return compareRects(rect{a, a}, rect{b, b}) })
+	slices.SortFunc(cores, compareCores)
 	for _, x := range cores {
 		c.row.PeakCores = append(c.row.PeakCores, fmt.Sprintf("%d-%d", x.x, x.y))
 	}
@@ -994,7 +962,7 @@ func (p *player) finish(nodes []node) (*L1Results, error) {
 		for _, n := range bytes {
 			c.row.Total += n
 		}
-		c.row.Addresses = (&addressTally{recorded: c.recorded, synthesised: c.synthesised}).word()
+		c.row.Addresses = map[[2]bool]string{{}: "none", {true}: "recorded", {false, true}: "synthesised", {true, true}: "mixed"}[c.addresses]
 		onChip := func(d *chip) bool {
 			return d != c && d.name != none && d.touched && slices.Contains(p.ids.chipsOf[c.name], idOf(d.name))
 		}

@@ -31,8 +31,8 @@ func (p *past) readViews(nodes []node) {
 		if !isPlaced(n.kind) || n.hidden || n.counter >= p.since {
 			continue
 		}
-		b, err := readBuffer(n)
-		if err != nil || b.local || b.addr == 0 || b.logical() == 0 {
+		b := n.buffer()
+		if b.local || b.addr == 0 || b.logical() == 0 {
 			continue
 		}
 		v := view{at: n.counter, device: n.on, addr: b.addr, size: b.size, cores: b.cores}
@@ -63,7 +63,7 @@ func (p *past) readViews(nodes []node) {
 		least.set(least.bytes)
 	}
 	for _, v := range proofs {
-		slices.SortFunc(v.cores, func(a, b core) int { return cmp.Or(a.x-b.x, a.y-b.y) })
+		slices.SortFunc(v.cores, compareCores)
 		p.earlier = append(p.earlier, alloc{
 			counter: v.at, node: -1, owner: v.device, kind: "L1", perCore: v.size, sized: true, sharded: true, where: slices.Compact(v.cores), told: true, proven: true,
 			recorded: true, placed: true, start: v.addr, end: v.addr + v.size, order: [4]int64{3, int64(v.addr), idOf(v.device)}, earlier: true, since: v.since, until: v.until,

@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,12 +32,11 @@ type node struct {
 
 // header holds the fields of a report object outside its nodes.
 type header struct {
-	wrapper *string
-	l1Size  uint64 // 0 if the file does not say
-	cbBase  uint64 // 0 if the file does not say
-	grids   []grid
-	lists   []list
-	banks   []bank
+	l1Size uint64 // 0 if the file does not say
+	cbBase uint64 // 0 if the file does not say
+	grids  []grid
+	lists  []list
+	banks  []bank
 }
 
 // gridOf returns the grid of a device by the file: its own, or the first of all. nil: the file has
@@ -80,7 +80,6 @@ func readFile(data []byte) ([]node, header, error) {
 		if _, ok := file[key]; !ok {
 			return nil, h, errors.New("oracle: neither graph nor raw_graph")
 		}
-		h.wrapper = &key
 		if err := json.Unmarshal(file[key], &raw); err != nil {
 			return nil, h, err
 		}
@@ -132,16 +131,8 @@ func (h *header) readDevices(raw json.RawMessage) error {
 		if err := h.readBank(d); err != nil {
 			return err
 		}
-		for key, to := range map[string]*uint64{"worker_l1_size": &h.l1Size, "address_at_first_l1_cb_buffer": &h.cbBase} {
-			if *to != 0 || !present(d[key]) {
-				continue
-			}
-			v, err := number(d[key])
-			if err != nil {
-				return fmt.Errorf("oracle: devices: %s: %w", key, err)
-			}
-			*to = v
-		}
+		b := h.banks[len(h.banks)-1]
+		h.l1Size, h.cbBase = cmp.Or(h.l1Size, b.size), cmp.Or(h.cbBase, b.base)
 	}
 	return nil
 }

@@ -78,7 +78,7 @@ func (p *player) banksOf(name string) (rows []bank) {
 		func(b bank) bool { return p.ids.rowReaches(b.device, name) },
 		func(bank) bool { return true },
 	} {
-		for _, b := range p.banks {
+		for _, b := range p.head.banks {
 			if is(b) {
 				rows = append(rows, b)
 			}
@@ -107,38 +107,32 @@ func (p *player) smallOf(name string) uint64 {
 }
 
 // findSmall sets the size of L1_SMALL of every device, when all buffers are known.
-func (p *player) findSmall(nodes []node, head header) {
+func (p *player) findSmall(nodes []node) {
 	if p.opts.L1Small != 0 {
 		return
 	}
-	p.banks, p.wrong = head.banks, map[string]bool{}
-	deny := func(owner, kind string, address uint64) {
+	p.wrong = map[string]bool{}
+	lowest := uint64(forEver)
+	for _, l := range p.smallBuffers(nodes) {
+		lowest = min(lowest, l.addr)
 		for _, c := range p.chips {
-			if kind != "L1_SMALL" || address == 0 || !p.reaches(owner, c.name) {
+			if !p.reaches(l.owner, c.name) {
 				continue
 			}
 			for _, b := range p.banksOf(c.name) {
-				if _, ok := b.small(); ok && address < b.base+b.free {
+				if _, ok := b.small(); ok && l.addr < b.base+b.free {
 					p.wrong[b.device] = true
 				}
 			}
 		}
 	}
-	for _, n := range nodes {
-		if n.kind == "buffer_allocate" && !n.hidden {
-			deny(n.on, n.bufferKind(), n.number("address"))
-		}
-	}
-	for _, a := range p.past.earlier {
-		deny(a.owner, a.kind, a.start)
-	}
-	for _, b := range p.banks {
+	for _, b := range p.head.banks {
 		if b.size > 0 && b.base > 0 && b.base+b.free > b.size || p.wrong[b.device] {
 			p.out.Denied = append(p.out.Denied, b.device)
 		}
 	}
 	slices.Sort(p.out.Denied)
-	said := p.smallSaid(nodes)
+	said := p.smallSaid(nodes, lowest)
 	for _, c := range p.chips {
 		if c.spec.small = max(p.smallOf(c.name), said); c.spec.small > c.spec.size {
 			c.spec.small = 0
@@ -154,9 +148,10 @@ func outOfMemory(text string) [][]string {
 }
 
 // smallSaid is the size of L1_SMALL by the messages of the allocator: the size of its bank, or the rest of L1 above its bank. It
-// holds for all devices, if these are one, or the chips of one mesh, and no row says the size of a bank.
-func (p *player) smallSaid(nodes []node) (small uint64) {
-	if slices.ContainsFunc(p.banks, func(b bank) bool { return b.free > 0 }) || !p.oneMesh() {
+// holds for all devices, if these are one, or the chips of one mesh, and no row says the size of a bank. lowest is the lowest address of an
+// L1_SMALL buffer.
+func (p *player) smallSaid(nodes []node, lowest uint64) (small uint64) {
+	if slices.ContainsFunc(p.head.banks, func(b bank) bool { return b.free > 0 }) || !p.oneMesh() {
 		return 0
 	}
 	sizes, wrong := map[uint64]bool{}, false
@@ -181,30 +176,26 @@ func (p *player) smallSaid(nodes []node) (small uint64) {
 	for bytes := range sizes {
 		small = bytes
 	}
-	lowest := p.lowestSmall(nodes)
-	if wrong || len(sizes) > 1 || small > p.spec.size || lowest > 0 && len(sizes) > 0 && lowest < p.spec.size-small {
+	if wrong || len(sizes) > 1 || small > p.spec.size || len(sizes) > 0 && lowest < p.spec.size-small {
 		p.out.Denied = append(p.out.Denied, "messages")
 		return 0
 	}
 	return small
 }
 
-// lowestSmall is the lowest address of an L1_SMALL buffer, 0 if there is none.
-func (p *player) lowestSmall(nodes []node) (lowest uint64) {
-	see := func(kind string, addr uint64) {
-		if kind == "L1_SMALL" && addr > 0 && (lowest == 0 || addr < lowest) {
-			lowest = addr
-		}
-	}
+// smallBuffers are the L1_SMALL buffers with an address.
+func (p *player) smallBuffers(nodes []node) (out []life) {
 	for _, n := range nodes {
-		if n.kind == "buffer_allocate" && !n.hidden {
-			see(n.bufferKind(), n.number("address"))
+		if n.kind == "buffer_allocate" && !n.hidden && n.bufferKind() == "L1_SMALL" {
+			out = append(out, life{owner: n.on, addr: n.number("address")})
 		}
 	}
 	for _, a := range p.past.earlier {
-		see(a.kind, a.start)
+		if a.kind == "L1_SMALL" {
+			out = append(out, life{owner: a.owner, addr: a.start})
+		}
 	}
-	return lowest
+	return slices.DeleteFunc(out, func(l life) bool { return l.addr == 0 })
 }
 
 // oneMesh says whether the capture shows one device alone, or one mesh and its chips.

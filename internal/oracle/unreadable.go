@@ -116,8 +116,7 @@ func firstHiddenAllocation(nodes []node) int64 {
 // haveAddresses says whether a capture has addresses in L1. There a buffer without one has no known place.
 func haveAddresses(nodes []node) bool {
 	return slices.ContainsFunc(nodes, func(n node) bool {
-		b, err := readBuffer(n)
-		return n.placesAt() && err == nil && b.local || n.kind == "buffer_allocate" && !n.hidden && n.bufferKind() == "L1" && n.number("address") > 0
+		return n.placesAt() && n.buffer().local || n.kind == "buffer_allocate" && !n.hidden && n.bufferKind() == "L1" && n.number("address") > 0
 	})
 }
 
@@ -153,10 +152,7 @@ func (p *player) hideNode(n node) error {
 		p.enqueueOn(n.physical())
 		p.hideExecution(n.physical())
 	case n.kind == "function_start":
-		var f frame
-		_ = json.Unmarshal(n.params["name"], &f.name)
-		f.arguments, f.start, f.hidden = n.arguments, n.counter, true
-		p.stack = append(p.stack, f)
+		p.begin(n)
 	case n.kind == "function_end":
 		return p.play(n)
 	case n.kind == "":

@@ -60,9 +60,6 @@ func (p *player) launch(c *chip, run program, at int64, kind verdictKind) {
 	if !v.Fits && !v.Untold {
 		p.out.Failed++
 	}
-	if len(v.Clash) > 0 {
-		p.out.Clashed++
-	}
 	if c.spec.small > 0 && slices.ContainsFunc(run.buffers, func(b *buffer) bool { return b.local && b.end() > c.spec.size-c.spec.small }) {
 		p.out.Reached++
 	}
@@ -85,7 +82,7 @@ func (p *player) launch(c *chip, run program, at int64, kind verdictKind) {
 func (p *player) dispatch(c *chip, run []*buffer) {
 	for _, b := range run { // what a program names it writes
 		for _, x := range b.cores {
-			c.left[cell{x, b.kind}] = resident{}
+			c.left[cell{x, b.kind}] = nil
 		}
 	}
 	for _, b := range run {
@@ -93,8 +90,8 @@ func (p *player) dispatch(c *chip, run []*buffer) {
 			continue
 		}
 		for _, x := range b.cores {
-			r := c.left[cell{x, b.kind}]
-			c.left[cell{x, b.kind}] = resident{append(slices.Clone(r.spans), b.bytes())}
+			at := cell{x, b.kind}
+			c.left[at] = append(c.left[at], b.bytes())
 		}
 	}
 	c.last = run
@@ -103,8 +100,10 @@ func (p *player) dispatch(c *chip, run []*buffer) {
 // outside is the refusal of a program that names cores outside the grid.
 func outside(c *chip, run []*buffer) *Refusal {
 	for _, b := range run {
-		if r, out := b.outside(c.grid); out {
-			return &Refusal{Kind: "grid", Cores: r.String()}
+		for _, r := range b.ranges {
+			if g := c.grid; g != nil && (r.to.x >= int(g.cols) || r.to.y >= int(g.rows)) {
+				return &Refusal{Kind: "grid", Cores: r.String()}
+			}
 		}
 	}
 	return nil

@@ -18,7 +18,7 @@ type spot struct {
 
 // workloads finds mesh workloads of several programs: so many frees of one id back to back, then all CBs.
 // A new program begins where a buffer shares a byte of a core with the program so far, or repeats its first buffer.
-func workloads(nodes []node, of *ids) (split, error) {
+func workloads(nodes []node, of *ids) split {
 	s := split{map[int64]int{}, map[int64]bool{}, map[spot]bool{}, map[spot]bool{}}
 	unfreed, bad := hiddenFrees(nodes), slices.ContainsFunc(nodes, node.badMembers)
 	for i := 0; i < len(nodes); i++ {
@@ -39,17 +39,15 @@ func workloads(nodes []node, of *ids) (split, error) {
 		}
 		if i > first {
 			s.programs[nodes[first].counter] = i - first + 1
-			if err := s.divide(nodes[i+1:], i-first+1, id, of, bad); err != nil {
-				return s, err
-			}
+			s.divide(nodes[i+1:], i-first+1, id, of, bad)
 		}
 	}
-	return s, nil
+	return s
 }
 
 // divide scans the nodes behind k frees of an id, on each device that the frees reach, until the next free of the device. bad
 // says that not all chips of meshes are known.
-func (s *split) divide(rest []node, k int, id string, of *ids, bad bool) error {
+func (s *split) divide(rest []node, k int, id string, of *ids, bad bool) {
 	type state struct {
 		program  []*buffer
 		counters []int64
@@ -82,11 +80,7 @@ func (s *split) divide(rest []node, k int, id string, of *ids, bad bool) error {
 		if !isPlaced(n.kind) || announced || !of.reaches(id, name) {
 			continue
 		}
-		b, err := readBuffer(n)
-		if err != nil {
-			return err
-		}
-		st := states[name]
+		b, st := n.buffer(), states[name]
 		if st == nil {
 			st = &state{found: 1}
 			states[name] = st
@@ -107,7 +101,6 @@ func (s *split) divide(rest []node, k int, id string, of *ids, bad bool) error {
 			s.unsettled[spot{c, device}] = st.found < k
 		}
 	}
-	return nil
 }
 
 // sharesBytes says whether a buffer overlaps one of a program on a core that both have. Address 0 is none.

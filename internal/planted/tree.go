@@ -10,6 +10,7 @@ import (
 	"go/token"
 	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -165,15 +166,18 @@ func parse(name string, text []byte) (*file, error) {
 	if err != nil {
 		return nil, err
 	}
-	add := func(name string, node ast.Node) {
-		f.decls[name] = append(f.decls[name], span{set.Position(node.Pos()).Offset, set.Position(node.End()).Offset})
+	place := func(node ast.Node) span {
+		return span{set.Position(node.Pos()).Offset, set.Position(node.End()).Offset}
 	}
+	add := func(name string, node ast.Node) { f.decls[name] = append(f.decls[name], place(node)) }
+	firstWord := regexp.MustCompile(`\w+`)
 	for _, decl := range tree.Decls {
 		switch decl := decl.(type) {
 		case *ast.FuncDecl:
 			name := decl.Name.Name
 			if decl.Recv != nil && len(decl.Recv.List) == 1 {
-				name = receiver(decl.Recv.List[0].Type) + "." + name
+				at := place(decl.Recv.List[0].Type) // *Type, or *Type[K]
+				name = string(firstWord.Find(text[at.start:at.end])) + "." + name
 			}
 			add(name, decl)
 		case *ast.GenDecl:
@@ -198,23 +202,6 @@ func parse(name string, text []byte) (*file, error) {
 		return true
 	})
 	return f, nil
-}
-
-// receiver returns the name of the type that a method belongs to.
-func receiver(expr ast.Expr) string {
-	switch expr := expr.(type) {
-	case *ast.StarExpr:
-		return receiver(expr.X)
-	case *ast.ParenExpr:
-		return receiver(expr.X)
-	case *ast.IndexExpr:
-		return receiver(expr.X)
-	case *ast.IndexListExpr:
-		return receiver(expr.X)
-	case *ast.Ident:
-		return expr.Name
-	}
-	return "?"
 }
 
 // lexeme is one token of a text. Equal tokens have equal texts. A byte that is no Go is a

@@ -33,7 +33,6 @@ type Run struct {
 type deviceRow struct {
 	id      event.Opt[uint64]
 	kind    replay.DeviceKind
-	chips   []uint64
 	grid    Grid
 	figures [numFigures]uint64
 	peak    *peakRow
@@ -147,7 +146,7 @@ func (r *Run) device(id event.Opt[uint64]) *deviceRow {
 // setDevice adds the circular buffers of a device.
 func (r *Run) setDevice(d *replay.Device) *deviceRow {
 	row := r.device(d.ID)
-	row.kind, row.chips = d.Kind, d.Chips
+	row.kind = d.Kind
 	row.groups, row.programs, row.buffers = d.CoreGroups, d.ProgramsDetail, d.ProgramsBuffers
 	row.listed = d.ProgramsDetail.Len() > 0 || d.Programs == 0
 	f := &row.figures
@@ -161,7 +160,7 @@ func (r *Run) setDevice(d *replay.Device) *deviceRow {
 // setL1 adds the figures of the whole L1 of a device. See setPeak for composed.
 func (r *Run) setL1(d *replay.DeviceL1, composed map[replay.Composition]*deviceRow) *deviceRow {
 	row := r.device(d.ID)
-	row.kind, row.chips = d.Kind, d.Chips
+	row.kind = d.Kind
 	row.listed = row.listed || row.programs.Len() == 0 && row.figures[figurePrograms] == 0
 	row.grid = Grid{Cols: d.Cols, Rows: d.Rows, Cores: d.NumCores, From: d.CoresFrom}
 	f := &row.figures

@@ -22,15 +22,13 @@ func Check(r *replay.Result, j replay.Judgement) Output {
 		json: func(w io.Writer) error { return writeJSON(w, r.Check(j)) },
 		csv:  func() csvTable { return checkCSV(c) }, file: r.File, tests: c.tests(),
 	}
+	c.writeLine(&d.page)
 	switch {
-	case c.Answer == replay.Fits:
-		c.writeFits(&d.page)
-	case c.Answer == replay.CannotTell:
-		c.writeCannotTell(&d.page)
+	case c.Answer != replay.DoesNotFit:
+		d.page.note(slices.Concat(c.reasons("because", c.Untold), c.kept(), c.remarks())...)
 	case len(r.Checks.List) > 0:
 		c.writeFailed(&d.page)
 	case c.overlapping():
-		d.page.line("%s%s", c.head("FAIL"), c.line())
 		d.page.note(append(c.reasons("because", c.Untold), c.remarks()...)...)
 	default:
 		c.writeOver(&d.page)
@@ -89,10 +87,11 @@ type check struct {
 // markWidth is the width of the marks of answers.
 const markWidth = 6
 
-// head begins the first line: a mark of the answer, the file, and the filter. Narrowed to a core, the answer
-// is about all cores of the runs there.
-func (c check) head(mark string) string {
-	return fmt.Sprintf("%-*s%s%s%s  ", markWidth, mark, shown.End(c.result.File, 60), c.only(), c.accepted())
+// writeLine writes the first line. It begins with a mark of the answer, the file, and the filter. Narrowed to a core, the
+// answer is about all cores of the runs there.
+func (c check) writeLine(page *page) {
+	mark := map[replay.Answer]string{replay.Fits: "ok", replay.CannotTell: "?", replay.DoesNotFit: "FAIL"}[c.Answer]
+	page.line("%-*s%s%s%s  %s", markWidth, mark, shown.End(c.result.File, 60), c.only(), c.accepted(), c.line())
 }
 
 // only is the filter of the result.
@@ -102,16 +101,6 @@ func (c check) only() string {
 		only = strings.TrimSuffix(only, ")") + "; each run on all its cores)"
 	}
 	return only
-}
-
-func (c check) writeFits(page *page) {
-	page.line("%s%s", c.head("ok"), c.line())
-	page.note(append(c.kept(), c.remarks()...)...)
-}
-
-func (c check) writeCannotTell(page *page) {
-	page.line("%s%s", c.head("?"), c.line())
-	page.note(slices.Concat(c.reasons("because", c.Untold), c.kept(), c.remarks())...)
 }
 
 // ran counts the program runs.
@@ -219,7 +208,6 @@ func (c check) remarks() []note {
 func (c check) writeFailed(page *page) {
 	k := &c.result.Checks
 	f := &k.List[0]
-	page.line("%s%s", c.head("FAIL"), c.line())
 	page.line("%s", complaint(f.Verdict))
 	where := fmt.Sprintf("%s, enqueued at %s on %s", c.result.Whose(f.Run.Op, f.Run.At, f.Run.T, 70), c.result.Where(f.Enqueue, f.T), devicesName(c.result, f.Device, f.Devices))
 	if f.Run.Inferred {
@@ -234,12 +222,7 @@ func (c check) writeFailed(page *page) {
 	page.note(note{"program", where})
 	writeVerdict(page, c.result, f)
 	c.writeOthers(page, k.List[1:])
-	var notes []note
-	for _, text := range c.overTexts() {
-		notes = append(notes, note{"budget", text})
-	}
-	notes = append(notes, c.reasons("besides", c.Untold)...)
-	page.apart(append(notes, c.remarks()...))
+	page.apart(slices.Concat(textNotes("budget", c.overTexts()), c.reasons("besides", c.Untold), c.remarks()))
 }
 
 // maxOthers is how many further failures are named in text.
@@ -273,13 +256,7 @@ func overBy(v fit.Verdict) (most uint64) {
 
 // writeOver says which core holds more than the budget, though every program fits.
 func (c check) writeOver(page *page) {
-	page.line("%s%s", c.head("FAIL"), c.line())
-	var notes []note
-	for _, text := range c.overTexts()[1:] {
-		notes = append(notes, note{"also", text})
-	}
-	notes = append(notes, c.reasons("besides", c.Untold)...)
-	page.note(append(notes, c.remarks()...)...)
+	page.note(slices.Concat(textNotes("also", c.overTexts()[1:]), c.reasons("besides", c.Untold), c.remarks())...)
 	if len(c.Over) == 0 {
 		return
 	}

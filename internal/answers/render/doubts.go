@@ -99,10 +99,10 @@ func below(r *replay.Result) []string {
 	return []string{"base assumed: " + base + ", but CBs start at " + start + ", so percentages are off (--base)"}
 }
 
-// doubtNotes are doubts, a line each.
-func doubtNotes(all []string) (notes []note) {
+// textNotes are texts, a line each.
+func textNotes(label string, all []string) (notes []note) {
 	for _, text := range all {
-		notes = append(notes, note{"?", text})
+		notes = append(notes, note{label, text})
 	}
 	return notes
 }

@@ -124,6 +124,7 @@ func (c check) tests() []testCase {
 		fit.Failure = &testFail{Message: c.line()}
 		if len(list) > 0 {
 			fit.Failure.Message = complaint(list[0].Verdict)
+			c.writeLine(&text)
 			c.writeFailed(&text)
 			var b bytes.Buffer
 			text.text(&b, draw.Style{})

@@ -36,11 +36,8 @@ func remarks(r *replay.Result, j replay.Judgement) []note {
 			out = append(out, n)
 		}
 	}
-	out = append(out, doubtNotes(doubts(r))...)
-	for _, text := range r.AnomalyTexts(said...) {
-		out = append(out, note{"note", text})
-	}
-	return out
+	out = append(out, textNotes("?", doubts(r))...)
+	return append(out, textNotes("note", r.AnomalyTexts(said...))...)
 }
 
 // details are the counts behind the figures, and the figures of buffers and executions.

@@ -25,7 +25,7 @@ func Peak(r *replay.Result) Output {
 	case most != nil:
 		bytes := most.CorePeak
 		d.page.line("%s%s registered at once on a core of %s: %s", head("peak", r), bytesText(r.SpecOf(most.ID), bytes), deviceName(r, most.ID), nothingRan(r))
-		d.page.note(slices.Concat(untoldNotes(r), boundNotes(r), doubtNotes(doubts(r)))...)
+		d.page.note(slices.Concat(untoldNotes(r), boundNotes(r), textNotes("?", doubts(r)))...)
 	default:
 		d.page.line("%snothing is known to have been in L1", head("peak", r))
 		d.page.note(untoldNotes(r)...)
@@ -82,7 +82,7 @@ func writePeak(page *page, r *replay.Result, row *replay.DeviceL1) {
 		notes = append(notes, note{"apart", fmt.Sprintf("%s CB bytes registered at once on a core of %s; %s", grouped(most.CorePeak), deviceName(r, most.ID), nothingRan(r))})
 		notes = append(notes, boundNotes(r)...)
 	}
-	page.apart(append(notes, doubtNotes(append(doubts(r), bufferDoubts(row)...))...))
+	page.apart(append(notes, textNotes("?", append(doubts(r), bufferDoubts(row)...))...))
 	page.detail(func() []note { return append(peakDetails(r, row), chipNotes(r)...) })
 }
 

@@ -20,7 +20,7 @@ func Room(r *replay.Result, doc replay.RoomDocument) Output {
 	d.page.note(slices.Concat(m.reasons("because", m.Untold), m.tensor(), m.mode(), m.limits(), m.unfit())...)
 	m.writeGroups(&d.page)
 	m.writeTight(&d.page)
-	d.page.apart(append(m.remarks(), doubtNotes(append(doubts(r), small(r)...))...))
+	d.page.apart(append(m.remarks(), textNotes("?", append(doubts(r), small(r)...))...))
 	d.page.detail(func() []note { return append(m.together(), chipNotes(r)...) })
 	return d
 }

@@ -205,6 +205,6 @@ func (p *Publisher) release(slot int, owner int32) {
 	r.u64(at + processUpdated).Store(0)
 	r.setName(slot, "")
 	r.pid(slot).Store(0)
-	lower32(r.u32(atReferences))
-	lower32(r.u32(atActive))
+	lower(r.u32(atReferences), 1)
+	lower(r.u32(atActive), 1)
 }

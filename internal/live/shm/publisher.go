@@ -1,9 +1,5 @@
 package shm
 
-import (
-	"sync/atomic"
-)
-
 // A Publisher holds a slot of a region. It must be made by Attach.
 type Publisher struct {
 	r    *Region
@@ -68,7 +64,7 @@ func (r *Region) setUsage(at int, u Counters) {
 }
 
 // lower subtracts, down to 0.
-func lower(of *atomic.Uint64, by uint64) {
+func lower[T uint32 | uint64](of word[T], by T) {
 	for {
 		was := of.Load()
 		if of.CompareAndSwap(was, was-min(by, was)) {
@@ -77,12 +73,8 @@ func lower(of *atomic.Uint64, by uint64) {
 	}
 }
 
-// lower32 subtracts 1, down to 0.
-func lower32(of *atomic.Uint32) {
-	for {
-		was := of.Load()
-		if was == 0 || of.CompareAndSwap(was, was-1) {
-			return
-		}
-	}
+// A word is an atomic.Uint32 or Uint64.
+type word[T any] interface {
+	Load() T
+	CompareAndSwap(old, new T) bool
 }
