@@ -11,7 +11,7 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
 
 run: ## report on a made capture (CAPTURE=file for another one)
-	go run ./cmd/cbl1 $(CAPTURE)
+	go run ./tool/cmd/cbl1 $(CAPTURE)
 
 test: ## all tests
 	go test -timeout 30m ./...
@@ -43,26 +43,26 @@ lint: ## gofmt, vet, go.mod, staticcheck, golangci-lint (fetches the last two)
 fuzz: ## every fuzz target for FUZZTIME (10s)
 	FUZZTIME=$(FUZZTIME) .ci/fuzz
 
-shots: ## pictures of pages: the tour's into docs/tour; light, dark, on a phone, into SHOTS (needs Chromium, and says so)
+shots: ## pictures of pages: the tour's into tool/docs/tour; light, dark, on a phone, into SHOTS (needs Chromium, and says so)
 	@mkdir -p $(SHOTS)
-	go test ./internal/pictures/page -run '^TestTour$$' -count 1 -v -shots $(abspath docs/tour)
-	go test ./internal/pictures/page -run '^(TestPages|TestClicks)$$' -count 1 -v -shots $(abspath $(SHOTS))
+	go test ./tool/internal/pictures/page -run '^TestTour$$' -count 1 -v -shots $(abspath tool/docs/tour)
+	go test ./tool/internal/pictures/page -run '^(TestPages|TestClicks)$$' -count 1 -v -shots $(abspath $(SHOTS))
 
 hammer: ## 10,000,000 operations beside models, minutes; every cut of every fixture, 10,000 changes, 10,000 made inputs: an hour of two cores; then a server's clients, minutes; 100 MB of near misses
 	go test ./fuzz -run '^TestOperations$$' -count 1 -timeout 3h -v -operations 10000000
-	go test ./cmd/cbl1 -run '^TestHammer' -count 1 -timeout 3h -v -hammer
-	go test ./internal/live/serve -run '^TestHammer' -count 1 -timeout 1h -v -hammer
-	go test ./internal/clash -run '^TestHammer' -count 1 -v -hammer
-	go test ./internal/attack -run '^TestHammer' -count 1 -v -hammer
+	go test ./tool/cmd/cbl1 -run '^TestHammer' -count 1 -timeout 3h -v -hammer
+	go test ./tool/internal/live/serve -run '^TestHammer' -count 1 -timeout 1h -v -hammer
+	go test ./tool/internal/clash -run '^TestHammer' -count 1 -v -hammer
+	go test ./tool/internal/guard/attack -run '^TestHammer' -count 1 -v -hammer
 
 bounds: ## what a call costs in statements and bytes, in two sizes of the histories that are worst for it
-	go test -run '^TestBounds$$' -count 1 -v ./internal/cbl1bounds
+	go test -run '^TestBounds$$' -count 1 -v ./internal/guard/cbl1bounds
 
 bench: ## ours beside simple structures and an earlier commit: one table, some minutes; a broken promise fails
-	go run ./internal/cbl1bench
+	go run ./tool/internal/guard/cbl1bench
 
 bench-short: ## the same, smaller, which promises nothing
-	go run ./internal/cbl1bench -div 4
+	go run ./tool/internal/guard/cbl1bench -div 4
 
 cover: ## test coverage of the core packages, at least 95 % each
 	.ci/cover

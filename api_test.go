@@ -156,7 +156,7 @@ func publicSurface() (map[string][]string, error) {
 // publicFolder reports whether other modules can import what is in a folder.
 func publicFolder(dir string) bool {
 	switch base := path.Base(dir); {
-	case base == "internal", base == "testdata", base == "vendor", dir == "cmd", dir == "examples":
+	case base == "internal", base == "testdata", base == "vendor", dir == "tool/cmd", dir == "examples":
 		return false
 	case base[0] == '.', base[0] == '_', ignored(dir):
 		return false

@@ -9,10 +9,10 @@
 //	fit       whether a program fits beside the contents of L1; without a fleet
 //	device    fleets, meshes and devices: registration, totals, snapshots
 //	event     events on a fleet, and the event log
-//	capture   ttnn graph captures as events
-//	replay    a fleet that follows events, and its answers; replay/diff compares two runs
 //	fuzz/...  generators, a slow oracle and properties, for tests of your own
+//	tool/...  capture: ttnn graph captures as events; replay: a fleet that follows events, and its
+//	          answers; replay/diff: the changes between two runs
 //
-// The command is cmd/cbl1; everything else is internal. The imports table in rules_test.go says
+// The command is tool/cmd/cbl1; everything else is internal. The imports table in rules_test.go says
 // which package may import which, and runs with every go test.
 package cbl1

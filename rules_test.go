@@ -55,7 +55,7 @@ type row struct {
 // importTable has a row per package. A package's own internal/ folders belong
 // to its row and may be imported by it. Test files may import what they like.
 func importTable() map[string]row {
-	product := []string{"l1", "cbregion", "program", "fit", "device", "event", "capture", "replay", "replay/diff", "internal/clash", "internal/pictures/draw", "internal/answers/render", "internal/live/wire", "internal/live/shm", "internal/live/watch", "internal/live/serve"}
+	product := []string{"l1", "cbregion", "program", "fit", "device", "event", "tool/capture", "tool/replay", "tool/replay/diff", "tool/internal/clash", "tool/internal/pictures/draw", "tool/internal/answers/render", "tool/internal/live/wire", "tool/internal/live/shm", "tool/internal/live/watch", "tool/internal/live/serve"}
 	// What reads and writes text from outside.
 	readers := slices.Clip([]string{"internal/asciijson", "internal/jsonobject", "internal/magic", "internal/packed", "internal/shown"})
 	const layers = "device/internal/"
@@ -78,47 +78,47 @@ func importTable() map[string]row {
 		"device/internal/heap":    {ours: []string{"l1", "program", "fit", layers + "bitset", layers + "classes", layers + "lookup", layers + "residue", layers + "version"}, outside: []string{btree}, never: engine},
 
 		// The alignment of diff knows sequences alone.
-		"replay/diff/internal/align": {},
+		"tool/replay/diff/internal/align": {},
 
-		"event":                    {ours: append(readers, "l1", "program", "fit", "device")},
-		"capture":                  {ours: append(readers, "l1", "cbregion", "program", "fit", "device", "event", "internal/clash"), outside: []string{btree}},
-		"replay":                   {ours: []string{"l1", "program", "fit", "device", "event", "internal/asciijson", "internal/corepeaks", "internal/fold", "internal/shown"}, never: []string{"os", "flag"}},
-		"replay/internal/same":     {},
-		"replay/diff":              {ours: []string{"l1", "fit", "event", "replay", "internal/fold"}, never: []string{"os", "flag"}},
-		"internal/clash":           {ours: []string{"l1", "fit", "internal/asciijson", "internal/shown"}},
-		"internal/pictures/draw":   {ours: []string{"l1", "internal/shown"}, never: []string{"os", "flag"}},
-		"internal/answers/render":  {ours: []string{"l1", "internal/pictures/draw", "program", "fit", "device", "event", "replay", "replay/diff", "internal/clash", "internal/asciijson", "internal/fold", "internal/shown"}, never: []string{"os", "flag"}},
-		"internal/live/wire":       {ours: []string{"l1", "program", "fit", "device", "event", "internal/shown"}, outside: []string{btree}, never: []string{"os/exec", "net", "flag"}},
-		"internal/live/shm":        {ours: []string{"internal/shown"}, never: []string{"os/exec", "net", "flag", "encoding/json"}},
-		"internal/live/watch":      {ours: []string{"l1", "fit", "device", "event", "internal/pictures/draw", "replay", "internal/live/wire", "internal/live/shm", "internal/asciijson", "internal/shown"}, never: []string{"os", "net", "flag"}},
-		"internal/live/serve":      {ours: []string{"l1", "device", "event", "replay", "internal/live/wire", "internal/live/shm", "internal/live/watch", "internal/asciijson", "internal/shown"}, never: []string{"os/exec", "flag"}},
-		"fuzz":                     {},
-		"fuzz/model":               {ours: []string{"l1", "program"}},
-		"fuzz/gen":                 {ours: []string{"l1", "program", "fuzz/model"}, outside: []string{rapid}},
-		"fuzz/suite":               {ours: []string{"l1", "program", "fuzz/model", "fuzz/gen"}, outside: []string{rapid}},
-		"internal/pictures/page":   {ours: []string{"replay", "replay/diff", "internal/answers/render", "internal/asciijson", "internal/shown"}, never: []string{"os", "flag"}},
-		"cmd/cbl1":                 {ours: append(product, "internal/pictures/page", "internal/pictures/export", "internal/shown"), outside: []string{cobra, pflag, sqlite, tcell, terminal}},
-		"internal/asciijson":       {},
-		"internal/fold":            {},
-		"internal/attack":          {ours: []string{"internal/large"}, outside: []string{sqlite}},
-		"internal/cbl1dist":        {},
-		"internal/cbl1bounds":      {ours: []string{"l1", "program", "fit", "device"}},
-		"internal/pictures/export": {ours: []string{"l1", "fit", "event", "replay", "internal/shown"}},
-		"internal/jsonobject":      {},
-		"internal/magic":           {},
-		"internal/packed":          {outside: []string{compress}},
-		"internal/steps":           {},
-		"internal/testkit":         {outside: []string{compress}},
-		"internal/shown":           {ours: []string{"l1"}, outside: []string{xtext}},
-		"internal/baseline":        {ours: []string{"l1", "program", "fit"}, outside: []string{btree}},
-		"internal/cbl1bench":       {ours: []string{"l1", "program", "fit", "device", "capture", "replay", "internal/baseline", "internal/large"}},
+		"event":                         {ours: append(readers, "l1", "program", "fit", "device")},
+		"tool/capture":                  {ours: append(readers, "l1", "cbregion", "program", "fit", "device", "event", "tool/internal/clash"), outside: []string{btree}},
+		"tool/replay":                   {ours: []string{"l1", "program", "fit", "device", "event", "internal/asciijson", "internal/corepeaks", "tool/internal/fold", "internal/shown"}, never: []string{"os", "flag"}},
+		"tool/replay/internal/same":     {},
+		"tool/replay/diff":              {ours: []string{"l1", "fit", "event", "tool/replay", "tool/internal/fold"}, never: []string{"os", "flag"}},
+		"tool/internal/clash":           {ours: []string{"l1", "fit", "internal/asciijson", "internal/shown"}},
+		"tool/internal/pictures/draw":   {ours: []string{"l1", "internal/shown"}, never: []string{"os", "flag"}},
+		"tool/internal/answers/render":  {ours: []string{"l1", "tool/internal/pictures/draw", "program", "fit", "device", "event", "tool/replay", "tool/replay/diff", "tool/internal/clash", "internal/asciijson", "tool/internal/fold", "internal/shown"}, never: []string{"os", "flag"}},
+		"tool/internal/live/wire":       {ours: []string{"l1", "program", "fit", "device", "event", "internal/shown"}, outside: []string{btree}, never: []string{"os/exec", "net", "flag"}},
+		"tool/internal/live/shm":        {ours: []string{"internal/shown"}, never: []string{"os/exec", "net", "flag", "encoding/json"}},
+		"tool/internal/live/watch":      {ours: []string{"l1", "fit", "device", "event", "tool/internal/pictures/draw", "tool/replay", "tool/internal/live/wire", "tool/internal/live/shm", "internal/asciijson", "internal/shown"}, never: []string{"os", "net", "flag"}},
+		"tool/internal/live/serve":      {ours: []string{"l1", "device", "event", "tool/replay", "tool/internal/live/wire", "tool/internal/live/shm", "tool/internal/live/watch", "internal/asciijson", "internal/shown"}, never: []string{"os/exec", "flag"}},
+		"fuzz":                          {},
+		"fuzz/model":                    {ours: []string{"l1", "program"}},
+		"fuzz/gen":                      {ours: []string{"l1", "program", "fuzz/model"}, outside: []string{rapid}},
+		"fuzz/suite":                    {ours: []string{"l1", "program", "fuzz/model", "fuzz/gen"}, outside: []string{rapid}},
+		"tool/internal/pictures/page":   {ours: []string{"tool/replay", "tool/replay/diff", "tool/internal/answers/render", "internal/asciijson", "internal/shown"}, never: []string{"os", "flag"}},
+		"tool/cmd/cbl1":                 {ours: append(product, "tool/internal/pictures/page", "tool/internal/pictures/export", "internal/shown"), outside: []string{cobra, pflag, sqlite, tcell, terminal}},
+		"internal/asciijson":            {},
+		"tool/internal/fold":            {},
+		"tool/internal/guard/attack":    {ours: []string{"tool/internal/guard/large"}, outside: []string{sqlite}},
+		"tool/internal/cbl1dist":        {},
+		"internal/guard/cbl1bounds":     {ours: []string{"l1", "program", "fit", "device"}},
+		"tool/internal/pictures/export": {ours: []string{"l1", "fit", "event", "tool/replay", "internal/shown"}},
+		"internal/jsonobject":           {},
+		"internal/magic":                {},
+		"internal/packed":               {outside: []string{compress}},
+		"internal/guard/steps":          {},
+		"internal/guard/testkit":        {outside: []string{compress}},
+		"internal/shown":                {ours: []string{"l1"}, outside: []string{xtext}},
+		"internal/guard/baseline":       {ours: []string{"l1", "program", "fit"}, outside: []string{btree}},
+		"tool/internal/guard/cbl1bench": {ours: []string{"l1", "program", "fit", "device", "tool/capture", "tool/replay", "internal/guard/baseline", "tool/internal/guard/large"}},
 		// The byte model, and types of values: an error in the product cannot hide in the calculator that checks it.
-		"internal/oracle":               {ours: []string{"l1", "program", "fuzz/model"}},
-		"internal/oracle/randomcapture": {},
-		"internal/large":                {},
+		"tool/internal/guard/oracle":               {ours: []string{"l1", "program", "fuzz/model"}},
+		"tool/internal/guard/oracle/randomcapture": {},
+		"tool/internal/guard/large":                {},
 
-		"internal/planted":             {},
-		"internal/planted/cbl1planted": {ours: []string{"internal/planted"}},
+		"tool/internal/guard/planted":             {},
+		"tool/internal/guard/planted/cbl1planted": {ours: []string{"tool/internal/guard/planted"}},
 	}
 }
 
@@ -130,8 +130,8 @@ func core() []string { return []string{"l1", "cbregion", "program", "fit", "devi
 // wants a row above, or something that should not be here.
 func folders() []string {
 	return []string{
-		".ci", ".github", "api", "capture", "cbregion", "cmd", "device", "docs", "event", "examples",
-		"fit", "fuzz", "internal", "l1", "program", "replay", "testdata",
+		".ci", ".github", "api", "cbregion", "device", "docs", "event", "examples",
+		"fit", "fuzz", "internal", "l1", "program", "testdata", "tool",
 	}
 }
 
@@ -422,7 +422,7 @@ func checkInit(s *source) []string {
 
 func checkGoroutines(s *source) []string {
 	// The command has no callers. Callers of serve expect its goroutines.
-	if s.test() || s.dir() == "cmd/cbl1" || s.dir() == "internal/live/serve" {
+	if s.test() || s.dir() == "tool/cmd/cbl1" || s.dir() == "tool/internal/live/serve" {
 		return nil
 	}
 	var out []string
@@ -462,7 +462,7 @@ func checkAmbient(s *source) []string {
 		if s.refers(sel, "time", "Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTicker", "NewTimer") {
 			out = append(out, s.complain(sel.Pos(), "time.%s: a library has no clock", sel.Sel.Name))
 		}
-		if s.dir() != "internal/testkit" && s.refers(sel, "os", "Getenv", "LookupEnv", "Environ", "ExpandEnv") {
+		if s.dir() != "internal/guard/testkit" && s.refers(sel, "os", "Getenv", "LookupEnv", "Environ", "ExpandEnv") {
 			out = append(out, s.complain(sel.Pos(), "os.%s: a library does not read the environment", sel.Sel.Name))
 		}
 		return true

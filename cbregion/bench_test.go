@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/cbl1/cbl1/cbregion"
-	"github.com/cbl1/cbl1/internal/baseline"
+	"github.com/cbl1/cbl1/internal/guard/baseline"
 	"github.com/cbl1/cbl1/l1"
 )
 

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/cbl1/cbl1/fit"
-	"github.com/cbl1/cbl1/internal/testkit"
+	"github.com/cbl1/cbl1/internal/guard/testkit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )

@@ -175,7 +175,7 @@
 //	                               written one after the other + states w), each visited once
 //	                               everything is counted afterwards
 //
-// The command internal/cbl1bounds plays the five worst histories, in two sizes, with a call for each
+// The command internal/guard/cbl1bounds plays the five worst histories, in two sizes, with a call for each
 // line of the first table. Its test counts statements and bytes. Other tests count the programs that a search
 // visits (internal/classes/hidden_test.go), copied nodes (package cbregion), kept states and
 // contents (again_test.go), and kept steps (internal/version). One proves that a known way needs no hash (meets_test.go).

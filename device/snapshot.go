@@ -245,7 +245,9 @@ func (d *DeviceSnapshot) Spec() l1.Spec {
 func (d *DeviceSnapshot) Totals() Totals { return d.held().totals }
 
 // Programs returns the programs that were registered, by id.
-func (d *DeviceSnapshot) Programs() iter.Seq[*program.Program] { return slices.Values(d.held().programs) }
+func (d *DeviceSnapshot) Programs() iter.Seq[*program.Program] {
+	return slices.Values(d.held().programs)
+}
 
 // Groups returns the cores that held anything, grouped by content, by first core.
 func (d *DeviceSnapshot) Groups() iter.Seq[CoreGroup] { return slices.Values(d.held().groups) }

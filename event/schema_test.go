@@ -11,10 +11,10 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/internal/testkit"
+	"github.com/cbl1/cbl1/internal/guard/testkit"
 )
 
-const logSchema = "../docs/schemas/cbl1.events-1.schema.json"
+const logSchema = "../tool/docs/schemas/cbl1.events-1.schema.json"
 
 // compileLogSchema returns the schemas of the lines of a log and of answers. The strict ones refuse
 // fields that they do not name.

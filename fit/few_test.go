@@ -12,10 +12,10 @@ import (
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
-	"github.com/cbl1/cbl1/internal/testkit"
+	"github.com/cbl1/cbl1/internal/guard/testkit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
-	"github.com/cbl1/cbl1/replay"
+	"github.com/cbl1/cbl1/tool/replay"
 )
 
 var update = flag.Bool("update", false, "TestFew: write testdata/few.txt anew; review the difference")

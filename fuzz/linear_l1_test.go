@@ -14,7 +14,7 @@ import (
 	"github.com/cbl1/cbl1/l1"
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/internal/testkit"
+	"github.com/cbl1/cbl1/internal/guard/testkit"
 )
 
 // Concurrent histories of dispatches, allocations and enqueues, like the histories of

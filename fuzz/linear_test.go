@@ -12,7 +12,7 @@ import (
 	"github.com/cbl1/cbl1/l1"
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/internal/testkit"
+	"github.com/cbl1/cbl1/internal/guard/testkit"
 )
 
 // Concurrent histories: several clients call and read at once; every answer must be

@@ -1,4 +1,4 @@
-// A client of an allocation server (docs/serve.md), and what it is like to use it: records of
+// A client of an allocation server (tool/docs/serve.md), and what it is like to use it: records of
 // 144 bytes over a Unix socket. C++17, Linux, nothing else.
 //
 //   g++ -std=c++17 -o alloc_client alloc_client.cpp && ./alloc_client SOCKET

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/cbl1/cbl1/fuzz/gen"
-	"github.com/cbl1/cbl1/internal/testkit"
+	"github.com/cbl1/cbl1/internal/guard/testkit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 	"github.com/stretchr/testify/require"

@@ -12,8 +12,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
 
+	"github.com/cbl1/cbl1/internal/guard/testkit"
 	"github.com/cbl1/cbl1/internal/packed"
-	"github.com/cbl1/cbl1/internal/testkit"
 )
 
 const text = "a text that compresses, a text that compresses, a text that compresses\n"

@@ -1,0 +1,186 @@
+package capture
+
+import (
+	"bytes"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/tool/replay"
+)
+
+// A place that is listed at some operations is a few spans, whatever the order of the
+// operations: that of texts is the one of writers.
+func TestListsAreSpans(t *testing.T) {
+	var l census
+	place := listedPlace{named: 0, address: 4096, kind: fit.KindL1}
+	for _, at := range []uint64{1, 10, 100, 101, 11, 12, 2, 3} {
+		l.add(listedBuffer{at: at, begins: true})
+		l.add(listedBuffer{at: at, typed: true, kind: fit.KindDRAM, address: event.Some(uint64(1 << 20))})
+		if at >= 3 && at <= 100 {
+			l.add(listedBuffer{at: at, typed: true, kind: fit.KindL1, address: event.Some(uint64(4096)), perCore: event.Some(uint64(64))})
+		}
+	}
+	require.Equal(t, []uint64{3, 10, 11, 12, 100}, l.operations(l.places[place]))
+	require.Equal(t, []uint64{1, 2, 3, 10, 11, 12, 100, 101}, l.operations(l.devices[0]))
+	spans, size := l.places[place], event.Some(uint64(64))
+	require.Equal(t, &listedSpans{{2, []listedSpan{{0, 2, size}}}, {3, []listedSpan{{0, 0, size}}}, {1, []listedSpan{{2, 2, size}}}}, spans)
+	require.Equal(t, event.Some(uint64(1)), l.first)
+
+	p := newPast(newMembers())
+	p.census = l
+	require.Equal(t, []resident{{
+		named: 0, kind: fit.KindL1, address: 4096, perCore: event.Some(uint64(64)), since: 3, until: 101,
+	}}, p.fromLists())
+	named, _ := ofAddress(p.frees, 4096).by(0)
+	*named = frees{{address: 4096, kind: fit.KindL1, at: 50}}
+	found := p.fromLists()
+	require.Len(t, found, 2, "freed at 50, and there again")
+	require.Equal(t, []uint64{3, 50, 100, 101}, []uint64{found[0].since, found[0].until, found[1].since, found[1].until})
+}
+
+// The section may stand before the graph or behind it, and be wrong.
+func TestListsInReports(t *testing.T) {
+	const graph = `"graph":[{"counter":0,"node_type":"function_start","params":{"name":"f"}},
+{"counter":1,"node_type":"circular_buffer_allocate","params":{"address":4096,"size":64,"core_range_set":"{[0-0 - 0-0]}","device_id":0}},
+{"counter":2,"node_type":"function_end","params":{"name":"f"}}]`
+	const rows = `"per_operation_buffers":{"0":[{"device_id":0,"address":8192,"max_size_per_bank":64,"buffer_type":1}]}`
+	path := filepath.Join(t.TempDir(), "report.json")
+	for _, text := range []string{"{" + graph + "," + rows + "}", "{" + rows + "," + graph + "}"} {
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		events := eventsOf(t, path, Options{})
+		require.Contains(t, summary(events), "0 allocate 1 l1 on [0] [8192,8256)\n")
+		onPipe, err := copied(piped([]byte(text), Options{}))
+		require.NoError(t, err)
+		require.Equal(t, events, onPipe)
+	}
+	for _, test := range []struct{ section, wrong string }{
+		{`{"x":[]}`, "per_operation_buffers: is no list of the buffers of an operation"},
+		{`{"0":7}`, "per_operation_buffers: is no list of the buffers of an operation"},
+		{`{"0":[7]}`, "per_operation_buffers."},
+		{`{"0":[{"device_id":0,"address":-1}]}`, "per_operation_buffers.address"},
+		{`[]`, "per_operation_buffers: is an array, not an object"},
+		{`{"0":[{"device_id":0,"address":8192,"max_size_per_bank":64,"buffer_type":1},{"device_id":true}]}`, "per_operation_buffers.device_id"},
+	} {
+		text := "{" + graph + `,"per_operation_buffers":` + test.section + "}"
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		events := eventsOf(t, path, Options{})
+		last := slices.DeleteFunc(events, func(e *event.Event) bool { return e.Code != hiddenUnreadable })
+		require.Len(t, last, 1, test.section)
+		require.Contains(t, last[0].Detail, test.wrong)
+		require.Equal(t, int64(1), last[0].Count)
+	}
+	_, err := copied(piped([]byte("{"+graph+`,"per_operation_buffers":{"0":[{"device_id":0]}}`), Options{}))
+	require.Error(t, err)
+	for _, harmless := range []string{"null", `{}`, `{"0":[]}`, `{"0":[{"device_id":0,"address":8192,"buffer_type":0}]}`} {
+		events, err := copied(piped([]byte("{"+graph+`,"per_operation_buffers":`+harmless+"}"), Options{}))
+		require.NoError(t, err)
+		require.NotContains(t, summary(events), "hidden")
+	}
+}
+
+// Memory follows the places that are listed, not the lists.
+func TestListsTakeLittle(t *testing.T) {
+	var l census
+	for at := range uint64(20_000) {
+		for b := range uint64(20) {
+			l.add(listedBuffer{at: at, typed: true, kind: fit.KindL1, address: event.Some(4096 + 64*b), perCore: event.Some(uint64(64))})
+		}
+	}
+	spans := 0
+	for _, place := range l.places {
+		for _, d := range *place {
+			spans += len(d.spans)
+		}
+	}
+	require.Equal(t, 20*5, spans, "one for each number of digits")
+}
+
+// A long section is read one row at a time.
+func TestListsOfManyRows(t *testing.T) {
+	var b bytes.Buffer
+	b.WriteString(`{"graph":[],"per_operation_buffers":{"0":[`)
+	row := `{"device_id":0,"address":%d,"max_size_per_bank":64,"buffer_type":1}`
+	for i := range 10_000 {
+		fmt.Fprintf(&b, row+",", 4096+64*(i%50))
+	}
+	fmt.Fprintf(&b, row+"]}}", 4096)
+	r := NewReader(strings.NewReader(b.String()), "rows.json")
+	count := 0
+	r.listed = func(row listedBuffer) {
+		if !row.begins {
+			count++
+		}
+	}
+	for _, err := range r.nodes() {
+		require.NoError(t, err)
+	}
+	require.Equal(t, 10_001, count)
+}
+
+// A tensor alone shows a buffer from before the capture. Programs are compared with it, wherever it stands.
+func TestTensorFromBefore(t *testing.T) {
+	tensor := func(s *script, id int, address uint64) {
+		s.add("tensor", params{"device_id": id, "address": address, "buffer_type": 1, "memory_config": "MemoryConfig(shard_spec=std::nullopt)"})
+	}
+	for name, one := range map[string]struct {
+		of   func(s *script)
+		want replay.Answer
+	}{
+		"before the program": {func(s *script) { tensor(s, 0, 200_000); s.cb(0, "{[0-0 - 0-0]}", 111616, 100_000) }, replay.DoesNotFit},
+		"behind the program": {func(s *script) { s.cb(0, "{[0-0 - 0-0]}", 111616, 100_000); tensor(s, 0, 200_000) }, replay.DoesNotFit},
+		"under another id":   {func(s *script) { tensor(s, 1, 200_000); s.cb(0, "{[0-0 - 0-0]}", 111616, 100_000) }, replay.CannotTell},
+		"in no L1":           {func(s *script) { tensor(s, 0, 1<<40); s.cb(0, "{[0-0 - 0-0]}", 111616, 100_000) }, replay.Fits},
+		"of a buffer of a node": {func(s *script) {
+			s.interleaved(0, 1_400_000, 64)
+			s.cb(0, "{[0-0 - 0-0]}", 111616, 100_000)
+			tensor(s, 0, 1_400_000)
+		}, replay.Fits},
+	} {
+		s := &script{}
+		one.of(s)
+		require.Equal(t, one.want, s.replay(t, Options{}).Judge(replay.Terms{}).Answer, name)
+	}
+}
+
+// A free shows a buffer that was gone before any program ran: no program is judged beside it. A budget and the question
+// for room count it.
+func TestFreeBeforePrograms(t *testing.T) {
+	s := &script{}
+	s.add("capture_start", params{})
+	s.add("buffer_deallocate", params{"device_id": 0, "address": 300_000, "type": "L1", "size": 1_000_000, "max_size_per_bank": 1_000_000})
+	s.cb(0, "{[0-0 - 0-0]}", 111616, 64)
+	budget, err := replay.ParseBudget("50%")
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "few.json")
+	require.NoError(t, os.WriteFile(path, []byte(s.text(t)), 0o600))
+	for _, in := range []iter.Seq2[*event.Event, error]{Input{Path: path}.Events(Options{}), piped([]byte(s.text(t)), Options{})} {
+		r, err := replay.Run("few", in, replay.Options{Room: &replay.RoomQuestion{Size: 1_300_000}})
+		require.NoError(t, err)
+		require.Equal(t, replay.Fits, r.Judge(replay.Terms{}).Answer)
+		require.Equal(t, replay.DoesNotFit, r.Judge(replay.Terms{Budget: &budget}).Answer)
+		require.Equal(t, replay.DoesNotFit, r.Room(nil).Answer)
+	}
+}
+
+// A buffer whose size on a core is not known is one buffer, on however many chips of its mesh a program runs later.
+func TestBufferOfAMeshIsNotedOnce(t *testing.T) {
+	s := &script{}
+	for chip := range 4 {
+		s.member(9, chip)
+	}
+	s.buffer(params{"device_id": 9, "type": "L1", "size": 4096, "address": 1_400_000})
+	s.buffer(params{"device_id": 9, "type": "L1", "size": 4096, "address": 1_500_000})
+	for chip := range 4 {
+		s.cb(chip, "{[0-0 - 0-0]}", 111616, 64)
+	}
+	require.Equal(t, int64(2), s.replay(t, Options{}).Count(replay.CodeBufferUnsized))
+}

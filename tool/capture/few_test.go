@@ -1,0 +1,196 @@
+package capture
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/guard/testkit"
+)
+
+var update = flag.Bool("update", false, "TestFew: write testdata/few.txt anew; review the difference")
+
+// TestFew compares the event logs of captures of a few nodes: testdata/few.txt has a section for each,
+// with its nodes, and behind > the lines of the event log that they make.
+func TestFew(t *testing.T) {
+	testkit.Sections(t, "testdata/few.txt", *update, func(asked []string) []string {
+		return toldOf(t, asked)
+	})
+}
+
+// What is the same in nearly all logs, and the folder of the files, which is another one each time.
+var (
+	noise = regexp.MustCompile(`,"(spec|from)":\{[^}]*\}`)
+	inDir = regexp.MustCompile(`/[^":]*/([0-9]\.json)`)
+)
+
+// toldOf returns the event log of a section.
+func toldOf(t *testing.T, given []string) (lines []string) {
+	t.Helper()
+	var c few
+	for _, line := range given {
+		c.take(t, line)
+	}
+	in := c.input(t)
+	text := c.log(t, in)
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, `{"event":"log"`) {
+			continue
+		}
+		if !c.specs {
+			line = noise.ReplaceAllString(line, "")
+		}
+		b.WriteString(line)
+	}
+	plain := strings.NewReplacer(`{"event":"`, "", `"`, "", "}\n", "\n")
+	return strings.Split(strings.TrimSpace(plain.Replace(inDir.ReplaceAllString(b.String(), "$1"))), "\n")
+}
+
+// few is a section: one capture.
+type few struct {
+	opt    Options
+	specs  bool // shows the specs of devices, too
+	nodes  []string
+	around string // sections of a report behind the graph
+}
+
+// take reads a line: a word of options, of a report, or a node.
+func (c *few) take(t *testing.T, line string) {
+	word, rest, _ := strings.Cut(line, " ")
+	switch word {
+	case "at":
+		var n uint64
+		_, err := fmt.Sscan(rest, &n)
+		require.NoError(t, err)
+		c.opt.At = event.Some(n)
+	case "no-infer":
+		c.opt.NoInfer = true
+	case "operations":
+		c.opt.Operations = true
+	case "base":
+		_, err := fmt.Sscan(rest, &c.opt.Base)
+		require.NoError(t, err)
+	case "specs":
+		c.specs = true
+	case "report":
+		c.around += "," + rest
+	default:
+		c.nodes = append(c.nodes, nodeOf(t, line))
+	}
+}
+
+// text is the capture.
+func (c *few) text() string {
+	text := graph(slices.Clone(c.nodes)...)
+	if c.around != "" {
+		text = `{"graph":` + text + c.around + `}`
+	}
+	return text
+}
+
+// input writes the capture.
+func (c *few) input(t *testing.T) Input {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "0.json")
+	require.NoError(t, os.WriteFile(path, []byte(c.text()), 0o600))
+	return Input{Path: path}
+}
+
+// log returns the event log of an input. That of the same text on a pipe is the same.
+func (c *few) log(t *testing.T, in Input) string {
+	t.Helper()
+	text := logOf(t, in.Events(c.opt))
+	require.Equal(t, text, logOf(t, NewReader(pipe{strings.NewReader(c.text())}, in.Path).Events(c.opt)), "on a pipe")
+	return text
+}
+
+// logOf writes events as a log. An error stands in a line of its own.
+func logOf(t *testing.T, events iter.Seq2[*event.Event, error]) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := event.NewWriter(&b)
+	for e, err := range events {
+		if err != nil {
+			fmt.Fprintf(&b, "refused: %s\n", err)
+			break
+		}
+		require.NoError(t, w.Write(e))
+	}
+	return b.String()
+}
+
+// nodeOf returns a node in JSON. A number that is left out, or -, takes its default; a line that begins
+// with a quotation mark is JSON already.
+func nodeOf(t *testing.T, line string) string {
+	if strings.HasPrefix(line, `"`) {
+		return line
+	}
+	f := strings.Fields(line)
+	arg := func(i int, otherwise string) string {
+		if i < len(f) && f[i] != "-" {
+			return f[i]
+		}
+		return otherwise
+	}
+	on := func(i int) string { // the field of a device, which may be missing
+		if id := arg(i, "none"); id != "none" {
+			return `"device_id":` + id + ","
+		}
+		return ""
+	}
+	placed := func(kind, flag string) string {
+		return fmt.Sprintf(`"node_type":"%s_allocate","params":{%s"address":%s,"size":%s,"core_range_set":"{[%s]}"%s}`, kind, on(1),
+			arg(2, "111616"), arg(3, "64"), strings.ReplaceAll(arg(4, "0-0..0-0"), "..", " - "), flag)
+	}
+	buffer := func(kind string) string {
+		fields := map[string]string{"l1": `"type":"L1","buffer_type":1`, "small": `"type":"L1","buffer_type":3`, "dram": `"type":"DRAM","buffer_type":0`}
+		return fmt.Sprintf(`"node_type":"buffer_%s","params":{%s"address":%s,"size":%s,"max_size_per_bank":%s,%s},"connections":[%s]`, kind, on(1),
+			arg(2, "1500000"), arg(3, "64"), arg(3, "64"), fields[arg(4, "l1")], arg(5, ""))
+	}
+	switch f[0] {
+	case "place":
+		return placed("circular_buffer", "")
+	case "global":
+		return placed("circular_buffer", `,"globally_allocated":"1"`)
+	case "dfb":
+		return placed("dataflow_buffer", "")
+	case "scratch":
+		return placed("scratchpad", "")
+	case "free":
+		return `"node_type":"circular_buffer_deallocate_all","params":{` + strings.TrimSuffix(on(1), ",") + `}`
+	case "buffer":
+		return fmt.Sprintf(`"node_type":"buffer","params":{%s"size":%s,"type":"L1","buffer_type":1},"connections":[]`, on(1), arg(2, "64"))
+	case "alloc":
+		return buffer("allocate")
+	case "dealloc":
+		return buffer("deallocate")
+	case "tensor":
+		return fmt.Sprintf(`"node_type":"tensor","params":{%s"address":%s,"buffer_type":%s},"connections":[%s]`, on(1), arg(2, "1500000"), arg(3, "1"), arg(4, ""))
+	case "member":
+		return fmt.Sprintf(`"node_type":"tensor","params":{"device_tensors":"[{\"device_id\":%s,\"mesh_device_id\":%s}]"}`, f[1], f[2])
+	case "call":
+		hit := map[string]string{"": "", "hit": `,"program_cache_hit":true`, "miss": `,"program_cache_hit":false`}[arg(2, "")]
+		return fmt.Sprintf(`"node_type":"function_start","params":{"name":%q%s}`, f[1], hit)
+	case "end":
+		return fmt.Sprintf(`"node_type":"function_end","params":{"name":%q}`, f[1])
+	case "abort":
+		return fmt.Sprintf(`"node_type":"function_end","params":{"name":%q,"aborted":true,"abort_reason":%q}`, f[1], arg(2, ""))
+	case "exec":
+		return fmt.Sprintf(`"node_type":"program_execution","params":{%s"physical_device_id":%s}`, on(1), f[2])
+	case "error":
+		return fmt.Sprintf(`"node_type":"error","params":{"error_operation":%q,"error_message":%q}`, f[1], f[2])
+	}
+	t.Fatalf("%q is no node", line)
+	return ""
+}

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"io"
+
+	"github.com/cbl1/cbl1/tool/internal/pictures/page"
+	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/diff"
+)
+
+func askPage(c *request) error {
+	if c.to == "" && columns(c.out) > 0 {
+		return errors.New("a page is HTML: name the file to write with -o, or - for the terminal")
+	}
+	return cmp.Or(c.checkOutput([]string{c.against}), c.readTerms())
+}
+
+// writePage writes a page about inputs. If one of them cannot be read nothing is written.
+func writePage(c *request, names []string) (reply, error) {
+	c.replay.Buffers, c.replay.Groups, c.replay.OnePeak, c.replay.Timeline, c.replay.Moments = true, true, true, true, page.Moments
+	var (
+		results []*replay.Result
+		runs    []*diff.Run
+		d       *diff.Document
+	)
+	err := c.each(names, func(r *replay.Result) error {
+		results = append(results, r)
+		if c.against != "" {
+			runs = append(runs, diff.Of(r))
+		}
+		return nil
+	})
+	if err == nil && c.against != "" {
+		var old []*diff.Run
+		if old, err = c.runs(c.against); err == nil {
+			d = diff.Compare(old, runs, diff.Terms{Accept: c.terms.Accept})
+		}
+	}
+	return reply{file: func(w io.Writer) error { return page.Write(w, results, c.terms, d) }}, err
+}

@@ -1,0 +1,29 @@
+package main
+
+import (
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/tool/internal/answers/render"
+	"github.com/cbl1/cbl1/tool/replay"
+)
+
+// A request is one call of a verb: its question, made of options, its inputs, and its output.
+type request struct {
+	inputs
+	printer
+
+	shows   render.Options
+	only    replay.Filter
+	room    replay.RoomQuestion
+	who     replay.Question
+	terms   replay.Terms
+	budgets string // a file of them
+	growth  *replay.Budget
+	with    event.Opt[string]
+	against string
+}
+
+func newRequest(s streams, v verb) *request {
+	c := &request{inputs: inputs{streams: s}, printer: newPrinter(s.out, v)}
+	c.refused = c.countRefused
+	return c
+}

@@ -1,0 +1,122 @@
+package render
+
+import (
+	"iter"
+	"slices"
+
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/tool/replay"
+)
+
+// fileColumns begin each row: the file, the filter, and the basis of the figures, with the chip of the device.
+func fileColumns(r *replay.Result, id event.Opt[uint64]) []column {
+	head, b := r.Head(""), r.Grounds(r.SpecOf(id))
+	return []column{
+		{"file", head.File}, {"rank", head.Rank}, {"nodes", head.Nodes}, {"only", head.Only},
+		{"arch", b.Arch}, {"l1_small_bytes", b.L1Small}, {"usable_bytes", b.Usable}, {"cb_addresses", b.Addresses},
+	}
+}
+
+// deviceColumns begin each row about a device.
+func deviceColumns(r *replay.Result, d replay.Device) []column {
+	return append(fileColumns(r, d.ID), column{"device", replay.DeviceKey(d.ID)}, column{"kind", d.Kind}, column{"chips", d.Chips})
+}
+
+// deviceCSV has a row for each device of a report. Under some ids nothing ran, and only buffers lie there.
+func deviceCSV(r *replay.Result) csvTable {
+	j, ran := r.Judge(replay.Terms{}), map[event.Opt[uint64]]*replay.Device{}
+	for i := range r.Devices {
+		ran[r.Devices[i].ID] = &r.Devices[i]
+	}
+	row := func(on replay.DeviceL1) []column {
+		return append(fileColumns(r, on.ID), column{"answer", j.Answer}, column{"untold", replay.CodesOf(j.Untold)},
+			column{"device", replay.DeviceKey(on.ID)}, column{"", ran[on.ID]}, column{"l1", on.Document(r.SpecOf(on.ID))})
+	}
+	return csvTable{row(replay.DeviceL1{}), func(yield func([]column) bool) {
+		peaks := map[replay.Composition]*replay.L1Peak{}
+		for _, on := range r.L1 {
+			if on.Peak = peakFigures(peaks, on.Peak); !yield(row(on)) {
+				return
+			}
+		}
+	}}
+}
+
+// peakFigures returns a peak with its figures, and without lists. Peaks with the same name share figures.
+func peakFigures(known map[replay.Composition]*replay.L1Peak, p *replay.L1Peak) *replay.L1Peak {
+	if p == nil {
+		return nil
+	}
+	name, named := p.Laid()
+	like := known[name]
+	if like == nil || !named {
+		like = p.Composed()
+		known[name] = like
+	}
+	return &replay.L1Peak{
+		Bytes: p.Bytes, At: p.At, T: p.T, Op: p.Op, Core: p.Core, Cores: p.Cores, Spike: p.Spike,
+		Below: like.Below, WithKernels: like.WithKernels, Top: like.Top, Largest: like.Largest,
+	}
+}
+
+// listCSV has a row for each thing in a list of each device.
+func listCSV[T any](r *replay.Result, list func(*replay.Device) iter.Seq[T]) csvTable {
+	return csvTable{append(deviceColumns(r, replay.Device{}), column{"", *new(T)}), func(yield func([]column) bool) {
+		for i := range r.Devices {
+			on := slices.Clip(deviceColumns(r, r.Devices[i]))
+			for x := range list(&r.Devices[i]) {
+				if !yield(append(on, column{"", x})) {
+					return
+				}
+			}
+		}
+	}}
+}
+
+// checkCSV has a row for each way in which a program run does not fit, and one if there is none.
+func checkCSV(c check) csvTable {
+	doc := c.result.Check(c.Judgement)
+	row := func(f *replay.FailedCheck) []column {
+		by := known(f, func(f replay.FailedCheck) uint64 { return overBy(f.Verdict) })
+		return append(fileColumns(c.result, c.result.Only.Device), column{"answer", c.Answer},
+			column{"untold", replay.CodesOf(c.Untold)}, column{"accepted", replay.CodesOf(c.Accepted)}, column{"aborted", doc.Aborted},
+			column{"runs", doc.Runs}, column{"runs_inferred", doc.Inferred}, column{"runs_failed", doc.Failed}, column{"failures_more", doc.More},
+			column{"budget", doc.Budget}, column{"budget_exceeded", len(c.Over)}, column{"op_budgets_exceeded", len(c.overOps())},
+			column{"tightest", doc.Tightest}, column{"failure", f}, column{"failure_over_bytes", by})
+	}
+	return csvTable{row(nil), func(yield func([]column) bool) {
+		if len(doc.Failures) == 0 {
+			yield(row(nil))
+		}
+		for i := range doc.Failures {
+			if !yield(row(&doc.Failures[i])) {
+				return
+			}
+		}
+	}}
+}
+
+// peakCSV has a row for each thing that lay on the fullest core of a device, and one for a device without any.
+func peakCSV(r *replay.Result) csvTable {
+	rows := func(on replay.DevicePeak) []column {
+		more := known(on.Peak, func(p replay.L1Peak) uint64 { return uint64(p.More) })
+		return append(fileColumns(r, on.Device), column{"", &on}, column{"peak_residents_more", more})
+	}
+	resident := func(x *replay.L1Resident) column { return column{"resident", x} }
+	return csvTable{append(rows(replay.DevicePeak{}), resident(nil)), func(yield func([]column) bool) {
+		for _, on := range r.Peak().Devices {
+			of := slices.Clip(rows(on))
+			if on.Peak == nil || len(on.Peak.Residents) == 0 {
+				if !yield(append(of, resident(nil))) {
+					return
+				}
+				continue
+			}
+			for i := range on.Peak.Residents {
+				if !yield(append(of, resident(&on.Peak.Residents[i]))) {
+					return
+				}
+			}
+		}
+	}}
+}

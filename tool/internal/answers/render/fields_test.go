@@ -1,0 +1,191 @@
+package render
+
+import (
+	"encoding"
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/diff"
+	"github.com/stretchr/testify/require"
+)
+
+type object = map[string]any
+
+// TestSchemaFields goes through the Go types and the schemas side by side: the same
+// fields, all of them required and described.
+func TestSchemaFields(t *testing.T) {
+	for name, typ := range map[string]reflect.Type{
+		replay.ReportSchema: reflect.TypeFor[replay.ReportDocument](),
+		replay.CheckSchema:  reflect.TypeFor[replay.CheckDocument](),
+		replay.PeakSchema:   reflect.TypeFor[replay.PeakDocument](),
+		replay.WhoSchema:    reflect.TypeFor[replay.WhoDocument](),
+		diff.Schema:         reflect.TypeFor[diff.Document](),
+		replay.MapSchema:    reflect.TypeFor[replay.MapDocument](),
+		replay.RoomSchema:   reflect.TypeFor[replay.RoomDocument](),
+	} {
+		schema := readSchema(t, strings.ReplaceAll(name, "/", "-")+".schema.json")
+		require.NotEmpty(t, schema["description"])
+		require.Equal(t, name, schema["title"])
+		require.Equal(t, name, schema["properties"].(object)["schema"].(object)["const"])
+		compareFields(t, name, typ, schema, schema)
+	}
+}
+
+// membersOf returns the fields of a struct that JSON has, also of embedded structs.
+func membersOf(typ reflect.Type) (members []reflect.StructField) {
+	if typ.Kind() == reflect.Pointer {
+		typ = typ.Elem()
+	}
+	for field := range typ.Fields() {
+		switch {
+		case field.Anonymous:
+			members = append(members, membersOf(field.Type)...)
+		case isMember(field):
+			members = append(members, field)
+		}
+	}
+	return members
+}
+
+func readSchema(t *testing.T, name string) object {
+	t.Helper()
+	data, err := os.ReadFile("../../../docs/schemas/" + name)
+	require.NoError(t, err)
+	var schema object
+	require.NoError(t, json.Unmarshal(data, &schema))
+	return schema
+}
+
+func compareFields(t *testing.T, path string, typ reflect.Type, schema, root object) {
+	t.Helper()
+	for ref, ok := schema["$ref"].(string); ok; ref, ok = schema["$ref"].(string) {
+		schema = root["$defs"].(object)[strings.TrimPrefix(ref, "#/$defs/")].(object)
+	}
+	if choice, ok := schema["oneOf"].([]any); ok { // null or what we look for
+		compareFields(t, path, typ, choice[1].(object), root)
+		return
+	}
+	if typ.Implements(reflect.TypeFor[json.Marshaler]()) || typ.Implements(reflect.TypeFor[encoding.TextMarshaler]()) {
+		return // one value
+	}
+	switch typ.Kind() {
+	case reflect.Pointer:
+		compareFields(t, path, typ.Elem(), schema, root)
+	case reflect.Map:
+		compareFields(t, path+"/*", typ.Elem(), schema["additionalProperties"].(object), root)
+	case reflect.Slice:
+		compareFields(t, path+"/*", typ.Elem(), schema["items"].(object), root)
+	case reflect.Struct:
+		properties, ok := schema["properties"].(object)
+		require.True(t, ok, "%s: no properties", path)
+		var names, optional []string
+		for _, field := range membersOf(typ) {
+			name := field.Tag.Get("json")
+			if field.Type == reflect.TypeFor[json.Number]() { // of logs, where an event has a time
+				name = strings.TrimSuffix(name, ",omitempty")
+				optional = append(optional, name)
+			}
+			if field.Name == "More" && strings.HasPrefix(name, "residents") { // of lists that are cut
+				name = strings.TrimSuffix(name, ",omitempty")
+				optional = append(optional, name)
+			}
+			require.NotEmpty(t, name, "%s: field %s has no name", path, field.Name)
+			require.NotContains(t, name, ",", "fields are always there")
+			names = append(names, name)
+			property, ok := properties[name].(object)
+			require.True(t, ok, "%s/%s is not in the schema", path, name)
+			require.NotEmpty(t, property["description"], "%s/%s has no description", path, name)
+			compareFields(t, path+"/"+name, field.Type, property, root)
+		}
+		require.ElementsMatch(t, names, slices.Collect(maps.Keys(properties)), "%s", path)
+		for _, name := range optional {
+			require.NotContains(t, schema["required"], name)
+			names = slices.DeleteFunc(names, func(s string) bool { return s == name })
+		}
+		require.ElementsMatch(t, names, schema["required"], "%s: required", path)
+	}
+}
+
+// TestSchemaSaysWhen: every figure of a device and of its groups of cores says whether it
+// is one of the end or a high-water mark.
+func TestSchemaSaysWhen(t *testing.T) {
+	defs := readSchema(t, "cbl1.report-2.schema.json")["$defs"].(object)
+	n := 0
+	for _, def := range []string{"device", "group"} {
+		for name, property := range defs[def].(object)["properties"].(object) {
+			if !strings.HasSuffix(name, "_bytes") && name != "registered_regions" {
+				continue
+			}
+			n++
+			says := property.(object)["description"].(string)
+			end := strings.HasPrefix(says, "At the end") || strings.HasSuffix(says, "at the end, in bytes.")
+			require.NotEqual(t, end, strings.HasPrefix(says, "High-water mark: "), "%s: %s", name, says)
+			peak := strings.Contains(name, "registered_core_peak")
+			require.Equal(t, end, strings.Contains(name, "registered") && !peak || strings.Contains(name, "final"), name)
+		}
+	}
+	require.Greater(t, n, 20)
+}
+
+// TestAnomalyCodes: every code that package replay has is in the schema, and has
+// words in the text.
+func TestAnomalyCodes(t *testing.T) {
+	codes := codesOfReplay(t)
+	require.Greater(t, len(codes), 20)
+	for _, c := range codes {
+		for count := range int64(2) {
+			r := replay.Result{Anomalies: []replay.AnomalyCount{{Code: replay.Code(c), Count: count}}}
+			for _, text := range r.AnomalyTexts() {
+				require.NotContains(t, text, "see the documentation")
+				require.NotContains(t, text, "  ", "a word is missing")
+			}
+		}
+		require.Contains(t, replay.Codes(), replay.Code(c))
+	}
+	require.Len(t, replay.Codes(), len(codes)+10, "of reasons")
+	code := readSchema(t, "cbl1.report-2.schema.json")["$defs"].(object)["anomaly"].(object)["properties"].(object)["code"].(object)
+	require.ElementsMatch(t, codes, code["enum"])
+	for _, c := range codes {
+		require.Contains(t, code["description"], c+": ")
+	}
+}
+
+// codesOfReplay reads the constants of type Code from the source.
+func codesOfReplay(t *testing.T) []string {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "../../../replay/result.go", nil, 0)
+	require.NoError(t, err)
+	var out []string
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok {
+			return true
+		}
+		if typ, ok := spec.Type.(*ast.Ident); ok && typ.Name == "Code" {
+			code, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
+			require.NoError(t, err)
+			out = append(out, code)
+		}
+		return true
+	})
+	return out
+}
+
+// TestCodesPage: tool/docs/codes.md has a row for each code that check --accept takes.
+func TestCodesPage(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/codes.md")
+	require.NoError(t, err)
+	for _, code := range replay.Codes() {
+		require.Contains(t, string(page), "\n| `"+string(code)+"` | ")
+	}
+}

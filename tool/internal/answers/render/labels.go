@@ -1,0 +1,84 @@
+package render
+
+import (
+	"fmt"
+
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/internal/shown"
+	"github.com/cbl1/cbl1/tool/replay"
+)
+
+// length says how long a capture is.
+func length(r *replay.Result) string {
+	if r.Log {
+		return shown.Plural(r.Nodes, "event")
+	}
+	return shown.Plural(r.Nodes, "node")
+}
+
+func runText(r *replay.Result, run replay.ProgramRun, n int) string {
+	text := r.Whose(run.Op, run.At, run.T, n)
+	if run.Inferred {
+		text += ", inferred"
+	}
+	return text
+}
+
+// what names something in L1 by its kind and, if it has one, its number: "CB 3", "L1 buffer".
+func what[N int | uint64](kind fit.Kind, number event.Opt[N]) string {
+	switch {
+	case !number.OK:
+		return kind.String()
+	case kind == fit.KindCB:
+		return fmt.Sprintf("CB %d", number.V)
+	}
+	return fmt.Sprintf("%v %d", kind, number.V)
+}
+
+// owner returns the operation that something in L1 belongs to: equal for residents
+// whose ownerText is equal. Row is 0.
+func owner(x replay.L1Resident) replay.ProgramRun {
+	switch {
+	case x.Program != nil:
+		run := *x.Program
+		run.Row = 0
+		return run
+	case x.Buffer != nil:
+		return replay.ProgramRun{Op: x.Buffer.Op, At: x.Buffer.At, T: x.Buffer.T}
+	}
+	return replay.ProgramRun{}
+}
+
+// ownerText says whose something in L1 is.
+func ownerText(r *replay.Result, x replay.L1Resident, n int) string {
+	if x.Program == nil && x.Buffer == nil {
+		return ""
+	}
+	return runText(r, owner(x), n)
+}
+
+// devicesName names the first of some devices, and says how many more there are.
+func devicesName(r *replay.Result, first event.Opt[uint64], n int) string {
+	text := deviceName(r, first)
+	if n > 1 {
+		text += fmt.Sprintf(" and %s more", grouped(n-1))
+	}
+	return text
+}
+
+// deviceName names a device id of a capture in a sentence: "device 0", "mesh 1 (chip
+// 0)".
+func deviceName(r *replay.Result, id event.Opt[uint64]) string {
+	if !id.OK {
+		return "device not named"
+	}
+	if r != nil {
+		for i := range r.L1 {
+			if d := namedL1(&r.L1[i]); d.id == id && d.kind == replay.KindMesh {
+				return names{d}.label()
+			}
+		}
+	}
+	return fmt.Sprintf("device %d", id.V)
+}

@@ -1,0 +1,137 @@
+package clash_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/tool/internal/clash"
+)
+
+// A number that lies on a limit of a chip, beside those of TestExplainChip, with the whole note.
+func TestExplainChipOnItsLimits(t *testing.T) {
+	for _, c := range []struct {
+		text  string
+		given l1.Spec
+		base  uint64
+		want  string
+	}{
+		{clashAt("[0-0 - 7-7]", 600064, 1499136), l1.Spec{}, 0, "Wormhole or Blackhole: the message fits both"},
+		{clashAt("[0-0 - 7-7]", 103424, 110000), l1.Spec{}, 103424, "likely Wormhole (the limit lies below 111,104, the lowest base of a Blackhole): L1 1,499,136 bytes; base 103,424 (it varies with the release)"},
+		{clashAt("[0-0 - 7-7]", 50, 60), l1.Spec{}, 0, "likely Wormhole (the limit lies below 111,104, the lowest base of a Blackhole): L1 1,499,136 bytes"},
+		{clashAt("[0-0 - 7-9]", 600064, 700000), l1.Spec{}, 0, "Wormhole or Blackhole: the message fits both"},
+		{clashAt("[0-0 - 7-10]", 600064, 700000), l1.Spec{}, 111616, ""},
+		{clashAt("[0-0 - 11-0]", 600064, 700000), l1.Spec{}, 0, "Blackhole or Grayskull: a Wormhole has no core 11-0"},
+		{clashAt("[0-0 - 7-7]", 600064, 700000), l1.Spec{CBBase: 600064}, 600064, "Wormhole or Blackhole: the message fits both; base 600,064 as given"},
+		{growTo(1600512, 1499136), l1.Spec{CBBase: 1499136}, 1499136, ""},
+	} {
+		e := explain(t, c.text, c.given)
+		require.Equal(t, c.base, value(e.Base), "%s\n%s", c.text, notes(e))
+		if c.want != "" {
+			require.Equal(t, c.want, note(t, e, "chip"), c.text)
+		}
+	}
+}
+
+// What is left of a message is said number by number.
+func TestExplainNumbersOfAPart(t *testing.T) {
+	for text, want := range map[string]string{
+		"Local buffer address 12 has to append to last L1 region ... or be at a higher address":                                        "the CB was to start at 12",
+		"Total circular buffer size 5 B must be divisible by page size ... B":                                                          "the CB has 5 bytes",
+		"Total circular buffer size <n> B must be divisible by page size 2048 B":                                                       "a page has 2,048 bytes",
+		"Cannot set circular buffer size to <n>. This is larger than the associated dynamically allocated L1 buffer bank size of 10 B": "the tensor has 10 bytes",
+		"Statically allocated circular buffers on core range ... grow to 5 B ...":                                                      "the region ends at 5",
+	} {
+		require.Equal(t, want, note(t, explain(t, text, l1.Spec{}), "numbers"), text)
+	}
+}
+
+// Of runs that agree as well the nearest lowest address counts, below and above, and the first of two that are
+// as near.
+func TestCompareNearest(t *testing.T) {
+	const all = "[0-0 - 7-7]"
+	found := read(t, clashes(all, 900_000))
+	for _, c := range []struct {
+		lowest []uint64
+		want   int // of them
+	}{
+		{[]uint64{799_000, 801_001}, 0}, {[]uint64{798_999, 801_000}, 1}, {[]uint64{799_000, 801_000}, 0}, {[]uint64{801_000, 799_000}, 0},
+		{[]uint64{0, 1_500_000}, 1}, {[]uint64{1_500_000, 0}, 0}, {[]uint64{700_000, 799_999, 800_002}, 1},
+	} {
+		one := clash.Compare(found, l1.Spec{})
+		for i, lowest := range c.lowest {
+			add(one, uint64(i), enqueued{fmt.Sprint(i), all, 900_000, lowest, nil})
+		}
+		m := one.Matches()[0]
+		require.Equal(t, fmt.Sprint(c.want), m.Op, c.lowest)
+		require.EqualValues(t, len(c.lowest), m.Runs)
+	}
+	// A run without addresses is as large by one of the bases; where it ends is said of the best one.
+	placed := func(r *clash.ProgramRun) { r.Synthesised = true }
+	found = read(t, clashes(all, 900_000-256))
+	c := clash.Compare(found, l1.Spec{})
+	add(c, 0, enqueued{"far", all, 900_000, 700_000, placed})
+	add(c, 1, enqueued{"near", all, 900_000, 799_999, placed})
+	add(c, 2, enqueued{"nothing", all, base, 0, placed})
+	m := c.Matches()[0]
+	require.Equal(t, clash.MatchSize, m.Level)
+	require.Equal(t, []any{"near", uint64(900_000), int64(2)}, []any{m.Op, m.End, m.Runs})
+	require.Equal(t, []string{"far", "near"}, m.Ops)
+}
+
+// The advice and the margin are those of the capture with the nearest run; for a message without a run the least margin.
+func TestAdviceOfTheNearest(t *testing.T) {
+	const all = "[0-0 - 7-7]"
+	c := clash.Compare(read(t, clashes(all, 900_000)+"\n"+clashes("[0-0 - 3-3]", 950_000)), l1.Spec{})
+	for i, lowest := range []uint64{790_000, 799_000, 780_000} {
+		name := fmt.Sprint(i)
+		add(c, uint64(i), enqueued{name, all, 900_000, lowest, func(r *clash.ProgramRun) { r.Capture = name }})
+		c.Advise(name, func(uint64) string { return "advice of " + name })
+		c.AddMargin(clash.Margin{Capture: name, Free: uint64(10 * (i + 1))})
+	}
+	found := c.Matches()
+	require.Equal(t, "advice of 1", found[0].Advice)
+	require.EqualValues(t, 20, found[0].Margin.Free)
+	require.EqualValues(t, 10, found[1].Margin.Free)
+}
+
+// A message has the device of the run that it matches, and proposes nothing that this rules out. A message without a run
+// has the device of another message's run.
+func TestDeviceOfTheMatch(t *testing.T) {
+	const all = "[0-0 - 7-7]"
+	found := read(t, clashes(all, 900_000)+clashes("[0-0 - 3-3]", 800_064))
+	found.Run = clash.Device{Spec: l1.ArchSpec(l1.Blackhole)}
+	for _, c := range []struct {
+		free  uint64
+		cores int
+		small bool // may shrink
+		cut   bool // more cores may hold the buffer
+	}{{100_032, 63, true, true}, {100_000, 64, false, false}} {
+		one := clash.Compare(found, l1.Spec{})
+		on := clash.Device{Spec: l1.ArchSpec(l1.Wormhole), Small: true, SmallFree: c.free, Banks: 64}
+		run := clash.ProgramRun{What: clash.Circular, On: on, Entries: []clash.Entry{{Cores: slices.Collect(found.Messages[0].Cores.All())[0], End: 900_000}}}
+		one.Add(run, func() []clash.LowestBuffer { return []clash.LowestBuffer{{Address: 800_000, Cores: c.cores}} })
+		found.Matches = one.Matches()
+		for i, row := range clash.NewDocument(found, l1.Spec{}).Messages {
+			require.Equal(t, l1.Wormhole, row.Arch)
+			if i == 0 {
+				require.Equal(t, c.small, strings.Contains(notes(row), "l1_small_size smaller"), notes(row))
+				require.Equal(t, c.cut, strings.Contains(notes(row), "more cores"), notes(row))
+			}
+		}
+	}
+}
+
+// A message about L1_SMALL says how much of it others may take: its largest free block.
+func TestSmallOfAMessage(t *testing.T) {
+	for free, want := range map[int]bool{128: true, 127: false} {
+		found := read(t, clashes("[0-0 - 7-7]", 800_100)+fmt.Sprintf("Out of Memory: Not enough space to allocate 2000 B L1_SMALL buffer across 2 banks, where each bank "+
+			"needs to store 1000 B, but bank size is 4096 B (allocated: %d B, free: %d B, largest free block: %d B)", 4096-free, free, free))
+		row := clash.NewDocument(found, l1.Spec{}).Messages[0]
+		require.Equal(t, want, strings.Contains(notes(row), "l1_small_size smaller"), notes(row))
+	}
+}

@@ -1,0 +1,65 @@
+// Package replay turns events into answers: all figures come from here, for every source.
+//
+// # Model
+//
+// A [Session] is a device.Fleet that follows events. [Session.Query] answers a query with a value, a
+// [StreamAnswer]; Answer and Stream write the same as lines. A refusal of the fleet is a [RefusedError],
+// counted as a [RefusalCount]. A [SharedSession] is one that several logs [Feed] at once.
+//
+// [Run] feeds a Session with all events of a source and makes a [Result] with the parts that its
+// [Options] select. The fleet holds the state of the devices. The rest is in a row for
+// each device, which devices share while the same happens to them. A row has only data; stages change
+// it, each with its own file, and no stage knows another:
+//
+//	event ──> Session ──> device.Fleet
+//	             │            │ operations
+//	             ▼            ▼
+//	          replay: looks before an event, applies it, passes it on
+//	             │
+//	             ├─ rows         which devices share a row, and part
+//	             ├─ specs        Specs of devices, and of the Result
+//	             ├─ books        rows of programs, sums; its ledger has a fleet for each kind of buffer
+//	             ├─ executions   what the executed programs left on each chip
+//	             ├─ outside      buffers with unknown places, and beyond L1
+//	             ├─ marker       marks: how much, where, when, and the moment; composed for output alone
+//	             ├─ catalogue    the programs of a log, forgotten with their ids
+//	             ├─ checks       every enqueued program ──> fit; alternatives where one of several ran
+//	             └─ subscribers  timeline, runs, rooms, scarce, who, groups at a node: only for a
+//	                             question in Options, by calls such as launched, laid and gone
+//	             ▼
+//	          Result
+//
+// A stage gets a row and the facts of an event, and returns an error without a place. The replay adds
+// the place. A row has parts: says (facts of the source), programs, memory, marks, log and execution.
+//
+// A Result has the figures of each device: registered and live programs, the contents of the whole L1, checks of
+// enqueued programs, anomalies, and answers to the questions of Options. [Result.Judge] judges it on [Terms]: a budget
+// of bytes, and codes of accepted reasons. Untold reasons make the answer [CannotTell].
+//
+// A method of Result makes each document, the JSON of a verb of the command: [Result.Report], [Result.Check],
+// [Result.Peak], [Result.Room], [Result.Who] and [Result.Map]. Their types have the tags of that JSON. Lists in a
+// document are never null, and a [Name] is cut to 1,024 bytes there. Package tool/replay/diff compares two Results.
+//
+// A run of a capture and a register, enqueue or dispatch of a log lead into the same
+// fleet. They count for different times: a program that a log registers is registered and
+// alive until it is unregistered, and has one row for each id. A run of a capture stays
+// registered, is alive until its CBs are freed, and has its own row.
+//
+// # Invariants
+//
+// A refused event has changed nothing. The same events give the same answers,
+// byte for byte. Untold has everything that a source could not show: then no answer is that all
+// fits. No sum wraps: one beyond 2^63-1 is an error.
+//
+// # Cost
+//
+// A program is placed once for each definition and Spec, and judged once beside the same
+// buffers, however often it runs. An event costs the same as its call of the fleet, and
+// some ns for each core that a buffer lies on. The composition of a peak is looked up in the end,
+// or when its last buffer is freed. Memory grows with programs and live buffers.
+//
+// # Concurrency
+//
+// A Session belongs to one goroutine; its Fleet may be read by others. A SharedSession may be fed by
+// several at once. A Result is a value of its own.
+package replay

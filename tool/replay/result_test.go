@@ -1,0 +1,185 @@
+package replay_test
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/tool/replay"
+)
+
+func replayLog(t *testing.T, text string, opt replay.Options) *replay.Result {
+	t.Helper()
+	r, err := replay.Run("log.jsonl", events(strings.NewReader(text), "log.jsonl"), opt)
+	require.NoError(t, err)
+	return r
+}
+
+// The worked examples of the conformance log, as a Result has them: registered is what
+// is registered at the end, alive the same with its high-water mark.
+func TestReplayOfLog(t *testing.T) {
+	log, err := os.ReadFile("../../event/testdata/conformance.jsonl")
+	require.NoError(t, err)
+	r := replayLog(t, string(log), replay.Options{})
+	rows := map[uint64]replay.Device{}
+	for _, d := range r.Devices {
+		require.Equal(t, replay.KindChip, d.Kind)
+		rows[d.ID.V] = d
+	}
+	h := rows[0] // example H, three programs: all were unregistered, and the high-water marks reset then
+	require.Zero(t, h.Registered)
+	require.Zero(t, h.RegisteredLogical)
+	require.Zero(t, h.ResidentPeak)
+	require.Zero(t, h.LogicalPeak)
+	require.Zero(t, h.CorePeak)
+	require.EqualValues(t, 3, h.Programs)
+	require.EqualValues(t, "example H > P1", h.ProgramsDetail.At(0).Op)
+
+	unreset := strings.Replace(string(log), `{"event":"reset_peaks","devices":[0]}`, "", 1)
+	h = replayLog(t, unreset, replay.Options{}).Devices[0]
+	require.Zero(t, h.Registered)
+	require.EqualValues(t, 16384, h.ResidentPeak)
+	require.EqualValues(t, 8192+8192+12288, h.LogicalPeak)
+	require.EqualValues(t, 6144, h.CorePeak)
+	require.Zero(t, h.ResidentFinal)
+
+	on := map[uint64]replay.DeviceL1{}
+	for _, row := range r.L1 {
+		on[row.ID.V] = row
+	}
+	require.Len(t, on, len(rows))
+	require.EqualValues(t, 2097152, on[5].Dispatched.Peak) // 4.2, scenario 4
+	require.EqualValues(t, 32768, on[5].Dispatched.CorePeak)
+	peak := on[9].Peak
+	require.EqualValues(t, 1253376, peak.Bytes)
+	require.Equal(t, "0-0", peak.Core.String())
+	require.Equal(t, map[fit.Kind]uint64{fit.KindCB: 1048576, fit.KindL1: 204800}, peak.Kinds)
+	require.EqualValues(t, [2]uint64{2226176, 2226176}, [2]uint64{on[9].TotalPeak, on[9].TotalFinal})
+	require.EqualValues(t, 1540096, on[10].Peak.Residents[1].Start)
+	require.EqualValues(t, [2]uint64{65536, 0}, [2]uint64{on[101].DRAMPeak, on[101].DRAMFinal})
+
+	require.EqualValues(t, 2, r.Checks.Failed) // the same program, before and after it fitted
+	require.Contains(t, r.Checks.List[0].Verdict.String(), "in program 2282 clash with L1 buffers on core range [0-0 - 10-9]. L1 buffer allocated at 1563072")
+	require.EqualValues(t, 2, r.Checks.List[0].Times)
+
+	codes := map[replay.Code]int64{}
+	for _, a := range r.Anomalies {
+		codes[a.Code] = a.Count
+	}
+	require.EqualValues(t, 1, codes[replay.CodeDuplicateKey])
+	require.EqualValues(t, 1, codes[replay.CodeUnknownType])
+	require.EqualValues(t, 2, codes[replay.CodeFreeUnknown])
+	require.EqualValues(t, 1, codes[replay.CodeEndWithoutStart])
+	require.Positive(t, codes[replay.CodeEventRefused])
+	require.Equal(t, []replay.Code{replay.CodeBuffersOverlap, replay.CodeEventRefused, replay.CodeUnknownType}, r.Untold()) // an unknown event may be anything
+}
+
+// What holds a byte, after any line; the header is number 0.
+func TestHoldersAtEachLine(t *testing.T) {
+	demo, err := os.ReadFile("../../examples/events.jsonl")
+	require.NoError(t, err)
+	for _, c := range []struct {
+		at      event.Opt[uint64]
+		address uint64
+		want    []string
+	}{
+		{event.Opt[uint64]{}, 704512, []string{"CB 1"}},
+		{event.Opt[uint64]{V: 3, OK: true}, 704512, nil},
+		{event.Opt[uint64]{V: 7, OK: true}, 704512, []string{"CB 1", `a "large" tensor`, `a "large" tensor`}},
+		{event.Opt[uint64]{V: 10, OK: true}, 704512, []string{"CB 1", `a "large" tensor`, `a "large" tensor`}},
+		{event.Opt[uint64]{V: 12, OK: true}, 704512, []string{"CB 1"}},
+	} {
+		r := replayLog(t, string(demo), replay.Options{Ask: &replay.Question{Address: c.address, At: c.at}})
+		var have []string
+		for _, h := range r.Held {
+			for _, held := range h.Resident {
+				if held.Buffer != nil {
+					have = append(have, string(held.Buffer.Op))
+				} else {
+					have = append(have, "CB "+string(rune('0'+held.CB.V)))
+				}
+			}
+		}
+		require.Equal(t, c.want, have, "at %v", c.at)
+	}
+}
+
+// Two programs alike on two cores hold a byte apart; a program on both holds it in one row.
+func TestHoldersOfEqualPrograms(t *testing.T) {
+	program := func(id int, cores string) string {
+		return fmt.Sprintf(`{"event":"program","program":%d,"name":"p%d","cbs":[{"cores":"%s","size":64}]}`+"\n"+`{"event":"enqueue","program":%d}`+"\n", id, id, cores, id)
+	}
+	for log, want := range map[string][]string{
+		program(1, "0-0") + program(2, "1-0"):         {"{[0-0 - 0-0]} p1 p1", "{[1-0 - 1-0]} p2 p2"},
+		program(1, "[0-0 - 1-0]"):                     {"{[0-0 - 1-0]} p1 p1"},
+		program(1, "0-0") + program(2, "0-0"):         {"{[0-0 - 0-0]} p2 p1 p2"},
+		program(1, "[0-0 - 1-0]") + program(2, "1-0"): {"{[0-0 - 0-0]} p1 p1", "{[1-0 - 1-0]} p2 p1 p2"},
+	} {
+		r := replayLog(t, logHead+`{"event":"device","device":0,"spec":{"board":"n150"}}`+"\n"+log, replay.Options{Ask: &replay.Question{Address: 103_712}})
+		var have []string
+		for _, h := range r.Held {
+			text := h.Cores.String()
+			for _, held := range slices.Concat(h.Resident, h.Registered) {
+				text += " " + string(held.Program.Op)
+			}
+			have = append(have, text)
+		}
+		require.Equal(t, want, have, log)
+	}
+}
+
+// One free may end different buffers of one id: each device loses its own.
+func TestReplayOfLogFreesItsOwn(t *testing.T) {
+	r := replayLog(t, logHead+`{"event":"mesh","first":0,"rows":1,"cols":2,"spec":{"board":"n150"}}
+{"event":"allocate","buffer":2,"kind":"dram","devices":[1],"size":4096}
+{"event":"allocate","buffer":2,"kind":"l1","devices":[0],"size":8,"parts":[{"cores":"{[0-0 - 0-0]}","address":200000,"size":8}]}
+{"event":"free","buffer":2,"devices":[0,1]}
+{"event":"allocate","buffer":2,"kind":"l1","size":8,"parts":[{"cores":"{[0-0 - 0-0]}","address":200016,"size":8}]}
+`, replay.Options{})
+	for _, on := range r.L1 {
+		require.EqualValues(t, 8, on.Peak.Bytes)
+	}
+}
+
+// A torn line, and a compressed log.
+func TestReplayOfLogTorn(t *testing.T) {
+	text := logHead + `{"event":"device","device":0,"spec":{"board":"n150"}}` + "\n" + `{"event":"dis`
+	r := replayLog(t, text, replay.Options{})
+	require.Equal(t, "n150", r.Spec.Name)
+	require.Equal(t, []replay.AnomalyCount{
+		{Code: replay.CodeNoCBs, Count: 1, First: -1},
+		{Code: replay.CodeTornLine, Count: 1, First: 2, Detail: "line 3: torn: the last line is cut"},
+	}, r.Anomalies)
+	_, err := replay.Run("log", events(strings.NewReader(logHead+"{\n"), "log"), replay.Options{})
+	require.Error(t, err)
+}
+
+// Layouts are those of meshes that a log declares, and of no others. Groups are there
+// with Options.Groups.
+func TestLayoutsAndGroups(t *testing.T) {
+	log := logHead + `{"event":"mesh","first":8,"rows":2,"cols":3,"spec":{"board":"n150"}}
+{"event":"mesh","first":9,"rows":1,"cols":1,"spec":{"board":"n150"}}
+{"event":"device","device":0,"spec":{"board":"n150"}}
+{"event":"allocate","buffer":1,"kind":"l1","devices":[8],"parts":[{"cores":"1-0","address":200000,"size":64},{"cores":"2-0","address":200000,"size":32}]}
+`
+	r := replayLog(t, log, replay.Options{Groups: true})
+	require.Equal(t, []replay.MeshLayout{{First: 8, Rows: 2, Cols: 3}}, r.Layouts)
+	var groups []string
+	for _, row := range r.L1 {
+		if row.Peak != nil {
+			for _, g := range row.Peak.Groups {
+				groups = append(groups, fmt.Sprint(row.ID.V, g.Cores, g.Bytes, len(g.Residents)))
+			}
+		}
+	}
+	require.Equal(t, []string{"8 {[1-0 - 1-0]} 64 1", "8 {[2-0 - 2-0]} 32 1"}, groups)
+	for _, row := range replayLog(t, log, replay.Options{}).L1 {
+		require.True(t, row.Peak == nil || row.Peak.Groups == nil)
+	}
+}

@@ -1,0 +1,247 @@
+package replay
+
+import (
+	"slices"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+	"github.com/cbl1/cbl1/tool/replay/internal/same"
+)
+
+// A row is one device, or some that are alike: their figures as far as no fleet has them,
+// and what the source says of their ids.
+type row struct {
+	members *members
+
+	// Of the first one:
+	id   event.Opt[uint64] // absent: the source has no ids
+	slot device.ID
+	dev  device.Device // in the fleet of the session
+
+	sets    map[*device.Fleet]device.Set // the members in other fleets, as far as they are known
+	gone    bool                         // removed
+	touched bool                         // a buffer was allocated or freed
+	says    facts
+
+	figures   Device
+	on        DeviceL1
+	programs  programs
+	memory    memory
+	marks     marks
+	log       Residue    // of a log: its dispatches
+	execution *execution // of a source that saw what ran; nil if nothing was executed
+
+	// Of the questions in Options:
+	standing *standing // of Options.Room
+	history  *history  // of Options.Timeline; nil if nothing has changed the device
+	scarce   uint64    // bytes that have to come or go before a moment of Options.Scarce can have come
+	overlap  uint64    // bytes that several buffers held last
+}
+
+// members are the devices of a row.
+type members = same.Keys[device.ID]
+
+// A likeness is equal for devices that may share a row until something happens to them.
+type likeness struct {
+	spec  l1.Spec // with the grid that the source names
+	role  event.Role
+	grid  event.Source // who names the grid
+	small event.Source // who gives the size of L1_SMALL
+}
+
+// facts are the statements of a source about ids.
+type facts struct {
+	likeness
+	chips []uint64 // of a mesh
+}
+
+// kind returns the meaning of a device's id.
+func (s facts) kind() (DeviceKind, []uint64) {
+	switch s.role {
+	case event.RoleNone:
+		return KindNone, nil
+	case event.RoleMesh:
+		return KindMesh, slices.Clone(s.chips)
+	}
+	return KindChip, nil
+}
+
+// newRow returns the row of a device that nothing has happened to.
+func newRow(dev device.Device, like likeness, programs *Programs) *row {
+	id := dev.ID()
+	d := &row{id: event.Some(uint64(id)), slot: id, dev: dev, says: facts{likeness: like}}
+	if like.role == event.RoleNone {
+		d.id = event.Opt[uint64]{}
+	}
+	d.figures.ID, d.on.ID, d.on.Addresses = d.id, d.id, AddressesNone
+	d.figures.ProgramsDetail = programs
+	return d
+}
+
+// declared reports whether the device is one of a log, and not an id that a source met.
+func (d *row) declared() bool { return d.says.role == "" }
+
+// smallFrom returns the source of the size of L1_SMALL. Logs of earlier versions do not name it.
+func smallFrom(e *event.Event) event.Source {
+	switch {
+	case e.From.Small != "":
+		return e.From.Small
+	case e.Spec.L1Small > 0:
+		return event.FromFile
+	}
+	return event.FromAssumed
+}
+
+// likenessOf returns the properties that the devices of an event share. grid is the origin of their grid.
+func likenessOf(e *event.Event, grid event.Source) likeness {
+	return likeness{e.Spec, e.Role, grid, smallFrom(e)}
+}
+
+// saidOf returns what an event says of an id.
+func saidOf(e *event.Event) facts {
+	out := facts{likeness: likenessOf(e, e.From.Grid)}
+	for _, chip := range e.Chips {
+		out.chips = append(out.chips, uint64(chip))
+	}
+	slices.Sort(out.chips)
+	return out
+}
+
+// equal reports whether a source says the same.
+func (s facts) equal(o facts) bool { return s.likeness == o.likeness && slices.Equal(s.chips, o.chips) }
+
+// measure copies the high-water marks of the buffers of a device.
+func (d *row) measure() {
+	t := d.dev.Totals()
+	made := d.memory.made(t.Buffers)
+	if d.declared() { // a log may have forgotten its marks since
+		made.L1 = t.Peak.L1
+	}
+	d.on.L1Peak, d.on.DRAMPeak = max(d.on.L1Peak, made.L1), max(d.on.DRAMPeak, t.Peak.DRAM)
+	d.on.SmallPeak, d.on.BuffersPeak = max(d.on.SmallPeak, made.L1Small), max(d.on.BuffersPeak, uint64(made.Count))
+}
+
+// resetMemory begins the high-water marks of buffers anew, at the values of now.
+func (d *row) resetMemory() {
+	d.on.L1Peak, d.on.DRAMPeak, d.on.SmallPeak, d.on.BuffersPeak, d.on.TotalPeak = 0, 0, 0, 0, d.dev.Totals().Tracked
+	d.measure()
+}
+
+// lay adds a buffer that is allocated. Backed ones are only counted.
+func (d *row) lay(b *buffer, backing bool) {
+	d.touched = true
+	if b.earlier {
+		d.memory.countEarlier(b, 1)
+	}
+	d.measure()
+	if backing {
+		d.on.Backings++
+		return
+	}
+	d.memory.lay(b)
+	if at := b.span.Start; b.info.Kind == fit.KindL1Small && at > 0 && (d.on.SmallLowest == 0 || at < d.on.SmallLowest) {
+		d.on.SmallLowest = at
+	}
+}
+
+// drop removes a buffer that an event frees. A correction puts it back at once.
+func (d *row) drop(b *buffer, now when, corrects bool) {
+	d.memory.drop(b)
+	d.marks.freed(b)
+	if b.earlier {
+		d.memory.countEarlier(b, -1)
+	}
+	if !corrects && b.measured() {
+		d.marks.spiked(b, now, d.dev)
+	}
+}
+
+// allocated counts the facts of an allocation that the fleet does not keep.
+func (d *row) allocated(e *event.Event) {
+	if len(e.Parts) > 0 && !e.Buffer.Backing {
+		synthesised := slices.ContainsFunc(e.Parts, func(p event.Part) bool { return p.Synthesised })
+		d.on.Addresses = d.on.Addresses.with(!synthesised, synthesised)
+	}
+	if e.Unplaced != "" {
+		d.on.Unplaced++
+	}
+	if e.CoresFrom == event.FromAssumed {
+		d.on.Assumed++
+	}
+}
+
+// in returns the devices of a row in one of the fleets beside the session's. The fleet gets them with the first
+// call.
+func (d *row) in(f *device.Fleet, spec func() l1.Spec) (device.Set, error) {
+	if set, ok := d.sets[f]; ok {
+		return set, nil
+	}
+	for _, id := range d.members.List() {
+		if _, err := f.Device(id); err == nil {
+			continue
+		}
+		if spec == nil {
+			return device.Set{}, nil
+		}
+		if _, err := f.AddDevice(id, spec()); err != nil {
+			return device.Set{}, err
+		}
+	}
+	set, err := f.Of(d.members.List()...)
+	if err != nil {
+		return set, err
+	}
+	if d.sets == nil {
+		d.sets = map[*device.Fleet]device.Set{}
+	}
+	d.sets[f] = set
+	return set, nil
+}
+
+// led updates the first device of a row that has other devices now.
+func (d *row) led(f *device.Fleet) {
+	d.slot, d.sets = d.members.First(), nil
+	if dev, err := f.Device(d.slot); err == nil {
+		d.dev = dev // else it was removed, and counts nothing
+	}
+	if d.id.OK {
+		d.id = event.Some(uint64(d.slot))
+	}
+}
+
+// clone returns a row with the same history.
+func (d *row) clone() *row {
+	to := *d
+	to.figures.ProgramsDetail = d.figures.ProgramsDetail.clone()
+	to.figures.ProgramsBuffers = slices.Clone(d.figures.ProgramsBuffers)
+	to.programs, to.memory, to.marks = d.programs.clone(), d.memory.clone(), d.marks.own()
+	if d.execution != nil {
+		own := *d.execution
+		to.execution = &own
+	}
+	if d.standing != nil {
+		to.standing = d.standing.clone()
+	}
+	if d.history != nil {
+		to.history = d.history.clone()
+	}
+	return &to
+}
+
+// logged records that a log dispatched a program.
+func (d *row) logged(p *program.Program) {
+	for g := range p.Occupied(program.CircularBuffer).Groups() {
+		d.log.CorePeak = max(d.log.CorePeak, g.Bytes())
+	}
+}
+
+// resetLog begins the high-water marks of a log anew, at the values of now.
+func (d *row) resetLog() {
+	d.log.Peak, d.log.CorePeak = 0, 0
+	for g := range d.dev.UsageGroups(device.BasisResident) {
+		d.log.CorePeak = max(d.log.CorePeak, g.Usage.Of(fit.KindCB))
+	}
+}

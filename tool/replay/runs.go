@@ -1,0 +1,136 @@
+package replay
+
+import (
+	"slices"
+
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/program"
+	"github.com/cbl1/cbl1/tool/internal/fold"
+)
+
+// An EnqueuedProgram is a program that was enqueued, with the lowest buffers beside it. Runs are the same if they are of
+// one operation, place the same, and have the same lowest address beside them. Everything said of them is said of
+// the first.
+type EnqueuedProgram struct {
+	Run     ProgramRun
+	Device  event.Opt[uint64] // the first device
+	Devices int               // on which it was enqueued then
+	Times   int64             // how often it was enqueued like this, the first time included
+
+	// OneOf is how many workloads may have run instead of this one, itself included; 0 if it is
+	// known what ran. The programs of all of them are listed: one of the workloads ran. Of
+	// more than 64 some are not.
+	OneOf int
+
+	// Programs have its buffers: circular buffers as one program, dataflow buffers and scratchpads as another,
+	// where it has any. Synthesised: some have no address in the source and were placed.
+	Programs    []*program.Program
+	Synthesised bool
+
+	// Lowest are the L1 buffers that lay lowest on the device, all at one address: what
+	// tt-metal compares the region of the run with. LowestSynthesised: one of them has no
+	// address in the source and was placed. LowestCores: the one on the fewest cores lies on so many.
+	Lowest            []BufferInfo
+	LowestSynthesised bool
+	LowestCores       int
+}
+
+// maxRuns is how many distinct runs a Result lists at most.
+const maxRuns = 1 << 16
+
+// A runList has the distinct runs of a Result.
+type runList struct {
+	at   map[runKey]int // in list
+	list []EnqueuedProgram
+	more int64
+}
+
+// A runKey is equal for runs that count as one.
+type runKey struct {
+	op      Name
+	content *content
+	lowest  uint64
+	any     bool // something lay in L1
+	oneOf   int
+}
+
+// A listing is one row for a moment, on devices with the same content.
+type listing struct {
+	launch
+	devices, oneOf int
+}
+
+// A listingKey is different for each listing of one moment.
+type listingKey struct {
+	checkKey
+	oneOf int
+}
+
+// join adds the calls that are needed.
+func (r *runList) join(s *subscribers) {
+	s.launched = append(s.launched, r.launched)
+	s.finish = append(s.finish, func(out *Result, _ *rows, _ Spec) { out.Runs, out.RunsMore = r.list, r.more })
+}
+
+// launched lists the programs of one moment: first the assumed run, then the programs that may have run instead.
+func (r *runList) launched(_ uint64, all []launch) {
+	oneOf := map[workload]int{}
+	for _, l := range all {
+		if l.candidates != nil {
+			oneOf[l.workload()] = max(oneOf[l.workload()], 1) + l.candidates.several
+		}
+	}
+	var list []listing
+	at := map[listingKey]int{}
+	alike := map[candidatesKey]int{} // devices with the same candidates, where the same lives
+	for _, l := range all {
+		one := listingKey{l.key(), oneOf[l.workload()]}
+		row := fold.At(at, &list, one)
+		if row.devices == 0 {
+			row.launch, row.oneOf = l, one.oneOf
+		}
+		row.devices += l.on.members.Len()
+		if l.candidates != nil {
+			alike[l.candidatesKey()] += l.on.members.Len()
+		}
+	}
+	for _, l := range all {
+		devices := alike[l.candidatesKey()]
+		if l.candidates == nil || devices == 0 {
+			continue
+		}
+		delete(alike, l.candidatesKey())
+		several := oneOf[l.workload()]
+		for _, c := range slices.Concat(l.candidates.workloads...) {
+			l.content = c
+			if row := fold.At(at, &list, listingKey{l.key(), several}); row.devices == 0 {
+				*row = listing{l, devices, several}
+			}
+		}
+	}
+	for _, l := range list {
+		r.add(l)
+	}
+}
+
+// add lists a run, or counts it where the same is listed already.
+func (r *runList) add(l listing) {
+	low := l.on.memory.lowest()
+	key := runKey{op: l.run.Op, content: l.content, any: len(low.list) > 0, oneOf: l.oneOf}
+	if key.any {
+		key.lowest = low.list[0].Address.V
+	}
+	if i, ok := r.at[key]; ok {
+		r.list[i].Times++
+		return
+	}
+	if len(r.at) == maxRuns {
+		r.more++
+		return
+	}
+	r.at[key] = len(r.list)
+	r.list = append(r.list, EnqueuedProgram{
+		Run: l.run, Device: l.on.id, Devices: l.devices, Times: 1, OneOf: l.oneOf, Programs: l.content.programs,
+		Synthesised: l.content.from.resolved, Lowest: low.list, LowestSynthesised: low.synthesised, LowestCores: low.cores,
+	})
+}
