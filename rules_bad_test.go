@@ -227,7 +227,8 @@ func TestFolderRule(t *testing.T) {
 func TestClosureRule(t *testing.T) {
 	expect(t, checkClosure("device", []string{module + "/device", module + "/l1", btree}), "", "")
 	expect(t, checkClosure("device", []string{module + "/device", "golang.org/x/sys/unix"}), "golang.org/x/sys/unix", "")
-	expect(t, checkClosure("program", []string{module + "/capture"}), module+"/capture", "")
+	expect(t, checkClosure("program", []string{module + "/tool/capture"}), module+"/tool/capture", "")
+	expect(t, checkClosure("event", []string{btree, compress, xtext, cobra}), cobra, "")
 }
 
 // What .gitignore hides from git is hidden from the rules too, and nothing else.

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -36,8 +37,8 @@ func buildAt(revision, dir string) (command string, err error) {
 	if _, err := output(old, "tar", "-xf", packed); err != nil {
 		return "", err
 	}
-	for _, name := range []string{"cbl1bench", "baseline", "large"} {
-		from, to := filepath.Join(root, "internal", name), filepath.Join(old, "internal", name)
+	for _, name := range []string{"tool/internal/guard/cbl1bench", "internal/guard/baseline", "tool/internal/guard/large"} {
+		from, to := filepath.Join(root, name), filepath.Join(old, name)
 		if err := os.RemoveAll(to); err != nil {
 			return "", err
 		}
@@ -45,9 +46,29 @@ func buildAt(revision, dir string) (command string, err error) {
 			return "", err
 		}
 	}
+	if _, err := os.Stat(filepath.Join(old, "capture")); err == nil {
+		if err := fromRoot(filepath.Join(old, "tool")); err != nil {
+			return "", err
+		}
+	}
 	command = filepath.Join(dir, "previous")
-	_, err = output(old, "go", "build", "-o", command, "./internal/cbl1bench")
+	_, err = output(old, "go", "build", "-o", command, "./tool/internal/guard/cbl1bench")
 	return command, err
+}
+
+// fromRoot lets the files of a folder import the packages of the command from the root, where they stood before 0.1.0.
+func fromRoot(folder string) error {
+	return filepath.WalkDir(folder, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(name) != ".go" {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		old := strings.NewReplacer("cbl1/tool/capture", "cbl1/capture", "cbl1/tool/replay", "cbl1/replay").Replace(string(text))
+		return os.WriteFile(name, []byte(old), 0o600)
+	})
 }
 
 // output returns the output of a program that runs in a folder, without the last line break.
