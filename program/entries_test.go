@@ -1,6 +1,7 @@
 package program_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -17,6 +18,12 @@ func TestEntries(t *testing.T) {
 	type entry struct {
 		cores string
 		end   uint64
+	}
+	var row []program.CB // more ranges than are searched one by one
+	var ends []entry
+	for x := range 20 {
+		row = append(row, cb(fmt.Sprintf("{[%d-0 - %d-0]}", x, x), 32))
+		ends = append(ends, entry{fmt.Sprintf("[%d-0 - %d-0]", x, x), base + 64})
 	}
 	for _, c := range []struct {
 		name string
@@ -46,9 +53,9 @@ func TestEntries(t *testing.T) {
 			[]program.CB{global(cb("{[0-0 - 7-7]}", 64)), cb("{[0-0 - 0-0]}", 4096)},
 			[]entry{{"[0-0 - 7-7]", base + 4096}, {"[0-0 - 0-0]", base + 4096}},
 		},
+		{"many ranges, each twice", slices.Concat(row, row), ends},
 	} {
-		spec := l1.N150()
-		spec.CBBase = base
+		spec := l1.Spec{CBBase: base, L1Size: l1.N150().L1Size, L1Align: l1.N150().L1Align}
 		for _, kind := range []program.Kind{program.CircularBuffer, program.DataflowBuffer} {
 			var cbs []program.CB
 			for _, cb := range c.cbs {
