@@ -19,11 +19,12 @@ func TestEntries(t *testing.T) {
 		cores string
 		end   uint64
 	}
-	var row []program.CB // more ranges than are searched one by one
-	var ends []entry
+	var row, column []program.CB // more ranges than are searched one by one
+	var ends, below []entry
 	for x := range 20 {
-		row = append(row, cb(fmt.Sprintf("{[%d-0 - %d-0]}", x, x), 32))
-		ends = append(ends, entry{fmt.Sprintf("[%d-0 - %d-0]", x, x), base + 64})
+		top, bottom := fmt.Sprintf("[%d-0 - %d-0]", x, x), fmt.Sprintf("[%d-5 - %d-5]", x, x)
+		row, column = append(row, cb("{"+top+"}", 32)), append(column, cb("{"+top+", "+bottom+"}", 32))
+		ends, below = append(ends, entry{top, base + 64}), append(below, entry{bottom, base + 64})
 	}
 	for _, c := range []struct {
 		name string
@@ -53,7 +54,7 @@ func TestEntries(t *testing.T) {
 			[]program.CB{global(cb("{[0-0 - 7-7]}", 64)), cb("{[0-0 - 0-0]}", 4096)},
 			[]entry{{"[0-0 - 7-7]", base + 4096}, {"[0-0 - 0-0]", base + 4096}},
 		},
-		{"many ranges, each twice", slices.Concat(row, row), ends},
+		{"many ranges, and then each with another one", slices.Concat(row, column), slices.Concat(ends, below)},
 	} {
 		spec := l1.Spec{CBBase: base, L1Size: l1.N150().L1Size, L1Align: l1.N150().L1Align}
 		for _, kind := range []program.Kind{program.CircularBuffer, program.DataflowBuffer} {
