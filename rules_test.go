@@ -139,7 +139,7 @@ func modulesOf(pkg string) []string {
 // wants a row above, or something that should not be here.
 func folders() []string {
 	return []string{
-		".ci", ".github", "api", "cbregion", "device", "docs", "event", "examples",
+		".ci", ".github", "api", "cbregion", "cpp", "device", "docs", "event", "examples",
 		"fit", "fuzz", "internal", "l1", "program", "testdata", "tool",
 	}
 }

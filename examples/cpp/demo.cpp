@@ -1,7 +1,7 @@
 // Writes examples/events.jsonl: g++ -std=c++17 demo.cpp -o demo && ./demo | cbl1 stream
 #include <iostream>
 
-#include "cbl1_events.hpp"
+#include "../../cpp/cbl1.hpp"
 
 int main() {
     cbl1::Events events(std::cout);
