@@ -9,6 +9,7 @@ Answers are the JSON documents of the command, as dicts. An input is a path, or 
 ttnn.graph.end_graph_capture returns it. Options are those of the command, with _ for -.
 """
 import contextlib
+import html
 import json
 import os
 import shutil
@@ -145,6 +146,10 @@ class Run:
         if strict and document["answer"] == "cannot_tell":
             raise CannotTell(text("check", self.path, budget=budget, **options).rstrip())
         return document
+
+    def _repr_html_(self):
+        """A notebook shows the page of the capture."""
+        return f'<iframe srcdoc="{html.escape(text("page", self.path, output="-"))}" style="width:100%;height:40em;border:0"></iframe>'
 
     def __repr__(self):
         ran = ", which ran inside another capture: nothing was held back" if self.dispatched else ""

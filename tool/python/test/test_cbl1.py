@@ -111,6 +111,11 @@ class Captures(Case):
             self.addCleanup(os.unlink, run.path)
             self.assertEqual("fits", run.check()["answer"])
 
+    def test_a_notebook(self):
+        page = cbl1.Run(EXAMPLE)._repr_html_()
+        self.assertTrue(page.startswith('<iframe srcdoc="&lt;!DOCTYPE html&gt;'), page[:100])
+        self.assertEqual(2, page.count("<"), "nothing of the page leaves the frame")
+
     def test_a_body_that_throws(self):
         for ttnn, path in self.each_release():
             with self.assertRaisesRegex(RuntimeError, "TT_THROW"):
