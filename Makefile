@@ -5,7 +5,7 @@ FUZZTIME ?= 10s
 SHOTS    ?= build/shots
 
 .DEFAULT_GOAL := help
-.PHONY: help run test short test32 faults meets race planted api lint nightly ci fuzz shots hammer bounds bench bench-short cover dist check
+.PHONY: help run test short test32 faults meets race planted api lint nightly ci fuzz shots hammer bounds bench bench-short cover dist wheel check
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -67,7 +67,9 @@ bench-short: ## the same, smaller, which promises nothing
 cover: ## test coverage of the core packages, at least 95 % each
 	.ci/cover
 
-dist: ## a release into dist/: static binaries, Debian packages, a unit, a formula, an SBOM, checksums
+wheel: dist ## Python wheels into dist/, with the rest of a release
+
+dist: ## a release into dist/: binaries, wheels, Debian packages, a unit, a formula, an SBOM, checksums
 	.ci/dist
 
 check: lint test faults ## the quick ones: before every push

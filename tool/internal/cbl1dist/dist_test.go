@@ -2,16 +2,20 @@ package main
 
 import (
 	"archive/tar"
+	"archive/zip"
 	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -214,6 +218,66 @@ func TestFormula(t *testing.T) {
 	require.Equal(t, 4, strings.Count(string(text), "sha256"))
 	require.Contains(t, string(text), "on_macos do\n    on_arm do\n")
 	require.NotContains(t, string(text), "windows")
+}
+
+// A wheel has the package, a binary that can be run, and the checksums of all.
+func TestWheel(t *testing.T) {
+	t.Chdir("../../..")
+	dev := toy()
+	dev.version = "0.1.0-dev"
+	script := []byte("#!/bin/sh\necho \"$0\"\n")
+	names := map[system]string{
+		{"linux", "amd64"}: "manylinux2014_x86_64.musllinux_1_1_x86_64", {"linux", "arm64"}: "manylinux2014_aarch64.musllinux_1_1_aarch64",
+		{"darwin", "amd64"}: "macosx_12_0_x86_64", {"darwin", "arm64"}: "macosx_12_0_arm64", {"windows", "amd64"}: "win_amd64",
+	}
+	for _, s := range systems() {
+		name, text, err := dev.wheel(s, script)
+		require.NoError(t, err)
+		require.Equal(t, "cbl1-0.1.0.dev0-py3-none-"+names[s]+".whl", name)
+		_, again, err := dev.wheel(s, script)
+		require.NoError(t, err)
+		require.Equal(t, text, again)
+		wheel, err := zip.NewReader(bytes.NewReader(text), int64(len(text)))
+		require.NoError(t, err)
+		var lines []string
+		for _, f := range wheel.File {
+			require.Equal(t, strings.Contains(f.Name, "/scripts/cbl1"), f.Mode()&0o111 != 0, f.Name)
+			body, err := fs.ReadFile(wheel, f.Name)
+			require.NoError(t, err)
+			sum := sha256.Sum256(body)
+			lines = append(lines, fmt.Sprintf("%s,sha256=%s,%d\n", f.Name, base64.RawURLEncoding.EncodeToString(sum[:]), len(body)))
+		}
+		lines[len(lines)-1] = "cbl1-0.1.0.dev0.dist-info/RECORD,,\n"
+		record, err := fs.ReadFile(wheel, "cbl1-0.1.0.dev0.dist-info/RECORD")
+		require.NoError(t, err)
+		require.Equal(t, strings.Join(lines, ""), string(record))
+	}
+}
+
+// pip installs a wheel, and the package finds its binary.
+func TestWheelIsInstalled(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err == nil {
+		err = exec.Command(python, "-m", "pip", "--version").Run()
+	}
+	if err != nil || runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		t.Skip("needs python3 with pip, on Linux and amd64: it installs a wheel as a user does")
+	}
+	t.Chdir("../../..")
+	name, text, err := toy().wheel(system{"linux", "amd64"}, []byte("#!/bin/sh\necho it ran\n"))
+	require.NoError(t, err)
+	folder := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(folder, name), text, 0o666))
+	at := filepath.Join(folder, "at")
+	out, err := exec.Command(python, "-m", "pip", "install", "-q", "--no-index", "--target", at, filepath.Join(folder, name)).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	for _, args := range [][]string{{"-c", "import cbl1, subprocess; print(subprocess.run([cbl1.binary()], capture_output=True, text=True).stdout)"}, {"-m", "cbl1"}} {
+		cmd := exec.Command(python, args...)
+		cmd.Env = append(os.Environ(), "PYTHONPATH="+at, "CBL1=")
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		require.Equal(t, "it ran", strings.TrimSpace(string(out)))
+	}
 }
 
 // systemd finds nothing wrong with the unit.

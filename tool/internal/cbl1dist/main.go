@@ -5,6 +5,7 @@
 //
 //	cbl1-linux-amd64, ...     static binaries, one for each system
 //	cbl1_0.1.0_amd64.deb, ... Debian packages: the binary, completions and man pages
+//	cbl1-0.1.0-py3-....whl    wheels: the Python package with a binary
 //	cbl1.cdx.json             the modules in the binaries: an SBOM in CycloneDX 1.5
 //	cbl1.service              a unit of systemd for cbl1 serve, which is in the packages too
 //	cbl1.rb                   a formula of Homebrew, which fetches a binary of the release
@@ -121,19 +122,26 @@ func (r release) write(folder string) error {
 		return err
 	}
 	for i, s := range systems() {
-		if s.os != "linux" {
-			continue
-		}
 		binary, err := os.ReadFile(binaries[i])
 		if err != nil {
 			return err
+		}
+		name, wheel, err := r.wheel(s, binary)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(folder, name), wheel, 0o666)
+		}
+		if err != nil {
+			return err
+		}
+		if s.os != "linux" {
+			continue
 		}
 		files := append([]file{{"usr/bin/cbl1", 0o755, binary}}, docs...)
 		deb, err := r.deb(s.arch, files)
 		if err != nil {
 			return err
 		}
-		name := fmt.Sprintf("cbl1_%s_%s.deb", r.version, s.arch)
+		name = fmt.Sprintf("cbl1_%s_%s.deb", r.version, s.arch)
 		if err := os.WriteFile(filepath.Join(folder, name), deb, 0o666); err != nil {
 			return err
 		}
