@@ -34,8 +34,9 @@ race: ## all tests under the race detector, in random order (needs a C compiler)
 planted: ## known bugs, one at a time: the quick tests have to find each (some minutes)
 	.ci/planted
 
-api: ## write down the exported names (api/*.txt), after a change of them
+api: ## write down the exported names (api/*.txt) and the types of the Python package, after a change of them
 	go test -run TestAPI -update .
+	go test -run TestStub ./tool/internal/cbl1dist -update
 
 lint: ## gofmt, vet, go.mod, staticcheck, golangci-lint (fetches the last two)
 	.ci/lint

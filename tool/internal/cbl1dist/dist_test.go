@@ -9,6 +9,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"io/fs"
@@ -20,6 +21,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -252,6 +254,60 @@ func TestWheel(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, strings.Join(lines, ""), string(record))
 	}
+}
+
+var update = flag.Bool("update", false, "TestStub: write documents.pyi anew")
+
+// The types of the Python package are those of the schemas.
+func TestStub(t *testing.T) {
+	t.Chdir("../../..")
+	text, err := stubOf(os.DirFS("tool/docs/schemas"))
+	require.NoError(t, err)
+	const name = "tool/python/cbl1/documents.pyi"
+	if *update {
+		require.NoError(t, os.WriteFile(name, text, 0o666))
+	}
+	have, err := os.ReadFile(name)
+	require.NoError(t, err)
+	require.Equal(t, string(text), string(have), "make api writes it")
+}
+
+// Each form of a schema has its type.
+func TestTypesOfSchemas(t *testing.T) {
+	folder := fstest.MapFS{}
+	for _, name := range []string{"check", "diff", "peak", "report", "room", "who"} {
+		folder["cbl1."+name+"-1.schema.json"] = &fstest.MapFile{Data: []byte(`{"type":"object"}`)}
+	}
+	folder["cbl1.who-1.schema.json"].Data = []byte(`{"type":"object","required":["a","b","c","d","e","f"],"properties":{
+		"a":{"type":"integer"},"b":{"type":["string","null"]},"c":{"oneOf":[{"type":"null"},{"$ref":"#/$defs/two_words"}]},
+		"d":{"type":"array","items":{"type":"object","properties":{"x":{"const":"y"}}}},"e":{"enum":["p",null]},"f":{"type":"object"},"g":{"type":"boolean"},"h":{"type":"array","items":false,"prefixItems":[{"type":"integer"},{"type":"integer"}]}},
+		"$defs":{"two_words":{"type":"object","properties":{"again":{"$ref":"#/$defs/two_words"},"from":{"type":"integer"}}}}}`)
+	text, err := stubOf(folder)
+	require.NoError(t, err)
+	_, classes, _ := strings.Cut(string(text), "\n\n\n")
+	require.Equal(t, `class Who(TypedDict):
+    a: int
+    b: None | str
+    c: None | WhoTwoWords
+    d: list[WhoDItem]
+    e: None | str
+    f: dict[str, Any]
+    g: NotRequired[bool]
+    h: NotRequired[list[int]]
+
+
+class WhoDItem(TypedDict):
+    x: NotRequired[str]
+
+
+WhoTwoWords = TypedDict("WhoTwoWords", {
+    "again": NotRequired[WhoTwoWords],
+    "from": NotRequired[int],
+})
+`, classes)
+	delete(folder, "cbl1.who-1.schema.json")
+	_, err = stubOf(folder)
+	require.ErrorContains(t, err, "who")
 }
 
 // pip installs a wheel, and the package finds its binary.

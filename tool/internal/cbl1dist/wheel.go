@@ -49,7 +49,8 @@ Requires-Python: >=3.10
 		{info + "WHEEL", 0o644, []byte(about)},
 		{info + "entry_points.txt", 0o644, []byte("[pytest11]\ncbl1 = cbl1.pytest_plugin\n")},
 	}
-	sources, err := filepath.Glob("tool/python/cbl1/*.py")
+	files = append(files, file{"cbl1/py.typed", 0o644, nil})
+	sources, err := filepath.Glob("tool/python/cbl1/*.py*")
 	if err == nil && len(sources) == 0 {
 		err = fmt.Errorf("no Python package in tool/python/cbl1")
 	}

@@ -17,6 +17,10 @@ import subprocess
 import sysconfig
 import tempfile
 
+TYPE_CHECKING = False  # importing typing would take longer than the rest
+if TYPE_CHECKING:
+    from . import documents
+
 __all__ = ["Error", "DoesNotFit", "CannotTell", "binary", "check", "peak", "room", "report", "who", "diff", "each", "text",
            "capture", "Run"]
 
@@ -101,32 +105,32 @@ def _one(verb, inputs, options):
     return documents[0]
 
 
-def check(capture, **options):
+def check(capture, **options) -> "documents.Check":
     """Returns whether all programs fit: the document of cbl1 check."""
     return _one("check", (capture,), options)
 
 
-def peak(capture, **options):
+def peak(capture, **options) -> "documents.Peak":
     """Returns what lies on the fullest core: the document of cbl1 peak."""
     return _one("peak", (capture,), options)
 
 
-def room(capture, **options):
+def room(capture, **options) -> "documents.Room":
     """Returns what would fit besides: the document of cbl1 room."""
     return _one("room", (capture,), options)
 
 
-def report(capture, **options):
+def report(capture, **options) -> "documents.Report":
     """Returns the figures of each device: the document of cbl1 report."""
     return _one("report", (capture,), options)
 
 
-def who(capture, address, **options):
+def who(capture, address, **options) -> "documents.Who":
     """Returns who held an address: the document of cbl1 who."""
     return _one("who", (capture, address), options)
 
 
-def diff(old, new, **options):
+def diff(old, new, **options) -> "documents.Diff":
     """Returns what changed from one capture to another: the document of cbl1 diff."""
     return _one("diff", (old, new), options)
 
