@@ -32,10 +32,8 @@ func (r release) pep440() string { return strings.Replace(r.version, "-dev", ".d
 func (r release) wheel(s system, binary []byte) (name string, text []byte, err error) {
 	version, tags := r.pep440(), s.platforms()
 	info := "cbl1-" + version + ".dist-info/"
-	about := "Wheel-Version: 1.0\nGenerator: cbl1dist\nRoot-Is-Purelib: false\n"
-	for _, tag := range tags {
-		about += "Tag: py3-none-" + tag + "\n"
-	}
+	about := "Wheel-Version: 1.0\nGenerator: cbl1dist\nRoot-Is-Purelib: false\nTag: py3-none-" +
+		strings.Join(tags, "\nTag: py3-none-") + "\n"
 	files := []file{
 		{"cbl1-" + version + ".data/scripts/cbl1" + filepath.Ext(s.binary()), 0o755, binary},
 		{info + "METADATA", 0o644, fmt.Appendf(nil, `Metadata-Version: 2.1
