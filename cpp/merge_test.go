@@ -366,7 +366,7 @@ func TestMergeIsCompared(t *testing.T) {
 
 // TestLimits: sums that would pass 2^63-1 are refused, and nothing has changed.
 func TestLimits(t *testing.T) {
-	const half = 1 << 62
+	const half, most uint64 = 1 << 62, l1.MaxAddr
 	calls := fmt.Sprintf(`fleet 2 1 1
 program 0 0 2 1 0 0 0 0 0 %d 1 0 0 0 0 0 %[1]d
 program 0 0 1 1 0 0 0 0 0 %[1]d
@@ -377,7 +377,7 @@ enqueue 1 1 1
 register 2 1 0
 register 2 2 1 0
 enqueue 2 1 5
-`, half, l1.MaxAddr)
+`, half, most)
 	wants := fmt.Sprintf(`7
 0
 0
@@ -387,7 +387,7 @@ enqueue 2 1 5
 7 0 %[1]d %[1]d %[1]d %[1]d %[2]d %[3]d
 7 0 %[1]d %[1]d %[1]d %[1]d %[2]d %[3]d
 1 0 %[1]d %[1]d %[1]d %[1]d %[2]d %[3]d
-`, half, half-64, uint64(2*half-64))
+`, half, half-64, 2*half-64)
 	h := &history{t: t}
 	h.calls.WriteString(calls)
 	h.wants.WriteString(wants)
