@@ -49,8 +49,8 @@ func top(size, align uint64, gap l1.Range) (at l1.Range, ok bool) {
 	return l1.Range{Start: start, End: start + size}, true
 }
 
-// Alignment returns the alignment of L1 buffers on devices with a Spec. In every mode it is that of DRAM or L1Align,
-// whichever is larger. tt-metal opens the lists of free blocks of L1 with it (allocator/bank_manager.cpp),
+// Alignment returns the alignment of L1 buffers on devices with a Spec. It is the larger one of the
+// DRAM alignment and L1Align, in every mode. tt-metal opens the lists of free blocks of L1 with it (allocator/bank_manager.cpp),
 // and they round each size up to it. The pages of a buffer are aligned to L1Align alone.
 func Alignment(spec l1.Spec) uint64 { return max(spec.L1Align, spec.CBAlign, 1) }
 

@@ -122,7 +122,7 @@ func (f *Fleet) Align(id uint64) uint64 {
 // Hybrid reports whether the allocator of a device is in HYBRID mode.
 func (f *Fleet) Hybrid(id uint64) bool { return f.devices[id] != nil && f.devices[id].hybrid }
 
-// align returns the alignment of L1 buffers: the free lists of L1 have that of DRAM, if it is the larger one.
+// align returns the alignment of L1 buffers: the larger one of L1Align and the alignment of DRAM.
 func (d *device) align() uint64 { return max(d.spec.L1Align, d.spec.CBAlign, 1) }
 
 // holdsBack reports whether the allocator of a device does not give a byte to a buffer on some cores.

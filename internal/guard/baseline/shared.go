@@ -9,7 +9,7 @@ import (
 )
 
 // A shared has one content for all devices with the same programs, and in it one BoundaryCount for all
-// cores with the same ranges. Random keys find what is equal.
+// cores with the same ranges. Equal contents have equal keys, which are random sums.
 type shared struct {
 	keys     map[*program.Program]uint64
 	contents map[uint64]*content // by key
@@ -17,7 +17,7 @@ type shared struct {
 	measure  Measure
 }
 
-// A content is what devices with the same programs have. Its key is the sum of the keys of its programs.
+// A content belongs to all devices with the same programs. Its key is the sum of the keys of its programs.
 type content struct {
 	key     uint64
 	devices int

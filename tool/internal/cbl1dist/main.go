@@ -122,31 +122,32 @@ func (r release) write(folder string) error {
 		return err
 	}
 	for i, s := range systems() {
-		binary, err := os.ReadFile(binaries[i])
-		if err != nil {
-			return err
-		}
-		name, wheel, err := r.wheel(s, binary)
-		if err == nil {
-			err = os.WriteFile(filepath.Join(folder, name), wheel, 0o666)
-		}
-		if err != nil {
-			return err
-		}
-		if s.os != "linux" {
-			continue
-		}
-		files := append([]file{{"usr/bin/cbl1", 0o755, binary}}, docs...)
-		deb, err := r.deb(s.arch, files)
-		if err != nil {
-			return err
-		}
-		name = fmt.Sprintf("cbl1_%s_%s.deb", r.version, s.arch)
-		if err := os.WriteFile(filepath.Join(folder, name), deb, 0o666); err != nil {
+		if err := r.pack(s, binaries[i], docs); err != nil {
 			return err
 		}
 	}
 	return sum(folder)
+}
+
+// pack writes the packages that have the binary of a system, beside it.
+func (r release) pack(s system, name string, docs []file) error {
+	folder := filepath.Dir(name)
+	binary, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	name, text, err := r.wheel(s, binary)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(folder, name), text, 0o666)
+	}
+	if err != nil || s.os != "linux" {
+		return err
+	}
+	text, err = r.deb(s.arch, append([]file{{"usr/bin/cbl1", 0o755, binary}}, docs...))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(folder, fmt.Sprintf("cbl1_%s_%s.deb", r.version, s.arch)), text, 0o666)
 }
 
 // build builds the binary for a system.
