@@ -78,7 +78,7 @@ func workloads(div int) []workload {
 		},
 		{
 			"below", "the longest call: a class hides few programs with a range of its own",
-			func() history { return below(n(2_000)) }, nil, 0, 0, part{steps: 400}, false,
+			func() history { return below(n(2_000)) }, nil, 0, 0, part{}, false,
 		},
 		{
 			"states", "devices in the same state are one",
