@@ -65,9 +65,7 @@ func askedOf(t *testing.T, given []string) string {
 		require.NoError(t, err, log.String())
 		return said(r) + judged(t, r, rest)
 	case "room":
-		q := replay.RoomQuestion{}
-		_, err := fmt.Sscan(rest, &q.Size)
-		require.NoError(t, err)
+		q := roomOf(t, rest)
 		r, err := replay.Run("few", events(strings.NewReader(log.String()), "few"), replay.Options{Room: &q})
 		require.NoError(t, err, log.String())
 		return textOfRoom(r)
@@ -81,6 +79,27 @@ func askedOf(t *testing.T, given []string) string {
 	var answers bytes.Buffer
 	require.NoError(t, replay.Feed(events(strings.NewReader(log.String()), "few"), func(*event.Event) (*replay.SharedSession, error) { return &shared, nil }, &answers))
 	return answers.String()
+}
+
+// roomOf reads a size, and words like "at=3", "op=p*" and "cores=0-0".
+func roomOf(t *testing.T, words string) (q replay.RoomQuestion) {
+	t.Helper()
+	size, rest, _ := strings.Cut(words, " ")
+	q.Size = uint64(fewID(t, size))
+	for word := range strings.FieldsSeq(rest) {
+		name, text, _ := strings.Cut(word, "=")
+		switch name {
+		case "at":
+			q.At = event.Some(uint64(fewID(t, text)))
+		case "op":
+			q.Op = replay.Name(text)
+		case "cores":
+			core, err := l1.ParseCore(text)
+			require.NoError(t, err)
+			q.Cores = l1.CoreSetOf(core)
+		}
+	}
+	return q
 }
 
 // optionsOf reads words like "runs", "at=3" and "most=4".
@@ -348,6 +367,13 @@ func textOfRoom(r *replay.Result) string {
 	var b strings.Builder
 	j := r.Room(nil)
 	fmt.Fprintf(&b, "%s %v\nall %s\n", j.Answer, codesOf(j.Untold), room(*r.Rooms.All))
+	if at := r.Rooms.Moment; at != nil {
+		fmt.Fprintf(&b, "moment %d, %s of %d runs: %s", at.Counter, at.Run.Op, at.Runs, room(at.Room))
+		if at.PerCore.OK {
+			fmt.Fprintf(&b, ", per core %d", at.PerCore.V)
+		}
+		b.WriteString("\n")
+	}
 	for _, d := range r.Rooms.Devices {
 		fmt.Fprintf(&b, "device %d %s\n", d.Device.V, room(d.Room))
 		for _, g := range d.Groups {

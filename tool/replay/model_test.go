@@ -39,6 +39,7 @@ func TestLogAgreesWithModel(t *testing.T) {
 			late: rapid.Bool().Draw(t, "composed late"),
 			room: replay.RoomQuestion{
 				Cores: gen.CoreRangeSet(3, 3).Draw(t, "asked cores").Cores(), Size: rapid.SampledFrom([]uint64{0, 1, 16, 40, 100}).Draw(t, "asked size"),
+				At:     event.Some(rapid.Uint64Range(0, 90).Draw(t, "room at")),
 				Tensor: replay.Tensor{Bytes: 20 * rapid.SampledFrom([]uint64{0, 0, 1, 12, 25}).Draw(t, "asked tensor"), Page: 20},
 			},
 		}, rapid.Bool().Draw(t, "polite"), map[string]int{})
@@ -342,7 +343,7 @@ func TestLogsAreNotDull(t *testing.T) {
 	const most = 620
 	seen := map[string]int{}
 	want := []string{
-		"scarce", "scarce, and fragmented", "room lockstep", "room per_core", "a peak below L1_SMALL", "groups", "programs and buffers on several specs", "a device that comes back as another", "who: held", "who: held on several specs",
+		"scarce", "scarce, and fragmented", "room lockstep", "room per_core", "room at a moment", "room at a moment, also per core", "a peak below L1_SMALL", "groups", "programs and buffers on several specs", "a device that comes back as another", "who: held", "who: held on several specs",
 		"fits", "clash alone", "refusal alone", "refusal: grow", "refusal: clash", "refusal: grid", "refusal: service-clash",
 		"answer: fits", "answer: does_not_fit", "answer: cannot_tell", "fits on 2 specs",
 		"allocate on several specs", "free on several specs", "set HYBRID on several specs",
@@ -365,7 +366,7 @@ func TestLogsAreNotDull(t *testing.T) {
 	moves := gen.MixedHistory(60, logOps()...)
 	logs := 0
 	for ; logs < most && len(missing()) > 0; logs++ {
-		asked := naiveQuestion{address: uint64(logs) % 96, at: uint64(logs) % 60, late: logs%4 < 2, room: replay.RoomQuestion{Size: 16}}
+		asked := naiveQuestion{address: uint64(logs) % 96, at: uint64(logs) % 60, late: logs%4 < 2, room: replay.RoomQuestion{Size: 16, At: event.Some(uint64(logs) % 70)}}
 		if logs%4 == 0 {
 			asked.room.Cores = l1.Rect(0, 0, 1, 1).Cores()
 		}

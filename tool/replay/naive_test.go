@@ -541,6 +541,14 @@ func (n *naive) look(m gen.Move) {
 		n.samples[[2]uint64{n.node, id}] = naiveSample{t.Registered, t.Resident, t.Tracked, t.TrackedCore, n.room(id, t)}
 	}
 	n.more.live(n.fleet)
+	for id := range n.more.last {
+		if !slices.Contains(n.fleet.Devices(), id) { // it may come back empty
+			delete(n.more.last, id)
+		}
+	}
+	if n.node == n.more.question.At.V {
+		n.more.now(n.fleet)
+	}
 	n.seekScarcity()
 	if n.node == n.asked.at {
 		n.held, n.groups = n.who(n.asked.address), n.allGroups()

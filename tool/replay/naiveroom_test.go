@@ -25,6 +25,15 @@ type naiveRoom struct {
 	aligns   map[uint64][]uint64  // alignments of L1 buffers that it had
 	hybrid   map[uint64]bool      // its mode, the last one
 	tight    int                  // launches beside which the size had no place
+
+	last   map[uint64]*program.Program // that ran last on a device
+	moment *naiveMoment                // of the question; nil if nothing had run
+}
+
+// A naiveMoment is a naiveRoom of one moment alone, and its devices.
+type naiveMoment struct {
+	naiveRoom
+	devices []uint64
 }
 
 // A naiveSite is a core of a device, for a buffer in a mode.
@@ -37,6 +46,7 @@ type naiveSite struct {
 func newNaiveRoom(q replay.RoomQuestion) naiveRoom {
 	return naiveRoom{
 		question: q, barred: map[naiveSite]*[naiveL1]bool{}, specs: map[uint64][]l1.Spec{}, aligns: map[uint64][]uint64{}, hybrid: map[uint64]bool{},
+		last: map[uint64]*program.Program{},
 	}
 }
 
@@ -69,10 +79,30 @@ func (r *naiveRoom) live(f *model.Fleet) {
 	}
 }
 
+// now looks at the moment of the question: what lives, and what lies below the end of the program that ran last.
+func (r *naiveRoom) now(f *model.Fleet) {
+	at := naiveMoment{newNaiveRoom(r.question), nil}
+	at.live(f)
+	for _, id := range f.Devices() {
+		if p := r.last[id]; p != nil {
+			at.devices = append(at.devices, id)
+			for _, core := range naiveCores(at.specs[id]...) {
+				for _, mode := range []model.Mode{model.Lockstep, model.PerCore} {
+					at.bar(naiveSite{id, mode, core}, 0, f.Floor(p, id, mode, core))
+				}
+			}
+		}
+	}
+	if r.moment = nil; len(at.devices) > 0 {
+		r.moment = &at
+	}
+}
+
 // launch bars what lies below the end of a program, at this moment alone.
 func (r *naiveRoom) launch(f *model.Fleet, p *program.Program, id uint64) {
 	now := newNaiveRoom(r.question)
 	now.live(f)
+	r.last[id] = p
 	for _, core := range naiveCores(r.specs[id]...) {
 		for _, mode := range []model.Mode{model.Lockstep, model.PerCore} {
 			floor := f.Floor(p, id, mode, core)
@@ -285,6 +315,7 @@ func (c comparison) rooms() {
 		c.equal(r.mode(all...) == model.PerCore, got.Mode == fit.PerCore, "mode of the buffer")
 		c.want.seen["room "+got.Mode.String()]++
 	}
+	c.moment(size)
 	times := int64(0)
 	for _, tight := range got.Tight {
 		times += tight.Times
@@ -296,6 +327,31 @@ func (c comparison) rooms() {
 		c.want.seen["tensor"]++
 	}
 	c.equal(int64(r.tight), times, "runs without a place for the size")
+}
+
+// moment compares the room at the moment of the question.
+func (c comparison) moment(size uint64) {
+	if r := &c.want.more; c.want.node < r.question.At.V {
+		r.now(c.want.fleet)
+	}
+	at, got := c.want.more.moment, c.got.Rooms.Moment
+	c.equal(at != nil, got != nil, "room at a moment")
+	if at == nil || got == nil {
+		return
+	}
+	var cores l1.CoreSet
+	for _, id := range at.devices {
+		cores = cores.Union(at.cores(at.specs[id][0]))
+	}
+	mode := at.mode(at.devices...)
+	run, place := at.room(mode, size, cores, at.devices...)
+	c.equal([2]any{run, size > 0 && !place.IsEmpty()}, [2]any{got.Room.Range(), got.Room.Place.OK}, "room at a moment")
+	if inLockstep := mode == model.Lockstep && c.got.Rooms.Sharded.OK; inLockstep && c.got.Rooms.Question.Tensor.Bytes == 0 {
+		alone, _ := at.room(model.PerCore, 0, cores, at.devices...)
+		c.equal(event.Some(alone.Len()), got.PerCore, "room per core")
+		c.want.seen["room at a moment, also per core"]++
+	}
+	c.want.seen["room at a moment"]++
 }
 
 // room compares one room, and looks who is said to limit it.

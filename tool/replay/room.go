@@ -17,7 +17,15 @@ type RoomQuestion struct {
 	// Tensor, if it has bytes, takes the place of Size and Cores. The Question of Rooms has its
 	// bytes on each core as its Size, 0 where they are not known (CodeBanksUnknown).
 	Tensor Tensor
+
+	// Op, if it is no "", asks about the moments at which programs of such operations were enqueued: see Filter.HasOp.
+	// At asks about the moment after a node, or after that line of a log. Both are answered by Rooms.Moment.
+	Op Name
+	At event.Opt[uint64]
 }
+
+// atMoment reports whether the question is about a moment.
+func (q *RoomQuestion) atMoment() bool { return q.Op != "" || q.At.OK }
 
 // RoomSchema names the form of a RoomDocument.
 const RoomSchema = "cbl1.room/1"
@@ -45,6 +53,7 @@ type Rooms struct {
 	// least room counts, and the size has a place if each core has one.
 	Mode    fit.Mode     `json:"mode"`
 	All     *Room        `json:"room"`    // on all devices; nil if there is none
+	Moment  *MomentRoom  `json:"moment"`  // of a question about one; nil without a program run
 	Devices []DeviceRoom `json:"devices"` // by id, the one without an id first
 
 	// Tight are the program runs beside which, at their moment alone, a buffer of the size
@@ -103,6 +112,19 @@ type DeviceRoom struct {
 	Outside l1.CoreSet        `json:"-"`      // cores of the question that are not on its grid
 }
 
+// A MomentRoom is the room at a moment alone, on all devices: beside the buffers that lived then, above the circular
+// buffers of the programs that were enqueued then, or last. Of several moments it is the least room, the first of equals.
+type MomentRoom struct {
+	Counter uint64      `json:"counter"`     // of the node
+	T       json.Number `json:"t,omitempty"` // of that event of a log; see L1Peak.T
+	Run     ProgramRun  `json:"program"`     // the first of those programs
+	Runs    int64       `json:"runs"`        // program runs that the question is about
+	Room    Room        `json:"room"`
+	// PerCore is the largest buffer on each of the cores of the question, if it is in lockstep and were allocated
+	// per core, in HYBRID mode.
+	PerCore event.Opt[uint64] `json:"per_core_bytes"`
+}
+
 // A TightRun is a program run beside which a buffer of the size had no place.
 type TightRun struct {
 	Run     ProgramRun        `json:"program"`
@@ -126,12 +148,23 @@ func (r *Result) Room(accept []Code) RoomDocument {
 	return RoomDocument{head.Origin, head.Nodes, j.Answer, List(j.Untold), List(j.Accepted), r.Grounds(r.Spec), r.Checks.Runs, *r.Rooms}
 }
 
+// fit reports whether the size of the question, if it has one, has a place: at its moment, if it has one too.
+func (r *Rooms) fit() bool {
+	room := r.All
+	if r.Question.atMoment() {
+		if room = nil; r.Moment != nil {
+			room = &r.Moment.Room
+		}
+	}
+	return !r.Size.OK || room == nil || room.Place.OK
+}
+
 func (r *Result) judgeRoom(accept []Code) Judgement {
 	j := Judgement{Answer: Fits, Terms: Terms{Accept: accept}}
 	for _, why := range r.reasons(true) {
 		j.add(why)
 	}
-	fits := !r.Rooms.Size.OK || r.Rooms.All == nil || r.Rooms.All.Place.OK
+	fits := r.Rooms.fit()
 	for _, more := range []struct {
 		is   bool
 		code Code
@@ -140,6 +173,9 @@ func (r *Result) judgeRoom(accept []Code) Judgement {
 		if more.is && !slices.Contains(j.Untold, why) && !slices.Contains(j.Accepted, why) {
 			j.add(why)
 		}
+	}
+	if q := r.Rooms.Question; q.atMoment() && r.Rooms.Moment == nil {
+		j.Untold = append(j.Untold, r.Reason(CodeNoCBs)) // at that moment
 	}
 	if r.Rooms.banks {
 		j.Untold = append(j.Untold, r.Reason(CodeBanksUnknown)) // also if it is accepted: nothing is left to judge

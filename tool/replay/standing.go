@@ -35,7 +35,14 @@ type standing struct {
 	runs    map[*content]bool // that were checked on the row
 	cores   l1.CoreSet        // that held anything
 	service bool              // a service buffer was there, of any size
+	last    enqueued          // what ran last
 	mode    fit.Mode          // of a buffer on some cores alone
+}
+
+// An enqueued is a launch, if there was one, and the node at which it was enqueued.
+type enqueued struct {
+	launch
+	at uint64
 }
 
 func (s *standing) clone() *standing {
@@ -64,6 +71,9 @@ func (r *rooms) join(s *subscribers) {
 	s.met, s.back = append(s.met, r.met), append(s.back, r.back)
 	s.launched, s.laid, s.finish = append(s.launched, r.launched), append(s.laid, r.laid), append(s.finish, r.finish)
 	s.registered = append(s.registered, r.registered)
+	if at := r.question.At; at.OK {
+		s.after(at, func(rows *rows, _ *marker) { r.atNode(at.V, rows) })
+	}
 }
 
 // limit stores the program or buffer that takes bytes, and returns its number.
@@ -93,8 +103,9 @@ func (r *rooms) mode(d *row) fit.Mode {
 	return d.standing.mode
 }
 
-// back records that the devices of a row come back with a Spec. Their grid may be another one.
+// back records that the devices of a row come back with a Spec, empty. Their grid may be another one.
 func (r *rooms) back(d *row, spec l1.Spec) {
+	d.standing.last = enqueued{}
 	r.sizeOn(d.says.spec, d.says.grid)
 	r.sizeOn(spec, d.says.grid)
 }
@@ -149,11 +160,101 @@ func (r *rooms) launched(moment uint64, all []launch) {
 		}
 		out.candidates = out.candidates || added // else all of them ran before
 	}
+	r.ran(moment, all)
 	if r.question.Size > 0 || r.question.Tensor.Bytes > 0 {
 		for _, group := range groupsOf(all, launch.roomKey) {
 			r.tight(moment, group)
 		}
 	}
+}
+
+// ran looks at the moment at which programs were enqueued, if the question is about their operation, and keeps them.
+func (r *rooms) ran(moment uint64, all []launch) {
+	var asked []enqueued
+	for _, l := range all {
+		l.on.standing.last = enqueued{l, moment}
+		if op := r.question.Op; op != "" && opMatches(string(op), string(l.run.Op)) {
+			asked = append(asked, l.on.standing.last)
+		}
+	}
+	r.look(moment, asked)
+}
+
+// atNode looks at the moment after a node: beside the programs that ran last.
+func (r *rooms) atNode(node uint64, rows *rows) {
+	var all []enqueued
+	for _, d := range rows.All() {
+		if l := d.standing.last; l.on != nil && !d.gone {
+			l.on = d
+			all = append(all, l)
+		}
+	}
+	r.look(node, all)
+}
+
+// look finds the room on all devices on which some programs run now.
+func (r *rooms) look(moment uint64, all []enqueued) {
+	if len(all) == 0 {
+		return
+	}
+	var taken []*fit.Occupancy
+	var cores l1.CoreSet
+	var each []fit.Room[int]
+	mode, size, limits := fit.PerCore, uint64(0), len(r.limits)
+	seen, runs := map[checkKey]bool{}, int64(0)
+	for _, l := range all {
+		runs += int64(l.on.members.Len())
+		if seen[l.roomKey()] {
+			continue
+		}
+		seen[l.roomKey()] = true
+		now, at := fit.NewOccupancy(*l.spec), l.place(1)
+		by := r.limit(RoomLimit{Program: &l.run, Enqueue: event.Some(l.at), T: l.run.T})
+		for _, c := range l.mayRun() {
+			for _, p := range c.judged {
+				now.Program(p, at.Claimed(), by)
+			}
+		}
+		for _, b := range at.Buffers {
+			if kept := l.on.memory.live.of(b.ID); kept != nil { // else it backs another one
+				info := kept.info
+				now.Buffer(b, r.limit(RoomLimit{Buffer: &info}))
+			}
+		}
+		size = r.sizeOn(l.on.says.spec, l.on.says.grid)
+		taken, cores, mode = append(taken, now), cores.Union(r.coresOf(l.on)), min(mode, r.mode(l.on))
+		each = append(each, fit.RoomThroughout(r.mode(l.on), r.coresOf(l.on), size, now))
+	}
+	room := fit.Least(each)
+	if room.Cores = cores; mode == fit.Lockstep {
+		room = fit.RoomThroughout(mode, cores, size, taken...)
+	}
+	least := r.answer.Moment
+	if least != nil {
+		runs += least.Runs
+	}
+	if least == nil || room.Range.Len() < least.Room.Bytes {
+		least = &MomentRoom{Counter: moment, T: all[0].run.T, Run: all[0].run, Room: r.namedRoom(room)}
+		if !r.question.Cores.IsEmpty() && mode == fit.Lockstep {
+			var alone []fit.Room[int]
+			for _, one := range taken {
+				alone = append(alone, fit.RoomThroughout(fit.PerCore, cores, size, one))
+			}
+			least.PerCore = event.Some(fit.Least(alone).Range.Len())
+		}
+		r.answer.Moment = least
+	}
+	least.Runs = runs
+	r.limits = r.limits[:limits]
+}
+
+// mayRun returns the contents of a launch and of its candidates.
+func (l launch) mayRun() []*content {
+	all := []*content{l.content}
+	if l.candidates != nil {
+		all = append(all, slices.Concat(l.candidates.workloads...)...)
+	}
+	return all
 }
 
 // add adds one program, and reports whether it is new to its devices.
@@ -289,6 +390,9 @@ func (r *rooms) finish(to *Result, rows *rows, spec Spec) {
 	}
 	if out.banks {
 		out.Tight, out.TightMore = nil, 0
+		if out.Moment != nil {
+			out.Moment.Room.Place = event.Opt[uint64]{}
+		}
 	}
 	var all []*fit.Occupancy
 	var cores l1.CoreSet

@@ -79,9 +79,12 @@ does not and where it would. It is 3 if it cannot tell, because something is hid
 inputs the worst counts: 2 if one cannot be read, then 1, then 3.
 
 --size "1MiB interleaved" asks about a whole tensor on the grid, in pages of 2,048 bytes if it names no others: "1MiB
-interleaved 4KiB pages".`,
-			example: "  cbl1 room run.json\n  cbl1 room run.json --size 512KiB --sharded '[0-0 - 7-3]'",
-			formats: "json", options: "size sharded accept verbose format" + chipOptions,
+interleaved 4KiB pages".
+
+--op asks about the moments alone at which programs of an operation were enqueued, and names the one with the least
+room. --at asks about the moment after a node: beside the program that was enqueued last.`,
+			example: "  cbl1 room run.json\n  cbl1 room run.json --size 512KiB --sharded '[0-0 - 7-3]'\n  cbl1 room run.json --op '*matmul*'",
+			formats: "json", options: "size sharded op at accept verbose format" + chipOptions,
 			inputs: all, ask: askRoom, answer: answerRoom,
 		},
 		{
@@ -262,7 +265,11 @@ func askRoom(c *request) error {
 	if c.room.Tensor.Bytes > 0 && !c.room.Cores.IsEmpty() {
 		return errors.New("an interleaved tensor lies on all cores of the grid: --sharded goes with a --size of each core")
 	}
-	c.replay.Room = &c.room
+	if c.only.Op != "" && c.opt.At.OK {
+		return errors.New("--op and --at are two moments: give one of them")
+	}
+	c.room.Op, c.room.At = c.only.Op, c.opt.At
+	c.replay.Room, c.replay.Only = &c.room, replay.Filter{} // the question is narrowed, not the replay
 	return nil
 }
 

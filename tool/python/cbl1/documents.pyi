@@ -784,6 +784,7 @@ class Room(TypedDict):
     devices: list[RoomDeviceRoom]
     file: str
     mode: str
+    moment: None | RoomMoment
     nodes: int
     rank: None | int
     room: None | RoomRoom
@@ -836,6 +837,15 @@ class RoomLimit(TypedDict):
     buffer: None | RoomBuffer
     counter: None | int
     program: None | RoomRun
+    t: NotRequired[float]
+
+
+class RoomMoment(TypedDict):
+    counter: int
+    per_core_bytes: None | int
+    program: RoomRun
+    room: RoomRoom
+    runs: int
     t: NotRequired[float]
 
 

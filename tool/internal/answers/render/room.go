@@ -17,7 +17,7 @@ func Room(r *replay.Result, doc replay.RoomDocument) Output {
 	m := room{check{replay.Judgement{Answer: doc.Answer, Untold: doc.Untold, Accepted: doc.Accepted}, r}, doc}
 	d := Output{json: func(w io.Writer) error { return writeJSON(w, doc) }, file: r.File}
 	d.page.line("%s  %s%s  %s%s", m.word(), shown.End(r.File, 60), m.only()+m.accepted(), m.answer(), doubtful(r))
-	d.page.note(slices.Concat(m.reasons("because", m.Untold), m.tensor(), m.mode(), m.limits(), m.unfit())...)
+	d.page.note(slices.Concat(m.reasons("because", m.Untold), m.tensor(), m.mode(), m.moment(), m.limits(), m.unfit())...)
 	m.writeGroups(&d.page)
 	m.writeTight(&d.page)
 	d.page.apart(append(m.remarks(), textNotes("?", append(doubts(r), small(r)...))...))
@@ -45,9 +45,41 @@ func (m room) word() string {
 	return "room"
 }
 
+// asked returns the room of the question, at its moment if it has one; nil if no program ran.
+func (m room) asked() *replay.Room {
+	q := m.doc.Question
+	switch {
+	case q.Op == "" && !q.At.OK:
+		return m.doc.All
+	case m.doc.Moment != nil:
+		return &m.doc.Moment.Room
+	}
+	return nil
+}
+
+// moment says when the room of the question was there, and how much there is throughout.
+func (m room) moment() []note {
+	at := m.doc.Moment
+	if at == nil {
+		return nil
+	}
+	when := fmt.Sprintf("at %s, beside %s", m.result.Where(at.Counter, at.T), runText(m.result, at.Run, 60))
+	if at.Runs > 1 {
+		when += fmt.Sprintf(": the least room of %s", shown.Plural(at.Runs, "program run"))
+	}
+	notes := []note{{"moment", when}}
+	if at.PerCore.OK {
+		notes = append(notes, note{"per core", fmt.Sprintf("allocated per core in HYBRID mode, %s would fit", shown.Plural(at.PerCore.V, "byte"))})
+	}
+	if all := m.doc.All; all != nil {
+		notes = append(notes, note{"whole run", shown.Plural(all.Bytes, "byte")})
+	}
+	return notes
+}
+
 // answer says how much room there is, in at most a line.
 func (m room) answer() string {
-	size, all := m.doc.Size.V, m.doc.All
+	size, all := m.doc.Size.V, m.asked()
 	if all == nil {
 		return "no program is known to have run"
 	}
@@ -111,7 +143,7 @@ func (m room) mode() []note {
 
 // limits says who keeps the room from being larger, and since when.
 func (m room) limits() []note {
-	all := m.doc.All
+	all := m.asked()
 	if all == nil {
 		return nil
 	}
@@ -125,7 +157,7 @@ func (m room) limits() []note {
 // together is the room on all cores of a device, and the number of checked runs.
 func (m room) together() []note {
 	notes := []note{{"checked", shown.Plural(m.result.Checks.Runs, "program run")}}
-	if all := m.doc.All; all != nil && all.Count > 1 && m.result.Spec.L1Size > 0 && all.Bytes > 0 {
+	if all := m.asked(); all != nil && all.Count > 1 && m.result.Spec.L1Size > 0 && all.Bytes > 0 {
 		n := uint64(all.Count)
 		notes = append(notes, note{"together", fmt.Sprintf("%s bytes on the %s of a device", grouped(all.Bytes*n), shown.Plural(n, "core"))})
 	}
@@ -163,7 +195,7 @@ func (m room) limit(l *replay.RoomLimit, otherwise string) string {
 // unfit names the reasons why a size has no place.
 func (m room) unfit() (notes []note) {
 	doc, k := m.doc, &m.result.Checks
-	if doc.Size.OK && (doc.All == nil || !doc.All.Place.OK) && len(doc.Tight) == 0 && k.Runs > 0 {
+	if at := m.asked(); at == doc.All && doc.Size.OK && (at == nil || !at.Place.OK) && len(doc.Tight) == 0 && k.Runs > 0 {
 		notes = append(notes, note{"when", "beside each program run alone it has a place; none is free throughout"})
 	}
 	if k.Failed > 0 {
