@@ -79,8 +79,8 @@ type DeviceL1 struct {
 	Groups []LaidGroup `json:"-"`
 	after  *past       // of LaidGroups; nil if the Groups are there
 
-	// SmallLowest is the lowest address at which an L1_SMALL buffer ever lay; 0 = none did. They are placed from the top.
-	SmallLowest uint64 `json:"-"`
+	// Needs are what its buffers need of the sizes with which it is opened.
+	Needs Needs `json:"-"`
 
 	// Scarce are the moments of Options.Scarce that came, each once, in their order.
 	Scarce []ScarceMoment `json:"-"`

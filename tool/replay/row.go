@@ -142,9 +142,7 @@ func (d *row) lay(b *buffer, backing bool) {
 		return
 	}
 	d.memory.lay(b)
-	if at := b.span.Start; b.info.Kind == fit.KindL1Small && at > 0 && (d.on.SmallLowest == 0 || at < d.on.SmallLowest) {
-		d.on.SmallLowest = at
-	}
+	d.on.Needs.add(b, d.dev)
 }
 
 // drop removes a buffer that an event frees. A correction puts it back at once.

@@ -89,10 +89,10 @@ func devicesOf(r *replay.Result) map[event.Opt[uint64]]clash.Device {
 
 // smallFree returns how much of L1_SMALL lies below all buffers that ever lay there.
 func smallFree(d *replay.DeviceL1, spec replay.Spec) uint64 {
-	if d.SmallLowest == 0 {
+	if d.Needs.Small.Value == 0 {
 		return spec.L1Small
 	}
-	return min(d.SmallLowest-min(d.SmallLowest, spec.L1Size-spec.L1Small), spec.L1Small)
+	return min(d.Needs.Small.Value-min(d.Needs.Small.Value, spec.L1Size-spec.L1Small), spec.L1Small)
 }
 
 // addBanks compares the buffers of each device at the end, and at the moments of Options.Scarce. Of devices with equal

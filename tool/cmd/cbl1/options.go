@@ -43,6 +43,7 @@ func (c *request) options() []option {
 		{"core", "only this core, in logical coordinates", parsed("x-y", into(&c.only.Core, l1.ParseCore))},
 		{"op", "only operations with this function on their path, like ttnn.matmul; * stands for any text",
 			parsed("name", put(&c.only.Op, func(s string) (replay.Name, error) { return replay.Name(s), nil }))},
+		{"together", "all inputs run on one device, which stays open between them", &c.together},
 		{"color", "colours of text", choice(&c.colour, "auto", "always", "never")},
 		{"format", "how the answer is written", choice(&c.format, strings.Fields("text "+c.verb.formats)...)},
 		{"output,o", "the file to write; - for standard output", &c.to},

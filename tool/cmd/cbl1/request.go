@@ -20,6 +20,8 @@ type request struct {
 	growth  *replay.Budget
 	with    event.Opt[string]
 	against string
+
+	together bool // of sizes
 }
 
 func newRequest(s streams, v verb) *request {

@@ -499,14 +499,14 @@ func TestMarginOf(t *testing.T) {
 	m, ok := marginOf(r)
 	require.True(t, ok)
 	require.Equal(t, clash.Margin{Capture: "f", Log: true, Event: 7, T: "1.5", Op: "g", Inferred: true, Free: 9, Small: 64, SmallFree: 32}, m)
-	r.Checks.Tightest, r.Checks.Failed, r.L1[1].SmallPeak, r.L1[0].SmallLowest, r.L1[1].SmallLowest = nil, 2, 1, 937, 999
+	r.Checks.Tightest, r.Checks.Failed, r.L1[1].SmallPeak, r.L1[0].Needs.Small.Value, r.L1[1].Needs.Small.Value = nil, 2, 1, 937, 999
 	m, ok = marginOf(r)
 	require.True(t, ok)
 	require.Equal(t, clash.Margin{Capture: "f", Log: true, Failed: 2, Small: 64, SmallUsed: true, SmallFree: 1}, m, "the least of the devices that have such an area")
-	r.L1[0].SmallLowest, r.L1[1].Spec.L1Small = 900, 0
+	r.L1[0].Needs.Small.Value, r.L1[1].Spec.L1Small = 900, 0
 	m, _ = marginOf(r)
 	require.Zero(t, m.SmallFree, "below the area there is none of it")
-	r.L1[0].SmallLowest = 1064
+	r.L1[0].Needs.Small.Value = 1064
 	m, _ = marginOf(r)
 	require.EqualValues(t, 64, m.SmallFree, "it ends with the area")
 }

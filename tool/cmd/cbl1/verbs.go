@@ -88,6 +88,20 @@ room. --at asks about the moment after a node: beside the program that was enque
 			inputs: all, ask: askRoom, answer: answerRoom,
 		},
 		{
+			use: "sizes FILE|FOLDER|- ...", short: "Say which sizes a device has to be opened with",
+			long: `Say which l1_small_size, trace_region_size and worker_l1_size a device has to be opened with: the size in
+use, the size that works, the input that set it, and a line of Python. Inputs are captures, event logs, databases,
+folders, and texts with messages of tt-metal. The largest need counts, which holds if the device is closed between
+the runs; --together: it is not, and needs add up.
+
+l1_small_size and trace_region_size come from the buffers that lived there, and from messages. worker_l1_size changes
+only to cure a message about the kernel config ring. The exit code is 1 if no sizes work, and 3 if one of the three
+cannot be told.`,
+			example: "  cbl1 sizes run.json\n  cbl1 sizes --together resnet.json bert.json\n  cbl1 sizes run.json pytest.log",
+			formats: "json", options: "together format" + chipOptions,
+			inputs: all, whole: findSizes,
+		},
+		{
 			use: "who FILE|FOLDER|- ADDRESS", short: "Say what holds a byte of L1",
 			long: `Say what holds a byte of L1, at the end of a capture or after one of its nodes: the buffers of the
 program that ran last on each core, allocated buffers, and every program of the cache that uses the byte. ADDRESS is

@@ -25,6 +25,30 @@ func (m Message) smallNeed() uint64 {
 	return roundUp(least - bank)
 }
 
+// An Ask is the size of open_device that a message asks for.
+type Ask struct {
+	Parameter string // l1_small_size, trace_region_size or worker_l1_size
+	Used      uint64 // the size in use; 0 = the text does not say it
+	Least     uint64 // the size that is needed at least; 0 = the text does not say it
+	Smaller   uint64 // of worker_l1_size: by how much it has to shrink, in whole steps of align; 0 = the text does not say it
+}
+
+// Asks returns the size of open_device that would cure the message; ok is false for other messages. align is the
+// alignment of the base of circular buffers, 0 that of a Wormhole or a Blackhole, whichever is larger.
+func (m Message) Asks(align uint64) (a Ask, ok bool) {
+	switch {
+	case m.Kind == OutOfMemory && m.What == "L1_SMALL":
+		return Ask{Parameter: "l1_small_size", Used: m.Numbers["bank"], Least: m.least()}, true
+	case m.Kind == TraceRegion:
+		return Ask{Parameter: "trace_region_size", Used: m.Numbers["limit"], Least: m.Numbers["size"]}, true
+	case m.Kind == OutOfMemory && m.What == "TRACE":
+		return Ask{Parameter: "trace_region_size"}, true
+	case m.Kind == KernelConfig && (m.What == "TENSIX" || m.What == ""):
+		return Ask{Parameter: "worker_l1_size", Smaller: m.ringNeed(cmp.Or(align, baseAlign))}, true
+	}
+	return Ask{}, false
+}
+
 // A Margin says how far sizes of open_device can change before a run of a capture does not fit.
 type Margin struct {
 	// The run with the least room, as in Run.

@@ -1,0 +1,108 @@
+package sizes_test
+
+import (
+	"flag"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/internal/guard/testkit"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/tool/internal/answers/sizes"
+	"github.com/cbl1/cbl1/tool/internal/clash"
+	"github.com/cbl1/cbl1/tool/replay"
+)
+
+var update = flag.Bool("update", false, "TestFew: write its file anew; review the difference")
+
+// TestFew compares the whole answer about a few inputs: a section has a line "log NAME" or "text NAME" before the
+// lines of each.
+func TestFew(t *testing.T) {
+	testkit.Sections(t, "testdata/few.txt", *update, func(asked []string) (out []string) {
+		var found sizes.Answer
+		together := asked[0] == "together"
+		inputs := strings.Split("\n"+strings.Join(asked, "\n"), "\nlog ")
+		for i, one := range inputs {
+			parts := strings.Split("\n"+one, "\ntext ")
+			if name, lines, ok := strings.Cut(parts[0], "\n"+"{"); i > 0 && ok {
+				r, err := replay.Run(strings.TrimSpace(name), event.NewLog(strings.NewReader("{"+lines+"\n"), name).Events(), replay.Options{})
+				require.NoError(t, err)
+				found.AddRun(r)
+			}
+			for _, text := range parts[1:] {
+				name, lines, _ := strings.Cut(text, "\n")
+				messages, err := clash.Read(strings.NewReader(lines))
+				require.NoError(t, err)
+				found.AddMessages(name, messages.Messages)
+			}
+		}
+		doc := found.Document(together)
+		out = append(out, fmt.Sprintf("%v, takes %d of %s", doc.Answer, doc.Taken, opt(doc.Room)))
+		for _, s := range doc.Sizes {
+			out = append(out, fmt.Sprintf("%s %s of %s, %s, %s:%s, %s", s.Name, opt(s.Works), opt(s.Used), s.Sure, s.File, opt(s.At), s.Text))
+		}
+		return append(out, "python "+doc.Python)
+	})
+}
+
+func opt(n event.Opt[uint64]) string {
+	if !n.OK {
+		return "-"
+	}
+	return fmt.Sprint(n.V)
+}
+
+// A change of l1_small_size by whole steps moves every buffer of the top by as much, unless there is no room. So new
+// sizes work if the lowest free space is as large as they take.
+func TestSmallMovesAllBuffers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		spec := l1.N150()
+		more := fit.Alignment(spec) * rapid.Uint64Range(1, 500).Draw(t, "steps")
+		var devices [2]device.Device
+		var fleets [2]*device.Fleet
+		for i := range devices {
+			fleets[i] = device.NewFleet()
+			d, err := fleets[i].AddDevice(0, spec)
+			require.NoError(t, err)
+			devices[i], spec.L1Small = d, spec.L1Small+more
+		}
+		live := map[fit.BufferID]uint64{}
+		for id := range fit.BufferID(rapid.IntRange(1, 40).Draw(t, "calls")) {
+			for old := range live {
+				if rapid.IntRange(0, 5).Draw(t, "free") == 0 {
+					for i := range devices {
+						_, err := fleets[i].Free(old, devices[i].Set())
+						require.NoError(t, err)
+					}
+					delete(live, old)
+				}
+			}
+			b := fit.Buffer{ID: id, Kind: fit.KindL1}
+			size := rapid.Uint64Range(1, 200_000).Draw(t, "size")
+			at, err := fleets[0].Place(b, size, devices[0].Set())
+			moved, movedErr := fleets[1].Place(b, size, devices[1].Set())
+			if err != nil || movedErr != nil {
+				require.True(t, err == nil || movedErr != nil, "less room, and a place: %v", err)
+				return
+			}
+			low, lower := lowest(at), lowest(moved)
+			require.Equal(t, low-more, lower)
+			live[id] = low
+			require.NoError(t, fleets[0].Allocate(at, devices[0].Set()))
+			require.NoError(t, fleets[1].Allocate(moved, devices[1].Set()))
+		}
+	})
+}
+
+func lowest(b fit.Buffer) (low uint64) {
+	for p := range b.All() {
+		low = p.Range.Start
+	}
+	return low
+}

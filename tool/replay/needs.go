@@ -1,0 +1,55 @@
+package replay
+
+import (
+	"encoding/json"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/l1"
+)
+
+// Needs are what the buffers of a device need of the sizes with which it is opened.
+type Needs struct {
+	// Small is the lowest address at which an L1_SMALL buffer ever lay; 0 = none did. They are placed from the top, and
+	// all above it is needed: holes count.
+	Small Need
+	// Kept are the bytes of one bank that all L1_SMALL buffers take together whose address is not recorded, in whole
+	// steps of fit.Alignment. Cached programs keep them; a capture with NO_DISPATCH frees them.
+	Kept Need
+	// Lowest is the lowest address at which a buffer in usable L1 ever lay; 0 = none did.
+	Lowest Need
+	// Trace is the most bytes that trace buffers had together, in all banks.
+	Trace Need
+}
+
+// A Need is an address or bytes, and the buffer that led to it.
+type Need struct {
+	Value uint64
+	At    uint64      // counter of its allocation
+	T     json.Number // of that event of a log; see L1Peak.T
+}
+
+// add counts a buffer that was allocated on a device.
+func (n *Needs) add(b *buffer, dev device.Device) {
+	lower := func(to *Need) {
+		if at := b.span.Start; at > 0 && (to.Value == 0 || at < to.Value) {
+			*to = Need{at, b.info.At, b.info.T}
+		}
+	}
+	switch b.info.Kind {
+	case fit.KindL1, fit.KindGlobalCB:
+		lower(&n.Lowest)
+	case fit.KindTrace:
+		if sum := dev.Totals().Buffers.Trace; sum > n.Trace.Value {
+			n.Trace = Need{sum, b.info.At, b.info.T}
+		}
+	case fit.KindL1Small:
+		lower(&n.Small)
+		if len(b.parts) == 0 || b.synthesised {
+			spec := dev.Spec()
+			banks, align := uint64(max(spec.NumCores(), 1)), fit.Alignment(spec)
+			each := b.info.PerCore.Or((b.info.Size + banks - 1) / banks)
+			n.Kept = Need{min(n.Kept.Value+(each+align-1)/align*align, l1.MaxAddr), b.info.At, b.info.T}
+		}
+	}
+}
