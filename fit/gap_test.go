@@ -47,6 +47,24 @@ func TestHighest(t *testing.T) {
 	require.False(t, ok, "less than nothing is free")
 }
 
+// TestPlaceBufferMindsCores has a buffer that would get the same two addresses on other cores, if a buffer whose end is
+// not known took more than a byte.
+func TestPlaceBufferMindsCores(t *testing.T) {
+	spec := l1.Spec{Cols: 3, Rows: 1, L1Size: 1024, CBAlign: 16, L1Align: 16}
+	taken := func(cores l1.CoreSet, start, end uint64) fit.Buffer {
+		return fit.Buffer{Kind: fit.KindL1, Mode: fit.PerCore, Cores: cores, Range: l1.Range{Start: start, End: end}}
+	}
+	unsized := taken(on(1, 1), 1008, 1008)
+	unsized.Unsized = true
+	one := fit.Buffer{Kind: fit.KindL1, Mode: fit.PerCore, Cores: on(0, 2)}
+	_, err := fit.PlaceBuffer(one, 16, fit.Place{Spec: spec, Hybrid: true, Buffers: []fit.Buffer{taken(on(2, 2), 1008, 1024), unsized}})
+	require.NoError(t, err, "on core 1-0 it lies below 1008, whatever lies above")
+	unsized = taken(on(1, 1), 992, 992)
+	unsized.Unsized = true
+	_, err = fit.PlaceBuffer(one, 16, fit.Place{Spec: spec, Hybrid: true, Buffers: []fit.Buffer{taken(on(2, 2), 992, 1024), unsized}})
+	require.ErrorIs(t, err, fit.ErrHidden, "on core 1-0 it lies at 1008, or below 992")
+}
+
 // TestPlaceBuffer gives buffers their addresses beside others, on one device or two.
 func TestPlaceBuffer(t *testing.T) {
 	spec := l1.Spec{Cols: 4, Rows: 1, L1Size: 1008, L1Small: 112, CBBase: 96, CBAlign: 16, L1Align: 8} // buffers: 96 to 896
