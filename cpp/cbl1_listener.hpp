@@ -1,6 +1,5 @@
 // A listener inside tt-metal: it writes the event log of cbl1 (docs/events.md) while a program runs, with every dispatch,
-// also those whose programs come from the cache. C++20, Linux and macOS. Compile it against the headers of the tt-metal
-// that it runs in.
+// also of programs from the cache. C++20, Linux and macOS. Compile it against the headers of the tt-metal that it runs in.
 //
 //   auto listener = std::make_shared<cbl1::Listener>("run.jsonl", R"({"board":"n150"})");
 //   tt::tt_metal::GraphTracker::instance().push_processor(listener);   // on the thread that dispatches
@@ -10,14 +9,14 @@
 // It was written after published signatures and has not met the real headers: its tests have stand-ins of them.
 //
 // - Push it before programs run and tensors live. A program that ran before shows no circular buffers, and is written as
-//   hidden. A buffer from before is not in the log. What ran stays registered to the end, as in a capture.
+//   hidden. A buffer from before is not in the log. A program that ran stays registered to the end, as in a capture.
 // - A graph capture takes the last processor off the stack: push before it begins and pop after it has ended.
 // - The path may be a FIFO, which "cbl1 stream" or "cbl1 check" reads. A dispatch never waits for the reader: lines for
-//   which the pipe and 1 MiB behind it have no room are dropped, each as a whole, and an event "hidden" counts them.
-//   A reader that stops for a second at the end misses the rest.
+//   which the pipe and 1 MiB behind it have no room are dropped, each as a whole, and an event "hidden" counts them. A
+//   reader that stops for a second at the end misses the rest.
 // - tt-metal does not report dataflow buffers of real runs: such a program is hidden, too.
-// - An L1 buffer counts on all cores: in lockstep its address is taken on all of them. The log does not know
-//   per-core allocation.
+// - An L1 buffer counts on all cores: in lockstep its address is taken on all of them. The log does not know per-core
+//   allocation.
 #pragma once
 #if __has_include(<tt-metalium/graph_tracking.hpp>)
 #include <tt-metalium/graph_tracking.hpp>
@@ -73,7 +72,8 @@ class Outlet {
 
 public:
     // A FIFO is opened for reading too: it needs no reader then, and one that goes away is no signal.
-    explicit Outlet(const std::string &path) : fd(::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_NONBLOCK | O_CLOEXEC, 0644)) {}
+    explicit Outlet(const std::string &path)
+        : fd(::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_NONBLOCK | O_CLOEXEC, 0644)) {}
     Outlet(const Outlet &) = delete;
     // The end waits while a reader reads, and a second for one that does not.
     ~Outlet() {
@@ -95,7 +95,7 @@ public:
 };
 
 // A Recorder turns calls into lines. The CBs of a new program are reported one by one after its dispatch and do not name
-// it: a dispatch is written with the next other call of its thread.
+// it: a dispatch is written with the next other call of its thread. New programs that are dispatched together share them.
 class Recorder {
     using Chips = std::set<std::uint64_t>;
     struct Dispatch {
@@ -144,8 +144,9 @@ class Recorder {
                 ran.erase(d.program);
                 events("hidden").text("code", "not-shown").text("op", d.op).json("devices", list(d.chips));
             }
-            const auto n = std::to_string(runs++);
-            for (const auto &[id, chips] : on) events("run").num("program", id).text("op", d.op).json("on", list(chips, R"({"device":)", R"(,"first":)" + n + R"(,"last":)" + n + '}'));
+            const auto n = std::to_string(runs++), behind = R"(,"first":)" + n + R"(,"last":)" + n + '}';
+            for (const auto &[id, chips] : on)
+                events("run").num("program", id).text("op", d.op).json("on", list(chips, R"({"device":)", behind));
         }
         t.dispatched.clear();
         t.placed.clear();
@@ -186,11 +187,15 @@ protected:
             t.dispatched.push_back({program, chips, op(t)});
         });
     }
-    void place(const char *kind, const std::string &cores, std::uint64_t address, std::uint64_t size, bool borrowed, const Chips &chips) {
-        std::string cb = R"({"kind":)" + quoted(kind) + R"(,"cores":)" + quoted(cores) + R"(,"size":)" + std::to_string(size);
+    void place(const char *kind, const std::string &cores, std::uint64_t address, std::uint64_t size, bool borrowed,
+               const Chips &chips) {
+        std::string cb = R"({"kind":)" + quoted(kind) + R"(,"cores":)" + quoted(cores);
+        cb += R"(,"size":)" + std::to_string(size);
         if (address) cb += R"(,"address":)" + std::to_string(address);  // without dispatch there is none
         cb += borrowed ? R"(,"global":true})" : "}";
-        write(chips, false, [&](Thread &t) { for (auto c : chips) t.placed[c] += (t.placed[c].empty() ? "" : ",") + cb; });
+        write(chips, false, [&](Thread &t) {
+            for (auto c : chips) t.placed[c] += (t.placed[c].empty() ? "" : ",") + cb;
+        });
     }
     void freed(const Chips &chips) {
         write(chips, true, [&](Thread &) { events("cbs_freed").json("devices", list(chips)); });
@@ -199,14 +204,18 @@ protected:
         write({}, true, [&](Thread &) { end(buffer); });
     }
     // allocate writes a buffer: each is its bytes on a core, 0 if they are not known.
-    void allocate(const void *buffer, const char *kind, bool in_l1, std::uint64_t address, std::uint64_t size, std::uint64_t each, const Chips &chips) {
+    void allocate(const void *buffer, const char *kind, std::uint64_t address, std::uint64_t size, std::uint64_t each,
+                  const Chips &chips) {
         write(chips, true, [&](Thread &t) {
             end(buffer);  // if tt-metal has not told
             live[buffer] = {buffers, chips};
             Line line = events("allocate");
-            line.num("buffer", buffers++).text("kind", kind).text("name", op(t)).json("devices", list(chips)).num("size", size);
-            if (in_l1) line.json("parts", R"([{"address":)" + std::to_string(address) + R"(,"size":)" + std::to_string(each) + "}]").text("cores_from", "assumed");
-            if (in_l1 && !each) line.json("unsized", "true");
+            line.num("buffer", buffers++).text("kind", kind).text("name", op(t));
+            line.json("devices", list(chips)).num("size", size);
+            if (std::string_view(kind).substr(0, 2) != "l1") return;
+            const auto at = std::to_string(address), bytes = std::to_string(each);
+            line.json("parts", R"([{"address":)" + at + R"(,"size":)" + bytes + "}]").text("cores_from", "assumed");
+            if (!each) line.json("unsized", "true");
         });
     }
 
@@ -221,12 +230,19 @@ public:
 };
 
 // chips_of returns the chips of a device: a mesh has a number of its own.
-inline std::set<std::uint64_t> chips_of(const tt::tt_metal::IDevice *device) {
+using Device = const tt::tt_metal::IDevice *;
+inline std::set<std::uint64_t> chips_of(Device device) {
     std::set<std::uint64_t> chips;
     if (const auto *mesh = dynamic_cast<const tt::tt_metal::distributed::MeshDevice *>(device))
         for (const auto *d : mesh->get_devices()) chips.insert(std::uint64_t(d->id()));
     else if (device) chips.insert(std::uint64_t(device->id()));
     return chips;
+}
+
+// size_on_core returns the bytes of a buffer on a core, 0 in releases that do not say.
+template <class Buffer> std::uint64_t size_on_core(const Buffer *b) {
+    if constexpr (requires { b->aligned_size_per_bank(); }) return b->aligned_size_per_bank();
+    return 0;
 }
 
 // Heard has the calls that all releases have, from those with devices on.
@@ -235,21 +251,25 @@ template <class Base> class Heard : public Base, public Recorder {
 
 public:
     Heard(const std::string &path, const std::string &spec) : Recorder(path, spec) {}
-    void track_function_start(std::string_view name, decltype(arguments(&Base::track_function_start))) override { start(name); }
+    using Arguments = decltype(arguments(&Base::track_function_start));
+    void track_function_start(std::string_view name, Arguments) override { start(name); }
     void track_function_end() override { end(); }
     void track_function_end(const std::any &) override { end(); }
-    void track_program(tt::tt_metal::Program *program, const tt::tt_metal::IDevice *device) override { dispatch(program, chips_of(device)); }
-    void track_allocate_cb(const CoreRangeSet &cores, std::uint64_t address, std::uint64_t size, bool global, const tt::tt_metal::IDevice *device) override {
+    void track_program(tt::tt_metal::Program *p, Device device) override { dispatch(p, chips_of(device)); }
+    void track_allocate_cb(const CoreRangeSet &cores, std::uint64_t address, std::uint64_t size, bool global,
+                           Device device) override {
         place("cb", cores.str(), address, size, global, chips_of(device));
     }
-    void track_deallocate_cb(const tt::tt_metal::IDevice *device) override { freed(chips_of(device)); }
+    void track_deallocate_cb(Device device) override { freed(chips_of(device)); }
     void track_allocate(const tt::tt_metal::Buffer *b) override {
         using Type = tt::tt_metal::BufferType;
         const auto type = b->buffer_type();
-        const char *kind = type == Type::L1 ? "l1" : type == Type::L1_SMALL ? "l1_small" : type == Type::DRAM ? "dram" : type == Type::TRACE ? "trace" : "system";
-        std::uint64_t each = 0;
-        if constexpr (requires { b->aligned_size_per_bank(); }) each = b->aligned_size_per_bank();
-        allocate(b, kind, type == Type::L1 || type == Type::L1_SMALL, b->address(), b->size(), each, chips_of(b->device()));
+        const char *kind = type == Type::L1         ? "l1"
+                           : type == Type::L1_SMALL ? "l1_small"
+                           : type == Type::DRAM     ? "dram"
+                           : type == Type::TRACE    ? "trace"
+                                                    : "system";
+        allocate(b, kind, b->address(), b->size(), size_on_core(b), chips_of(b->device()));
     }
     void track_deallocate(tt::tt_metal::Buffer *b) override { free(b); }
 };
@@ -259,7 +279,8 @@ template <class Base> struct WithDataflow : Base { using Base::Base; };
 template <class Base> requires requires { &Base::track_allocate_dataflow_buffer; }
 struct WithDataflow<Base> : Base {
     using Base::Base;
-    void track_allocate_dataflow_buffer(const CoreRangeSet &cores, std::uint64_t address, std::uint64_t size, bool borrows, const tt::tt_metal::IDevice *device) override {
+    void track_allocate_dataflow_buffer(const CoreRangeSet &cores, std::uint64_t address, std::uint64_t size, bool borrows,
+                                        Device device) override {
         this->place("dataflow", cores.str(), address, size, borrows, chips_of(device));
     }
 };
@@ -267,7 +288,8 @@ template <class Base> struct WithScratchpad : Base { using Base::Base; };
 template <class Base> requires requires { &Base::track_allocate_scratchpad; }
 struct WithScratchpad<Base> : Base {
     using Base::Base;
-    void track_allocate_scratchpad(const CoreRangeSet &cores, std::uint64_t address, std::uint64_t size, const tt::tt_metal::IDevice *device) override {
+    void track_allocate_scratchpad(const CoreRangeSet &cores, std::uint64_t address, std::uint64_t size,
+                                   Device device) override {
         this->place("scratchpad", cores.str(), address, size, false, chips_of(device));
     }
 };
