@@ -1,13 +1,15 @@
 // Circular buffers (CBs) in L1, for C++ hosts: simulators, runtimes, tests. C++17, one file, the standard library.
 //
-// Events writes the event log of cbl1 (docs/events.md), which the command answers about. Fleet merges the CB ranges of
-// programs on each core of each device, as the Go engine does: the union, and not the sum. It knows no placement rule,
-// no tensors and no advice; for these there is the log.
+// Events writes the event log of cbl1 (docs/events.md), which the command answers about, and Answer reads an answer. Fleet
+// merges the CB ranges of programs on each core of each device, as the Go engine does: the union, and not the sum. It
+// knows no placement rule, no tensors and no advice; for these there is the log.
 //
 // Nothing here throws, starts a thread or has a global. A Fleet belongs to one thread, or to one lock of its host.
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -57,6 +59,55 @@ struct Events {
     explicit Events(std::ostream &o) : out(o) { Line(out, "event", "log").num("version", 1); }
     Line operator()(const std::string &event) { return Line(out, "event", event); }
     Line query(const std::string &query) { return Line(out, "query", query); }
+};
+
+// An Answer is a line that "cbl1 stream" writes: text("answer") is the name of the query, "error" or "anomaly". A key is
+// found in any depth; where a line has several values of it, as in a list, nth is the one that is wanted, from 0.
+//
+//   cbl1::Answer place(line);  // {"answer":"place","buffer":7,"places":[{"devices":[0],"parts":[{"cores":...
+//   if (place.text("answer") == "place") address = place.num("address");
+class Answer {
+    std::vector<std::pair<std::string, std::string>> values;  // a key, and a value that is no object and no list
+
+    const std::string *find(const char *key, std::size_t nth) const {
+        for (const auto &v : values)
+            if (v.first == key && nth-- == 0) return &v.second;
+        return nullptr;
+    }
+    // unquote reads a string of JSON from the byte behind its quote on, and moves at behind its end.
+    static std::string unquote(const std::string &line, std::size_t &at) {
+        std::string out;
+        const auto hex = [&] { at += 4; return std::strtoul(line.substr(std::min(at - 3, line.size()), 4).c_str(), nullptr, 16); };
+        for (; at < line.size() && line[at] != '"'; at++) {
+            if (line[at] != '\\' || ++at == line.size()) { out += line[at]; continue; }
+            unsigned long c = (unsigned char)line[at];
+            if (const char *name = std::strchr("b\bf\fn\nr\rt\t", int(c)); name && c) c = (unsigned char)name[1];
+            if (c == 'u' && (c = hex()) >> 10 == 0x36) at += 2, c = 0x10000 + ((c & 1023) << 10 | (hex() & 1023));
+            const int more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+            out += char((unsigned char)"\0\xC0\xE0\xF0"[more] | c >> 6 * more);
+            for (int i = more; i-- > 0;) out += char(0x80 | (c >> 6 * i & 63));
+        }
+        at++;
+        return out;
+    }
+
+public:
+    explicit Answer(const std::string &line) {
+        std::string key;
+        for (std::size_t at = 0; at < line.size();) {
+            if (std::strchr("{}[],:\r\n", line[at++])) continue;
+            if (line[at - 1] != '"') {
+                const std::size_t start = at - 1;
+                values.push_back({key, line.substr(start, (at = std::min(line.find_first_of(",]}", at), line.size())) - start)});
+            } else if (std::string text = unquote(line, at); at < line.size() && line[at] == ':') key = text;
+            else values.push_back({key, text});
+        }
+    }
+    // text returns a value, "" if there is none.
+    std::string text(const char *key, std::size_t nth = 0) const { const auto *v = find(key, nth); return v ? *v : ""; }
+    // num returns a number, 0 if there is none.
+    std::uint64_t num(const char *key, std::size_t nth = 0) const { return std::strtoull(text(key, nth).c_str(), nullptr, 10); }
+    bool is(const char *key) const { return text(key) == "true"; }
 };
 
 // --- The merge -------------------------------------------------------------------------------------------------------

@@ -53,14 +53,19 @@ func compilers(t *testing.T) (out []string) {
 // driver compiles testdata/histories.cpp beside a header, and returns the command.
 func driver(t *testing.T, compiler string, header []byte, flags ...string) string {
 	t.Helper()
+	return compile(t, compiler, "testdata/histories.cpp", header, flags...)
+}
+
+// compile compiles a source beside a header, and returns the command.
+func compile(t *testing.T, compiler, name string, header []byte, flags ...string) string {
+	t.Helper()
 	folder := t.TempDir()
-	source, err := os.ReadFile("testdata/histories.cpp")
+	text, err := os.ReadFile(name)
 	require.NoError(t, err)
-	for name, text := range map[string][]byte{"cbl1.hpp": header, "histories.cpp": source} {
-		require.NoError(t, os.WriteFile(filepath.Join(folder, name), text, 0o600))
-	}
-	command := filepath.Join(folder, "histories")
-	cmd := exec.Command(compiler, slices.Concat([]string{"-O1", "-o", command}, flags, []string{filepath.Join(folder, "histories.cpp")})...)
+	source, command := filepath.Join(folder, "source.cpp"), filepath.Join(folder, "command")
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "cbl1.hpp"), header, 0o600))
+	require.NoError(t, os.WriteFile(source, text, 0o600))
+	cmd := exec.Command(compiler, slices.Concat([]string{"-O1", "-o", command}, flags, []string{source})...)
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return command

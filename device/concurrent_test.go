@@ -389,6 +389,11 @@ func TestConcurrentUse(t *testing.T) {
 			expect(err, none)
 			check(v.Outside == 0, "%+v", v)
 		},
+		"Fleet.FindPlace": func() {
+			found, err := f.FindPlace(fit.Buffer{ID: 99, Kind: fit.KindL1, Cores: spec.Grid().Cores()}, 16, heaps.Set())
+			expect(err, none)
+			check(len(found) == 1 && found[0].Set.Equal(heaps.Set()), "%+v", found)
+		},
 		"Fleet.MayGrow": func() {
 			n, ok, err := f.MayGrow(w, 0, heaps.Set())
 			expect(err, none)

@@ -39,7 +39,8 @@
 // registered program. [Fleet.Headroom] returns the free bytes for one program, or over all
 // programs. [Fleet.MayGrow] returns by how much a circular buffer may grow. [Fleet.Room]
 // returns the [fit.Room] for one more L1 buffer, and [Fleet.CheckBuffer] judges one before
-// it is allocated. [Fleet.Place] allocates one where tt-metal's allocator puts it.
+// it is allocated. [Fleet.Place] allocates one where tt-metal's allocator puts it, and
+// [Fleet.FindPlace] returns the [Placement] alone.
 // [Fleet.SetHybrid] sets the mode of the allocator. The verdict depends on it, and on the
 // [fit.Mode] of each L1 buffer.
 //
@@ -138,7 +139,7 @@
 //	                               buffers of one id
 //	                               equal devices share one heap, found as states are, or
 //	                               compared in O(m) where they meet by another way
-//	Place                          the same, and O(m log m) for each different set of buffers
+//	Place, FindPlace               the same, and O(m log m) for each different set of buffers
 //	                               they are gathered and sorted by address
 //	Dispatch, Enqueue, Replay      O(d) if the same was written over the same before; else
 //	                               O(t), once for all devices with the same residue

@@ -25,16 +25,10 @@ import (
 // O(n log n) in the buffers of each distinct heap, then as Allocate.
 func (f *Fleet) Place(b fit.Buffer, size uint64, s Set) (_ fit.Buffer, err error) {
 	defer named("Place", &err)
-	if err := checkUnplaced(&b, size); err != nil {
-		return fit.Buffer{}, err
-	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if err := f.takes(&b, s); err != nil || s.s == nil {
-		return fit.Buffer{}, err
-	}
-	all, err := f.placements(b, size, s)
-	if err != nil {
+	all, err := f.findPlace(b, size, s)
+	if err != nil || len(all) == 0 {
 		return fit.Buffer{}, err
 	}
 	a, _ := f.heaps.Allocation(all[0].Buffer) // checkBuffer has summed its bytes, and each device has as many
@@ -52,6 +46,38 @@ func (f *Fleet) Place(b fit.Buffer, size uint64, s Set) (_ fit.Buffer, err error
 		f.emit(Notice{Kind: NoticeAllocated, Set: f.setOf(p.slots, p.slots.Count()), Buffer: p.Buffer})
 	}
 	return a.Copy(), nil
+}
+
+// A Placement is where tt-metal's allocator would put a buffer, with its addresses, and the devices on which it
+// would lie there.
+type Placement struct {
+	Set    Set
+	Buffer fit.Buffer
+}
+
+// FindPlace returns where Place would put a buffer, and changes nothing: one Placement, or in the mode PerCore one
+// for each group of devices with equal addresses, by lowest device. On an empty set there is none. Errors: those of
+// Place, but for ErrOverflow. Cost: O(n log n) in the buffers of each distinct heap.
+func (f *Fleet) FindPlace(b fit.Buffer, size uint64, s Set) (out []Placement, err error) {
+	defer named("FindPlace", &err)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	all, err := f.findPlace(b, size, s)
+	for _, p := range all {
+		out = append(out, Placement{f.setOf(p.slots, p.slots.Count()), p.Buffer})
+	}
+	return out, err
+}
+
+// findPlace is FindPlace under the lock.
+func (f *Fleet) findPlace(b fit.Buffer, size uint64, s Set) ([]placement, error) {
+	if err := checkUnplaced(&b, size); err != nil {
+		return nil, err
+	}
+	if err := f.takes(&b, s); err != nil || s.s == nil {
+		return nil, err
+	}
+	return f.placements(b, size, s)
 }
 
 // A placement is a buffer at its addresses, and the devices on which it lies there.

@@ -84,8 +84,21 @@ func TestPlacePerCore(t *testing.T) {
 	}
 	var told []string
 	f.Observe(func(e device.Notice) { told = append(told, e.Set.String()) })
-	placed, err := f.Place(fit.Buffer{ID: 7, Kind: fit.KindL1, Mode: fit.PerCore, Cores: cores("{[0-0 - 2-0]}").Cores()}, 16, all)
+	b := fit.Buffer{ID: 7, Kind: fit.KindL1, Mode: fit.PerCore, Cores: cores("{[0-0 - 2-0]}").Cores()}
+	found, err := f.FindPlace(b, 16, all)
 	require.NoError(t, err)
+	require.Empty(t, starts(f, 7), "nothing has changed")
+	placed, err := f.Place(b, 16, all)
+	require.NoError(t, err)
+	for _, p := range found {
+		for id := range p.Set.All() {
+			d, err := f.Device(id)
+			require.NoError(t, err)
+			on, _ := d.Buffer(7)
+			require.Equal(t, p.Buffer, on)
+		}
+	}
+	require.Len(t, found, 3)
 	want := map[device.ID]map[string]uint64{
 		2: {"{[0-0 - 0-0], [2-0 - 2-0]}": 944, "{[1-0 - 1-0]}": 912},
 		4: {"{[0-0 - 0-0], [2-0 - 2-0]}": 944, "{[1-0 - 1-0]}": 928},
@@ -141,7 +154,10 @@ func TestPlaceRefuses(t *testing.T) {
 	} {
 		b := fit.Buffer{ID: 7, Kind: fit.KindL1, Cores: grid}
 		test.change(&b)
+		found, foundErr := f.FindPlace(b, test.size, test.on)
+		require.Empty(t, found, test.name)
 		placed, err := f.Place(b, test.size, test.on)
+		require.ErrorContains(t, foundErr, err.Error(), test.name)
 		require.ErrorIs(t, err, test.err, test.name)
 		require.EqualError(t, err, test.text, test.name)
 		require.Zero(t, placed, test.name)
@@ -150,5 +166,8 @@ func TestPlaceRefuses(t *testing.T) {
 	placed, err := f.Place(fit.Buffer{ID: 7, Kind: fit.KindL1, Cores: grid}, 16, device.Set{})
 	require.NoError(t, err, "no devices")
 	require.Zero(t, placed)
+	found, err := f.FindPlace(fit.Buffer{ID: 7, Kind: fit.KindL1, Cores: grid}, 16, device.Set{})
+	require.NoError(t, err, "no devices")
+	require.Empty(t, found)
 	intact(t, f)
 }

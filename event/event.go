@@ -155,7 +155,7 @@ type Event struct {
 	Fleet    string      // header: the name of a fleet that logs share, where somebody serves several; "" = one of its own
 	Upstream Upstream    // upstream
 
-	Query Query // query; its arguments besides Devices
+	Query Query // query; its arguments besides Devices, Parts, and Kind, Mode, Hidden and Unsized of Buffer
 }
 
 // A Query is the content of a query line. The answering side knows which fields it needs.
@@ -166,7 +166,10 @@ type Query struct {
 	Core    Opt[l1.Core]
 	Address Opt[uint64]
 	CB      Opt[uint64]
-	Err     *InputError // why it makes no sense; nil if it does
+	Buffer  Opt[fit.BufferID]
+	Size    Opt[uint64]     // of a buffer without an address: bytes on each core
+	Cores   Opt[l1.CoreSet] // of one; absent: the whole grid
+	Err     *InputError     // why it makes no sense; nil if it does
 }
 
 // A CB is a buffer of a program that is defined.

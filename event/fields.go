@@ -135,6 +135,22 @@ func (o *object) query(e *Event) {
 	optNumber(o, "address", &q.Address, whole)
 	optNumber(o, "cb", &q.CB, small)
 	optIDs(o, "devices", &e.Devices)
+	b := &e.Buffer
+	optNumber(o, "buffer", &q.Buffer, anyID)
+	named(o, "kind", &b.Kind, fit.KindL1, fit.KindSystem, fit.Kind.Name, given)
+	o.mode(b)
+	optNumber(o, "size", &q.Size, whole)
+	o.optCores("cores", &q.Cores)
+	list(o, "parts", &e.Parts, given, (*object).part)
+	o.flag("unsized", &b.Unsized)
+}
+
+// mode are the fields that say how a buffer got its address.
+func (o *object) mode(b *fit.Buffer) {
+	named(o, "mode", &b.Mode, fit.Lockstep, fit.RangeLockstep, fit.Mode.String, given)
+	if !b.Hidden.IsEmpty() || o.has("hidden") {
+		o.coreSet("hidden", &b.Hidden)
+	}
 }
 
 func (o *object) device(e *Event) {
@@ -257,10 +273,7 @@ func (o *object) allocate(e *Event) {
 	text(o, "name", &b.Name, given)
 	optIDs(o, "devices", &e.Devices)
 	number(o, "size", &b.Size, whole, given)
-	named(o, "mode", &b.Mode, fit.Lockstep, fit.RangeLockstep, fit.Mode.String, given)
-	if !b.Hidden.IsEmpty() || o.has("hidden") {
-		o.coreSet("hidden", &b.Hidden)
-	}
+	o.mode(b)
 	o.flag("backing", &b.Backing)
 	o.flag("unsized", &b.Unsized)
 	list(o, "parts", &e.Parts, given, (*object).part)
@@ -275,12 +288,7 @@ func (o *object) allocate(e *Event) {
 }
 
 func (o *object) part(p *Part) {
-	if o.has("cores") {
-		p.Cores.OK = true
-	}
-	if p.Cores.OK {
-		o.coreSet("cores", &p.Cores.V)
-	}
+	o.optCores("cores", &p.Cores)
 	if p.Range.End < p.Range.Start {
 		o.l.fail("parts.size", "is negative")
 	}

@@ -53,7 +53,8 @@ func everyLine() []string {
 		`{"event":"upstream","upstream":{"peak_cb":1,"peak_l1":2,"peak_dataflow_buffer":3,"peak_scratchpad":4,"peak_total":5,"wrapped":true,"per_core":true,` +
 			`"causes":[{"code":"copies","figure":"f","upstream_bytes":6,"exact_bytes":7,"count":8}]}}`,
 		`{"event":"end","nodes":1,"rank":2,"spec":` + aSpec + `,"from":{"arch":"option"}}`,
-		`{"query":"q","id":1,"device":2,"program":3,"core":"4-5","address":6,"cb":7,"devices":[8]}`,
+		`{"query":"q","id":1,"device":2,"program":3,"core":"4-5","address":6,"cb":7,"devices":[8],"buffer":9,"kind":"l1","mode":"per_core","hidden":"{[0-0 - 0-0]}",` +
+			`"size":10,"cores":"{[0-0 - 0-0]}","parts":[{"cores":"{[0-0 - 0-0]}","address":4,"size":5}],"unsized":true}`,
 	}
 }
 

@@ -341,6 +341,12 @@ func (o *object) coreSet(name string, v *l1.CoreSet) {
 	*v = o.d.coreRangeSet(o.in, name).Cores()
 }
 
+func (o *object) optCores(name string, v *Opt[l1.CoreSet]) {
+	if v.OK = v.OK || o.has(name); v.OK {
+		o.coreSet(name, &v.V)
+	}
+}
+
 // arch writes the name of an architecture, which preset reads.
 func (o *object) arch(name string, arch l1.Arch) {
 	if o.l == nil || arch == "" {

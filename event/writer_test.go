@@ -139,12 +139,16 @@ func buffers(t *rapid.T, e *event.Event) {
 	if yes(t) {
 		e.Buffer.Hidden = cores(t).Cores()
 	}
-	e.Parts = list(t, func(t *rapid.T) event.Part {
-		return event.Part{Cores: opt(t, func(t *rapid.T) l1.CoreSet { return cores(t).Cores() }), Range: span(t), Synthesised: yes(t)}
-	})
+	e.Parts = list(t, part)
 	e.Named, e.PerCore, e.Address = opt(t, ids[device.ID]), opt(t, whole), opt(t, whole)
 	e.Layout, e.Unplaced, e.CoresFrom = words(t), words(t), origin(t)
 	e.Earlier, e.Corrects = yes(t), yes(t)
+}
+
+func coreSet(t *rapid.T) l1.CoreSet { return cores(t).Cores() }
+
+func part(t *rapid.T) event.Part {
+	return event.Part{Cores: opt(t, coreSet), Range: span(t), Synthesised: yes(t)}
 }
 
 func frees(t *rapid.T, e *event.Event) {
@@ -175,15 +179,21 @@ func figures(t *rapid.T) event.Upstream {
 	return u
 }
 
-func questions(t *rapid.T) event.Query {
+func questions(t *rapid.T, e *event.Event) {
 	q := event.Query{Name: words(t), Device: opt(t, ids[device.ID]), Program: opt(t, ids[program.ID]), Address: opt(t, whole)}
+	q.Buffer, q.Size, q.Cores = opt(t, ids[fit.BufferID]), opt(t, whole), opt(t, coreSet)
 	if yes(t) {
 		q.CB = event.Some(uint64(small(t)))
 	}
 	if yes(t) {
 		q.Core = event.Some(l1.Core{X: rapid.Uint8().Draw(t, "x"), Y: rapid.Uint8().Draw(t, "y")})
 	}
-	return q
+	e.Query = q
+	var b event.Event
+	if buffers(t, &b); yes(t) {
+		e.Buffer = fit.Buffer{Kind: b.Buffer.Kind, Mode: b.Buffer.Mode, Hidden: b.Buffer.Hidden, Unsized: b.Buffer.Unsized}
+		e.Parts = b.Parts
+	}
 }
 
 // fills has, for each kind, how its fields are drawn.
@@ -248,7 +258,7 @@ func fills() map[event.Kind]func(*rapid.T, *event.Event) {
 				e.Spec = specs(t)
 			}
 		},
-		event.KindQuery: func(t *rapid.T, e *event.Event) { e.Query = questions(t); devices(t, e) },
+		event.KindQuery: func(t *rapid.T, e *event.Event) { questions(t, e); devices(t, e) },
 		"teleport":      func(*rapid.T, *event.Event) {},
 		`"torn"`:        func(*rapid.T, *event.Event) {},
 	}

@@ -61,7 +61,20 @@ func (f *fleet) Place(b model.Buffer, on []uint64) error {
 		part := b.Parts[0]
 		given.Cores, given.Range, given.Parts, size = part.Cores.Cores(), l1.Range{}, nil, part.Range.End-part.Range.Start
 	}
+	found, _ := f.f.FindPlace(given, size, s)
 	placed, err := f.f.Place(given, size, s)
+	devices := 0
+	for _, p := range found {
+		for id := range p.Set.All() {
+			devices++
+			if got, _ := f.handles[id].Buffer(given.ID); err == nil && fmt.Sprint(got.Plain()) != fmt.Sprint(p.Buffer) {
+				return fmt.Errorf("device %d has %+v, and FindPlace found %+v", id, got, p.Buffer)
+			}
+		}
+	}
+	if err == nil && devices != s.Len() {
+		return fmt.Errorf("FindPlace found a place on %d devices of %d", devices, s.Len())
+	}
 	for id := range s.All() {
 		if err != nil {
 			break

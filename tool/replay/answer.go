@@ -63,13 +63,20 @@ func (s *Session) answer(e *event.Event) (a StreamAnswer, code event.Code, err e
 		}
 		return newWhoAnswer(rowsWith(s.programs), d, q.Core.V, q.Address.V), "", err
 	case "check":
+		if q.Buffer.OK {
+			return s.checkBuffer(e)
+		}
 		return s.check(e)
+	case "place":
+		return s.placeBuffer(e)
+	case "room":
+		return s.room(e)
 	case "headroom":
 		return s.headroom(e)
 	case "anomalies":
 		return AnomaliesAnswer{"anomalies", List(s.Anomalies())}, "", nil
 	}
-	return nil, event.CodeUnknownQuery, fmt.Errorf("%s is none of totals, core, usage, who, check, headroom, anomalies", shown.Name(q.Name, 60))
+	return nil, event.CodeUnknownQuery, fmt.Errorf("%s is none of totals, core, usage, who, check, headroom, place, room, anomalies", shown.Name(q.Name, 60))
 }
 
 // deviceOf returns the device that a query names.
@@ -108,7 +115,7 @@ func (s *Session) check(e *event.Event) (StreamAnswer, event.Code, error) {
 		return nil, code, err
 	}
 	if p == nil {
-		return nil, "", errors.New("program: missing")
+		return nil, "", errors.New("program: missing, and buffer too")
 	}
 	v, err := s.judge(p, set)
 	if err != nil {

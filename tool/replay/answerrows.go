@@ -14,7 +14,7 @@ import (
 )
 
 // A StreamAnswer is an answer of Session.Query: a TotalsAnswer, CoreAnswer, UsageAnswer, WhoAnswer, CheckAnswer,
-// HeadroomAnswer, AnomaliesAnswer or ErrorAnswer. It has the tags of the JSON that "cbl1 stream" writes, where the id
+// CheckBufferAnswer, PlaceAnswer, RoomAnswer, HeadroomAnswer, AnomaliesAnswer or ErrorAnswer. It has the tags of the JSON that "cbl1 stream" writes, where the id
 // and the time of the query follow Answer. Answer is the name of the query, or "error". Lists are never nil.
 type StreamAnswer interface{ streamAnswer() }
 

@@ -314,23 +314,31 @@ func (s *Session) allocate(e *event.Event, set device.Set) (event.Code, error) {
 	if b.Name == "" {
 		b.Name = s.opOf(e)
 	}
-	for _, part := range e.Parts {
-		if part.Range.IsEmpty() && !part.Cores.OK && !b.Unsized {
-			continue // it lies nowhere, and where that is does not matter
-		}
-		cores := part.Cores.V
-		if !part.Cores.OK {
-			var err error
-			if cores, err = s.grids.common(&s.fleet, set); err != nil {
-				return event.CodeSpec, err
-			}
-		}
-		b.Parts = append(b.Parts, fit.Part{Cores: cores, Range: part.Range})
+	var err error
+	if b.Parts, err = s.partsOf(e, set); err != nil {
+		return event.CodeSpec, err
 	}
 	if e.Corrects {
 		return "", correct(&s.fleet, b, set)
 	}
 	return "", s.fleet.Allocate(b, set)
+}
+
+// partsOf returns where a buffer lies. A part without cores is on all that the devices have in common.
+func (s *Session) partsOf(e *event.Event, set device.Set) (out []fit.Part, err error) {
+	for _, part := range e.Parts {
+		if part.Range.IsEmpty() && !part.Cores.OK && !e.Buffer.Unsized {
+			continue // it lies nowhere, and where that is does not matter
+		}
+		cores := part.Cores.V
+		if !part.Cores.OK {
+			if cores, err = s.grids.common(&s.fleet, set); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, fit.Part{Cores: cores, Range: part.Range})
+	}
+	return out, nil
 }
 
 // correct lays a buffer anew on all devices of a set, or on none. Devices may have different ones under its id.

@@ -53,7 +53,8 @@ func beside(n int) []call {
 		}},
 		{line: judging, about: "that fits", steps: constant(), bytes: constant(), play: func() { _ = must(w.Check(small, w.all)) }},
 		{line: room, steps: sorting(), bytes: sorting(), play: func() { must(w.Room(fit.Lockstep, l1.CoreSet{}, w.all)) }},
-		{line: "Place", steps: sorting(), bytes: sorting(), play: func() {
+		{line: "Place, FindPlace", steps: sorting(), bytes: sorting(), play: func() {
+			must(w.FindPlace(w.buffer(fresh, grid, 0, 0), 64, w.all))
 			must(w.Place(w.buffer(fresh, grid, 0, 0), 64, w.all))
 			must(w.Free(fresh, w.all))
 		}},

@@ -167,6 +167,10 @@ func (m maker) log() string {
 			say(`{"query":%q,"device":%d,"core":%q,"address":%s}`, m.one("core", "who"), m.IntN(devices), m.one("0-0", "1-1", "7-6"), m.address())
 		case 19:
 			say(`{"query":%q,"program":%d,"cb":0%s}`, m.one("check", "headroom"), n, on())
+			mode := m.one("lockstep", "per_core", "range_lockstep")
+			say(`{"query":"place","buffer":%d,"kind":%q,"mode":%q,"size":%s,"cores":%q%s}`, next, m.one("l1", "l1_small", "global_cb", "dram"), mode, m.bytes(), m.cores(), on())
+			say(`{"query":"check","buffer":%d,"mode":%q,"parts":[{"address":%s,"size":%s,"cores":%q}]%s}`, next, mode, m.address(), m.bytes(), m.cores(), on())
+			say(`{"query":"room","mode":%q,"cores":%q%s}`, mode, m.cores(), on())
 		}
 	}
 	return b.String()

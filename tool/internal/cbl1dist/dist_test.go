@@ -336,6 +336,87 @@ func TestWheelIsInstalled(t *testing.T) {
 	}
 }
 
+// pytestFolder returns the folder in which python3 has pytest, or into which the Debian packages of it in the folder
+// $CBL1_PYTEST_DEBS are unpacked. Without either the test is skipped.
+func pytestFolder(t *testing.T, python string) string {
+	t.Helper()
+	debs, err := filepath.Glob(filepath.Join(os.Getenv("CBL1_PYTEST_DEBS"), "*.deb"))
+	require.NoError(t, err)
+	if os.Getenv("CBL1_PYTEST_DEBS") != "" && len(debs) > 0 {
+		dpkg, err := exec.LookPath("dpkg")
+		if err != nil {
+			t.Skip("needs dpkg: it unpacks the Debian packages of pytest")
+		}
+		at := t.TempDir()
+		for _, deb := range debs {
+			out, err := exec.Command(dpkg, "-x", deb, at).CombinedOutput()
+			require.NoError(t, err, "%s", out)
+		}
+		return filepath.Join(at, "usr", "lib", "python3", "dist-packages")
+	}
+	at, err := exec.Command(python, "-c", "import os, pytest; print(os.path.dirname(os.path.dirname(pytest.__file__)))").Output()
+	if err != nil {
+		t.Skip("needs pytest 7.2 or newer (package python3-pytest, or its .deb and those it needs in the folder CBL1_PYTEST_DEBS)")
+	}
+	return strings.TrimSpace(string(at))
+}
+
+// A wheel with the real command is installed into a fresh venv without network: its plugin fails a test with a verdict.
+// It links the command, and is left out with -short.
+func TestWheelInVenv(t *testing.T) {
+	if testing.Short() {
+		t.Skip("links the command")
+	}
+	python, err := exec.LookPath("python3")
+	if err == nil {
+		err = exec.Command(python, "-c", "import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 10))").Run()
+	}
+	if err != nil || runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		t.Skip("needs python3 of 3.10 or newer with venv (package python3-venv), on Linux and amd64: it installs a wheel as a user does")
+	}
+	t.Chdir("../../..")
+	pytest, folder := pytestFolder(t, python), t.TempDir()
+	root, err := os.Getwd()
+	require.NoError(t, err)
+	output := func(dir string, wantCode int, name string, args ...string) string {
+		cmd := exec.Command(name, args...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "PYTHONPATH="+pytest, "PYTHONDONTWRITEBYTECODE=1", "CBL1=", "PATH=/usr/bin:/bin", "CGO_ENABLED=0")
+		if name == "go" || name == python {
+			cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		}
+		out, _ := cmd.CombinedOutput()
+		require.Equal(t, wantCode, cmd.ProcessState.ExitCode(), "%s", out)
+		return string(out)
+	}
+	output(root, 0, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", filepath.Join(folder, "cbl1"), "./tool/cmd/cbl1")
+	binary, err := os.ReadFile(filepath.Join(folder, "cbl1"))
+	require.NoError(t, err)
+	name, text, err := toy().wheel(system{"linux", "amd64"}, binary)
+	require.NoError(t, err)
+	require.Less(t, len(text), 12_000_000, "of bytes, at the most")
+	require.NoError(t, os.WriteFile(filepath.Join(folder, name), text, 0o666))
+	output(folder, 0, python, "-m", "venv", "venv")
+	inside := filepath.Join(folder, "venv", "bin", "python")
+	output(folder, 0, inside, "-m", "pip", "install", "-q", "--no-index", name)
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "test_model.py"), fmt.Appendf(nil, `
+import json, sys
+import pytest
+sys.path.append(%q)
+import standins
+standins.install("file", json.load(open(%q))["graph"])
+
+@pytest.mark.cbl1
+def test_fits(): pass
+
+@pytest.mark.cbl1(budget="10%%")
+def test_over(): pass
+`, filepath.Join(root, "tool", "python", "test"), filepath.Join(root, "examples", "cached_ops.json")), 0o666))
+	said := output(folder, 1, inside, "-m", "pytest", "-p", "no:cacheprovider", "test_model.py")
+	require.Contains(t, said, "1 failed, 1 passed")
+	require.Equal(t, 1, strings.Count(said, "10% of"), "%s", said)
+}
+
 // systemd finds nothing wrong with the unit.
 func TestUnit(t *testing.T) {
 	analyze, err := exec.LookPath("systemd-analyze")

@@ -9,14 +9,12 @@ Answers are the JSON documents of the command, as dicts. An input is a path, or 
 ttnn.graph.end_graph_capture returns it. Options are those of the command, with _ for -.
 """
 import contextlib
-import html
 import json
 import os
-import shutil
 import subprocess
 import sysconfig
-import tempfile
 
+# html, shutil and tempfile are imported where they are needed: importing them here takes a quarter of the time.
 TYPE_CHECKING = False  # importing typing would take longer than the rest
 if TYPE_CHECKING:
     from . import documents
@@ -47,6 +45,8 @@ def binary():
     for folder in (sysconfig.get_path("scripts"), user, os.path.join(beside, "bin")):
         if os.path.exists(os.path.join(folder, name)):
             return os.path.join(folder, name)
+    import shutil
+
     found = shutil.which("cbl1")
     if not found:
         raise Error("the command cbl1 is not installed")
@@ -77,6 +77,8 @@ def _call(verb, inputs, options, **more):
                 nodes = json.dumps(x).encode()
                 names.append("-")
             else:
+                import tempfile
+
                 folder = folder or stack.enter_context(tempfile.TemporaryDirectory(prefix="cbl1-"))
                 names.append(os.path.join(folder, f"nodes-{i}.json"))
                 with open(names[-1], "w") as f:
@@ -153,6 +155,8 @@ class Run:
 
     def _repr_html_(self):
         """A notebook shows the page of the capture."""
+        import html
+
         return f'<iframe srcdoc="{html.escape(text("page", self.path, output="-"))}" style="width:100%;height:40em;border:0"></iframe>'
 
     def __repr__(self):
@@ -184,6 +188,8 @@ def capture(path=None, *, dispatch=True, device=None):
         raise ValueError("dispatch=False needs the device: its program cache has to be cleared")
     graph = ttnn.graph
     if path is None:
+        import tempfile
+
         handle, path = tempfile.mkstemp(prefix="cbl1-", suffix=".json")
         os.close(handle)
     run = Run(os.fspath(path))

@@ -59,9 +59,9 @@ def pytest_pyfunc_call(pyfuncitem):
     folder, path = pyfuncitem.config.getoption("--cbl1-dir"), None
     if folder:
         os.makedirs(folder, exist_ok=True)
-        name = pyfuncitem.nodeid
+        name, worker = pyfuncitem.nodeid, os.environ.get("PYTEST_XDIST_WORKER", "")  # each may run every test
         readable = re.sub(r"[^\w.-]+", "_", name)[-80:]
-        path = os.path.join(folder, f"{readable}-{hashlib.sha256(name.encode()).hexdigest()[:8]}.json")
+        path = os.path.join(folder, f"{readable}-{hashlib.sha256(name.encode()).hexdigest()[:8]}{worker and '-' + worker}.json")
     capture = cbl1.capture(path)
     run = capture.__enter__()
     outcome = yield

@@ -65,13 +65,13 @@ class Plugin(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def run_pytest(self, *flags, everyone=False, releases=("list",)):
+    def run_pytest(self, *flags, everyone=False, releases=("list",), **environment):
         example = str(HERE.parents[2] / "examples" / "cached_ops.json")
         text = TESTS.format(here=str(HERE), example=example, releases=list(releases), everyone=everyone)
         (self.folder / "test_it.py").write_text(text)
         path = os.pathsep.join([str(HERE.parent), os.environ.get("PYTHONPATH", "")])
         r = subprocess.run([sys.executable, "-m", "pytest", "-p", "cbl1.pytest_plugin", "-p", "no:cacheprovider", "-rA", *flags],
-                           cwd=self.folder, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True)
+                           cwd=self.folder, env={**os.environ, "PYTHONPATH": path, **environment}, capture_output=True, text=True)
         return r.stdout + r.stderr
 
     def outcomes(self, out):
@@ -108,6 +108,9 @@ class Plugin(unittest.TestCase):
     def test_kept_captures(self):
         self.run_pytest("--cbl1-dir", "kept", "-k", "names or fits")
         self.assertEqual(3, len(list((self.folder / "kept").iterdir())))
+        for worker in ("gw0", "gw1"):  # of xdist, with --dist each
+            self.run_pytest("--cbl1-dir", "kept", "-k", "names or fits", PYTEST_XDIST_WORKER=worker)
+        self.assertEqual(9, len(list((self.folder / "kept").iterdir())))
 
 
 if __name__ == "__main__":
