@@ -38,7 +38,7 @@ api: ## write down the exported names (api/*.txt) and the types of the Python pa
 	go test -run TestAPI -update .
 	go test -run TestStub ./tool/internal/cbl1dist -update
 
-lint: ## gofmt, vet, go.mod, staticcheck, golangci-lint (fetches the last two)
+lint: ## gofmt, vet, go.mod, golangci-lint with staticcheck (fetches it)
 	.ci/lint
 
 fuzz: ## every fuzz target for FUZZTIME (10s)
