@@ -87,7 +87,7 @@ func importTable() map[string]row {
 		"tool/replay/diff":              {ours: []string{"l1", "fit", "event", "tool/replay", "tool/internal/fold"}, never: []string{"os", "flag"}},
 		"tool/internal/clash":           {ours: []string{"l1", "fit", "internal/asciijson", "internal/shown"}},
 		"tool/internal/pictures/draw":   {ours: []string{"l1", "internal/shown"}, never: []string{"os", "flag"}},
-		"tool/internal/answers/sizes":   {ours: []string{"l1", "fit", "event", "tool/replay", "tool/internal/clash"}, never: []string{"os", "flag"}},
+		"tool/internal/answers/sizes":   {ours: []string{"l1", "event", "tool/replay", "tool/internal/clash"}, never: []string{"os", "flag"}},
 		"tool/internal/answers/render":  {ours: []string{"l1", "tool/internal/pictures/draw", "program", "fit", "device", "event", "tool/replay", "tool/replay/diff", "tool/internal/clash", "tool/internal/answers/sizes", "internal/asciijson", "tool/internal/fold", "internal/shown"}, never: []string{"os", "flag"}},
 		"tool/internal/live/wire":       {ours: []string{"l1", "program", "fit", "device", "event", "internal/shown"}, outside: []string{btree}, never: []string{"os/exec", "net", "flag"}},
 		"tool/internal/live/shm":        {ours: []string{"internal/shown"}, never: []string{"os/exec", "net", "flag", "encoding/json"}},

@@ -29,6 +29,19 @@ type Need struct {
 	T     json.Number // of that event of a log; see L1Peak.T
 }
 
+// SmallBank returns the bytes that L1_SMALL buffers needed of one bank on a device with a Spec, in whole steps of
+// fit.Alignment, and the buffer that set them. all: they have no addresses, and all of them count together.
+func (n Needs) SmallBank(spec l1.Spec) (bytes uint64, by Need, all bool) {
+	if at := n.Small.Value; at > 0 && at < spec.L1Size {
+		align := fit.Alignment(spec)
+		bytes, by = (spec.L1Size-at+align-1)/align*align, n.Small
+	}
+	if n.Kept.Value > bytes {
+		return n.Kept.Value, n.Kept, true
+	}
+	return bytes, by, false
+}
+
 // add counts a buffer that was allocated on a device.
 func (n *Needs) add(b *buffer, dev device.Device) {
 	lower := func(to *Need) {

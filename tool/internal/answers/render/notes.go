@@ -10,6 +10,30 @@ import (
 	"github.com/cbl1/cbl1/tool/replay"
 )
 
+// opened is what buffers needed of the sizes with which a device is opened: the most of any device.
+func opened(r *replay.Result) (out []note) {
+	var small, size, trace uint64
+	for i := range r.L1 {
+		d := &r.L1[i]
+		spec := r.SpecOf(d.ID)
+		if bytes, _, _ := d.Needs.SmallBank(spec.Spec); bytes > small {
+			small, size = bytes, spec.L1Small
+		}
+		trace = max(trace, d.Needs.Trace.Value)
+	}
+	if small > 0 {
+		text := grouped(small) + " bytes of a bank"
+		if size > 0 {
+			text = fmt.Sprintf("%s of %s bytes of a bank", grouped(small), grouped(size))
+		}
+		out = append(out, note{"L1_SMALL", text + ": cbl1 sizes says more"})
+	}
+	if trace > 0 {
+		out = append(out, note{"traces", fmt.Sprintf("at most %s bytes together, in all banks", grouped(trace))})
+	}
+	return out
+}
+
 // remarks are the reasons of a verdict, the assumptions and the anomalies.
 func remarks(r *replay.Result, j replay.Judgement) []note {
 	var out []note
@@ -27,6 +51,7 @@ func remarks(r *replay.Result, j replay.Judgement) []note {
 		}
 		out = append(out, note{"tightest", fmt.Sprintf("%s bytes free above %s%s", grouped(t.Headroom.Free), runText(r, t.Run, 60), of)})
 	}
+	out = append(out, opened(r)...)
 	label := "because"
 	if j.Answer != replay.CannotTell {
 		label = "besides"

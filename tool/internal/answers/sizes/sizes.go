@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/cbl1/cbl1/event"
-	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/tool/internal/clash"
 	"github.com/cbl1/cbl1/tool/replay"
@@ -107,18 +106,19 @@ func (a *Answer) AddRun(r *replay.Result) {
 
 // smallOf returns what a device needed of L1_SMALL.
 func smallOf(r *replay.Result, d *replay.DeviceL1, spec replay.Spec, doubts bool) need {
-	align := fit.Alignment(spec.Spec)
 	out := need{Size: Size{Name: small, Works: event.Some(uint64(0)), Sure: Exact, File: r.File, Text: "no buffer lay in L1_SMALL"}}
 	if spec.SmallFrom == event.FromFile || spec.SmallFrom == event.FromOption {
 		out.Used = event.Some(spec.L1Small)
 	}
-	if lowest := d.Needs.Small; lowest.Value > 0 && lowest.Value < spec.L1Size {
-		out.Works, out.At = event.Some(up(spec.L1Size-lowest.Value, align)), event.Some(lowest.At)
-		out.Text = fmt.Sprintf("its lowest buffer in L1_SMALL starts at %d", lowest.Value)
-	}
-	if kept := d.Needs.Kept; kept.Value > out.Works.V || kept.Value > 0 && spec.L1Size == 0 {
-		out.Works, out.At = event.Some(kept.Value), event.Some(kept.At)
+	bytes, by, all := d.Needs.SmallBank(spec.Spec)
+	switch {
+	case all:
 		out.Text = "all its buffers of L1_SMALL together, which have no addresses: cached programs keep them"
+	case bytes > 0:
+		out.Text = fmt.Sprintf("its lowest buffer in L1_SMALL starts at %d", by.Value)
+	}
+	if bytes > 0 {
+		out.Works, out.At = event.Some(bytes), event.Some(by.At)
 	}
 	if doubts || d.Needs.Kept.Value > 0 || d.SmallPeak > 0 && out.Works.V == 0 {
 		out.Sure = AtLeast
