@@ -102,6 +102,7 @@ func (c comparison) figures() {
 			dram: on.DRAMPeak, final: d.Registered, finalCore: d.RegisteredCoreFinal, reserved: d.RegisteredRangeGranular,
 			loose: d.RegisteredLogical, dataflow: d.Dataflow.Registered, scratchpad: d.Scratchpad.Registered, finalTrack: on.TotalFinal,
 			finalL1: on.L1Final, finalSmall: on.SmallFinal, finalDRAM: on.DRAMFinal,
+			needs:   naiveNeeds{on.Needs.Lowest.Value, on.Needs.Small.Value, on.Needs.Trace.Value},
 			buffers: int(on.BuffersPeak), finalBuffers: int(on.BuffersFinal), programs: int(d.Programs),
 		}
 		if on.Dispatched != nil {

@@ -2,6 +2,7 @@ package replay_test
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -84,6 +85,7 @@ type naiveUsable struct {
 
 // naivePeaks are the largest values that any line left, and the last ones.
 type naivePeaks struct {
+	needs                                                               naiveNeeds
 	alive, core, logical, tracked, l1, small, dram, dispatched, onCore  uint64
 	final, finalCore, reserved, loose, dataflow, scratchpad, finalTrack uint64
 	finalL1, finalSmall, finalDRAM, finalDispatched                     uint64
@@ -509,7 +511,7 @@ func (n *naive) look(m gen.Move) {
 		p := &row.peaks
 		*p = naivePeaks{
 			alive: p.alive, core: p.core, logical: p.logical, tracked: p.tracked, l1: p.l1, small: p.small, dram: p.dram,
-			dispatched: p.dispatched, onCore: p.onCore, buffers: p.buffers, programs: len(row.programs),
+			dispatched: p.dispatched, onCore: p.onCore, buffers: p.buffers, programs: len(row.programs), needs: p.needs,
 		}
 	}
 	for _, id := range n.fleet.Devices() {
@@ -518,11 +520,12 @@ func (n *naive) look(m gen.Move) {
 		row := n.rows[id]
 		p := &row.peaks
 		if m.Op == gen.ResetPeaks && m.Devices[0] == id {
-			*p, row.peak, row.usable = naivePeaks{programs: p.programs}, naivePeak{}, naiveUsable{}
+			*p, row.peak, row.usable = naivePeaks{programs: p.programs, needs: p.needs}, naivePeak{}, naiveUsable{}
 		}
 		if m.Op == gen.Allocate {
 			n.extent(id, m.Buffer)
 		}
+		p.needs = n.needs(id, p.needs, t)
 		u := n.fleet.Usage(id, true)
 		p.dataflow, p.scratchpad = u.Of[model.Dataflow], u.Of[model.Scratchpad]
 		p.final, p.finalCore, p.reserved, p.loose, p.finalTrack = t.Registered, t.Core, t.Reserved, t.Logical, t.Tracked
@@ -595,6 +598,25 @@ func (n *naive) shares(id, buffer uint64, part model.Part) bool {
 		}
 	}
 	return false
+}
+
+// A naiveNeeds are the lowest addresses of L1 and L1_SMALL buffers, 0 without one, and the most bytes of trace buffers.
+type naiveNeeds struct{ l1, small, trace uint64 }
+
+// needs returns the needs of a device after a line.
+func (n *naive) needs(id uint64, was naiveNeeds, t model.Totals) naiveNeeds {
+	for _, b := range n.fleet.Buffers(id) {
+		to := map[model.Kind]*uint64{model.L1: &was.l1, model.GlobalCB: &was.l1, model.L1Small: &was.small}[b.Kind]
+		if to == nil || b.Backing || len(b.Parts) == 0 {
+			continue
+		}
+		start := slices.MinFunc(b.Parts, func(a, b model.Part) int { return cmp.Compare(a.Range.Start, b.Range.Start) }).Range.Start
+		if start > 0 && (*to == 0 || start < *to) {
+			*to = start
+		}
+	}
+	was.trace = max(was.trace, t.Buffers.Trace)
+	return was
 }
 
 // room returns the least room of what is registered on a device.
