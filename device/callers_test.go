@@ -51,7 +51,7 @@ func TestOfRemembersSets(t *testing.T) {
 // The totals of a set are the totals of its devices, by id.
 func TestTotalsOfASet(t *testing.T) {
 	f := device.NewFleet()
-	_, err := f.AddMesh(4, 1, 2, l1.P150())
+	_, err := f.AddMesh(4, 1, 4, l1.P150())
 	require.NoError(t, err)
 	_, err = f.AddDevice(1, l1.P150())
 	require.NoError(t, err)
@@ -70,7 +70,7 @@ func TestTotalsOfASet(t *testing.T) {
 		require.Equal(t, d.Totals(), totals)
 		ids = append(ids, id)
 	}
-	require.Equal(t, []device.ID{1, 4, 5}, ids)
+	require.Equal(t, []device.ID{1, 4, 5, 6, 7}, ids)
 	none, err := f.Totals(device.Set{})
 	require.NoError(t, err)
 	require.Empty(t, maps.Collect(none))
