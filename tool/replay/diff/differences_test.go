@@ -35,6 +35,23 @@ func handed(t require.TestingT, texts ...string) []*diff.Run {
 	return runs
 }
 
+// A buffer that lives at the end on another device is another one, unless each side has one device.
+func TestLeftOnAnotherDevice(t *testing.T) {
+	log := func(id int, devices ...int) (out string) {
+		out = `{"event":"log","version":1}` + "\n"
+		for _, device := range devices {
+			out += fmt.Sprintf(`{"event":"device","device":%d,"spec":{"arch":"wormhole","cols":2,"rows":1,"l1_size":4096,"cb_base":1024}}`+"\n", device)
+		}
+		return out + fmt.Sprintf(`{"event":"allocate","buffer":1,"kind":"l1","name":"t","devices":[%d],"parts":[{"address":3840,"size":64}]}`+"\n", id)
+	}
+	left := func(old, new string) int {
+		return len(diff.Compare(runOf(t, old), runOf(t, new), diff.Terms{}).Captures[0].Left)
+	}
+	require.Equal(t, 0, left(log(0, 0), log(1, 1)))
+	require.Equal(t, 1, left(log(0, 0), log(1, 0, 1)))
+	require.Equal(t, 1, left(log(1, 0, 1), log(0, 0)))
+}
+
 // One thing is said otherwise of the first device or of the whole. It is a difference or none, and
 // the two devices are one row or two.
 func TestEachDifference(t *testing.T) {

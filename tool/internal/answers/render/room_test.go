@@ -13,6 +13,20 @@ import (
 	"github.com/cbl1/cbl1/tool/replay"
 )
 
+// The room of two devices ends below the L1_SMALL that one of them has alone.
+func TestRoomBelowL1SmallOfOneDevice(t *testing.T) {
+	const log = `{"event":"log","version":1}
+{"event":"device","device":0,"spec":{"arch":"wormhole","cols":2,"rows":1,"l1_size":4096,"cb_base":1024}}
+{"event":"device","device":1,"spec":{"arch":"wormhole","cols":2,"rows":1,"l1_size":4096,"cb_base":1024,"l1_small":512}}
+{"event":"program","program":1,"cbs":[{"cores":"0-0","size":64}]}
+{"event":"enqueue","program":1}
+`
+	r := logged(t, log, replay.Options{Room: &replay.RoomQuestion{}})
+	var text bytes.Buffer
+	require.NoError(t, render.Room(r, r.Room(nil)).Text(&text, 80))
+	require.Contains(t, text.String(), "above     L1_SMALL, where usable L1 ends")
+}
+
 // What room says of each capture follows its schema, in the forms of all questions.
 func TestRoomSchema(t *testing.T) {
 	_, strict := compileSchema(t, "cbl1.room-1.schema.json")

@@ -19,7 +19,7 @@ import (
 )
 
 // TestFew compares all that a server says of a few records: testdata/few.txt has a section for each. Its first line has
-// numbers of the configuration, json, and boards by the ids of devices. Behind > stand the lines that the server printed at each
+// numbers of the configuration, json, boards by the ids of devices, and mesh by its id. Behind > stand the lines that the server printed at each
 // step (2: to standard error), and at the end its summary, its snapshot and its logs.
 //
 //	PID TYPE DEVICE ID [SIZE [KIND]]   a record on the last connection of a process; an answer is shown
@@ -49,8 +49,18 @@ func fewSession(t *testing.T, asked []string) (out []string) {
 			c.Format = serve.FormatJSON
 			continue
 		}
+		if value == "mesh" { // of all devices before it
+			mesh := wire.DeclaredDevice{ID: int32(fewNumber(t, name)), Spec: c.Devices[0].Spec}
+			for _, d := range c.Devices {
+				mesh.Chips = append(mesh.Chips, d.ID)
+			}
+			c.Devices = append(c.Devices, mesh)
+			continue
+		}
 		n := int(fewNumber(t, value))
 		switch name {
+		case "waiting":
+			c.Waiting = n
 		case "delay":
 			c.Delay = time.Duration(n) * time.Second
 		case "stall":

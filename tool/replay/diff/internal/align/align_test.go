@@ -3,6 +3,7 @@ package align
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -246,4 +247,33 @@ func TestAlignRough(t *testing.T) {
 		}
 	}
 	require.GreaterOrEqual(t, kept, 2, "what both have once is a pair")
+}
+
+// An element that one side has twice is no place to cut at.
+func TestCutWhereBothHaveOnce(t *testing.T) {
+	items := func(own string, twice ...int) (out []Item) {
+		for i := range 120 {
+			key := "d"
+			switch {
+			case slices.Contains(twice, i):
+				key = "e"
+			case i%2 == 1 || i == 0:
+				key = fmt.Sprint(own, i)
+			}
+			out = append(out, NewItem("n", key, "", ""))
+		}
+		return out
+	}
+	a := Aligner{budget: 1}
+	same, gone := 0, 0
+	old, new := items("o", 5, 115), items("n", 5)
+	for _, p := range a.Align(old, new) {
+		switch {
+		case p.Old == None || p.New == None:
+			gone++
+		case old[p.Old].Key == new[p.New].Key:
+			same++
+		}
+	}
+	require.Equal(t, [2]int{60, 0}, [2]int{same, gone})
 }
