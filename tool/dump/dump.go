@@ -159,10 +159,9 @@ func detailedName(file string) string {
 
 // tell yields an event of the moment at hand.
 func (r *reader) tell(at place, e *event.Event) error {
-	e.Pos = event.Pos{Line: at.line, Offset: at.offset, Node: max(r.moments, 0)}
-	e.Node = uint64(r.moments)
-	if e.Kind == event.KindHidden {
-		e.Pos.Node = -1
+	e.Pos, e.Node = event.Pos{Line: at.line, Offset: at.offset, Node: r.moments}, uint64(r.moments)
+	if e.Kind == event.KindHidden { // of the whole source
+		e.Pos.Node, e.Node = -1, 0
 	}
 	if !r.yield(e, nil) {
 		return errStop
