@@ -53,26 +53,13 @@ func formOf(start []byte) form {
 		bytes.Contains(line, []byte(", Total Allocatable Size (")), bytes.Contains(line, []byte("Largest Contiguous Free Block (")):
 		return formSummary
 	}
-	for len(text) > 0 && strings.IndexByte("[{ \t\r\n", text[0]) >= 0 {
-		text = text[1:]
-	}
-	if len(text) == 0 || text[0] != '"' {
-		return formNone
-	}
-	key, rest, _ := bytes.Cut(text[1:], []byte(`"`))
-	if digits(string(key)) { // a list with numbers for keys
-		if at := bytes.IndexByte(rest, '{'); at >= 0 && strings.Trim(string(rest[:at]), ": \t\r\n") == "" {
-			return formOf(rest[at:])
+	key := bytes.TrimLeft(text, "[{ \t\r\n") // the first one
+	for _, name := range []string{
+		"loc", "debug_str", "dram", "l1", "l1_small", "trace", "num_banks", "block_table", "device_", "total_bytes_", "largest_contiguous_bytes_",
+	} {
+		if bytes.HasPrefix(key, []byte(`"`+name)) && (strings.HasSuffix(name, "_") || bytes.HasPrefix(key[1+len(name):], []byte(`"`))) {
+			return formView
 		}
-		return formNone
-	}
-	switch string(key) {
-	case "loc", "debug_str", "dram", "l1", "l1_small", "trace", "num_banks", "block_table",
-		"total_bytes_per_bank", "total_bytes_allocated_per_bank", "total_bytes_free_per_bank", "largest_contiguous_bytes_free_per_bank":
-		return formView
-	}
-	if _, ok := deviceOf(string(key)); ok {
-		return formView
 	}
 	return formNone
 }

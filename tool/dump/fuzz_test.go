@@ -125,7 +125,8 @@ func TestMemory(t *testing.T) {
 			require.NoError(t, err)
 			if events++; e.Kind == event.KindEnd {
 				require.Equal(t, int64(n), e.Nodes)
-				most = heap() - min(before, heap())
+				now := heap()
+				most = now - min(before, now)
 			}
 		}
 		require.Equal(t, 5, events, "header, device, block, hidden, end")

@@ -93,21 +93,22 @@ func (r *reader) check(b *bank) (of l1.Range, banks uint64, err error) {
 	if sum > maxBank {
 		return of, 0, r.fail(b.at, "size", fmt.Sprint(sum), "is larger than any bank of L1", nil)
 	}
+	agrees := true
 	switch banks = b.banks; {
-	case !b.stated:
-		return of, 0, r.fail(b.at, "total", "", "is missing: the file is cut, or of another kind", nil)
-	case b.each && banks == 0:
-		return of, 0, r.fail(b.at, "num_banks", "", "is missing", nil)
-	case b.each && (b.total != sum || b.allocated != taken):
-		return of, 0, r.fail(b.at, "total", fmt.Sprint(b.total), fmt.Sprintf("contradicts the blocks, which have %d bytes, and %d of them allocated: the file is cut", sum, taken), nil)
+	case b.each:
+		agrees = b.total == sum && b.allocated == taken
 	case b.coarse:
 		banks = max((b.total+sum/2)/sum, 1)
-	case !b.each:
-		if banks = b.total / sum; banks*sum != b.total || banks <= maxBanks && banks*taken != b.allocated {
-			return of, 0, r.fail(b.at, "total", fmt.Sprint(b.total), fmt.Sprintf("is no multiple of the blocks of a bank, which have %d bytes, and %d of them allocated: the file is cut", sum, taken), nil)
-		}
+	default:
+		banks = b.total / sum
+		agrees = banks*sum == b.total && (banks > maxBanks || banks*taken == b.allocated)
 	}
-	if banks == 0 || banks > maxBanks {
+	switch {
+	case !b.stated:
+		return of, 0, r.fail(b.at, "total", "", "is missing: the file is cut, or of another kind", nil)
+	case !agrees:
+		return of, 0, r.fail(b.at, "total", fmt.Sprint(b.total), fmt.Sprintf("contradicts the blocks of a bank, which have %d bytes, and %d of them allocated: the file is cut", sum, taken), nil)
+	case banks == 0 || banks > maxBanks:
 		return of, 0, r.fail(b.at, "num_banks", fmt.Sprint(banks), "is not a number of banks of L1", nil)
 	}
 	return of, banks, nil

@@ -1,33 +1,31 @@
 package dump
 
 import (
+	"bytes"
 	"fmt"
 	"io"
-	"strconv"
+	"maps"
 	"strings"
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/jsonobject"
+	"github.com/cbl1/cbl1/internal/shown"
 )
 
-// A view is a dump as JSON: banks by name, below them the fields of ttnn's MemoryView. Above may be devices
-// (device_0), operations with loc and debug_str, and a list of these.
+// maxDevices is how many devices a view may name.
+const maxDevices = 32
+
+// A view is a dump as JSON: banks by name, below them the fields of ttnn's MemoryView. Above or below the banks may be
+// devices (device_0), and above all a list of operations with loc and debug_str.
 type view struct {
 	*reader
-	s      *jsonobject.Scanner
-	moment *moment
+	s *jsonobject.Scanner
+	r jsonobject.Reader
 }
 
-func newView(r *reader, in io.Reader) *view { return &view{reader: r, s: jsonobject.New(in, 64<<10)} }
-
-func (v *view) at() place { return place{v.s.Line(), v.s.Offset()} }
-
-// deviceOf reads a key like device_0.
-func deviceOf(key string) (device.ID, bool) {
-	text, ok := strings.CutPrefix(key, "device_")
-	id, err := strconv.ParseUint(text, 10, 31)
-	return device.ID(id), ok && err == nil
+func newView(r *reader, in io.Reader) *view {
+	return &view{reader: r, s: jsonobject.New(in, 64<<10)}
 }
 
 func (v *view) read() error {
@@ -45,160 +43,68 @@ func (v *view) read() error {
 	return v.s.End()
 }
 
-// operation reads one state of all banks, or an object of several.
+// operation reads one state of all banks.
 func (v *view) operation() error {
-	outer, before, m := v.moment, v.moments, newMoment(v.at())
-	defer func() { v.moment = outer }()
-	v.moment = m
-	if err := v.object(0, bankL1); err != nil {
+	m := newMoment(place{v.s.Line(), v.s.Offset()})
+	raw, err := v.s.Capture(event.MaxNode)
+	if err != nil {
 		return err
 	}
-	if len(m.devices) == 0 && v.moments > before {
-		return nil // it was several
+	o := v.r.Read(raw)
+	for _, key := range []string{"loc", "debug_str"} { // the second is better
+		if text, _ := o.Text(key); text != "" {
+			m.op = shown.Head(shortOp(text), 1<<10)
+		}
 	}
+	banks := func(id device.ID, of jsonobject.Object) {
+		m.bank(id, bankL1).read(m.at, of) // of a view alone
+		for kind, name := range []string{"l1", "l1_small"} {
+			if of.Has(name) {
+				b, _ := of.Object(name)
+				m.bank(id, kind).read(m.at, b)
+				devices(b, func(id device.ID, b jsonobject.Object) { m.bank(id, kind).read(m.at, b) })
+			}
+		}
+	}
+	banks(0, o)
+	devices(o, banks)
+	if e := v.r.Err(); e != nil {
+		before := raw[:min(int(e.Offset), len(raw))]
+		at := place{m.at.line + int64(bytes.Count(before, []byte("\n"))), m.at.offset + e.Offset}
+		return v.fail(at, e.Path, string(e.Value), e.Reason, e.Err)
+	}
+	maps.DeleteFunc(m.devices, func(_ device.ID, b *[2]bank) bool { return !b[bankL1].stated && !b[bankSmall].stated })
 	return v.tellMoment(m)
 }
 
-// object reads an object that is, or holds, banks of a device and a kind.
-func (v *view) object(id device.ID, kind int) error {
-	if err := v.is(jsonobject.KindObject, "bank"); err != nil {
-		return err
-	}
-	return v.s.Each(func() error {
-		raw, _, err := v.s.Key()
-		if err != nil {
-			return err
+// devices calls do with the members that are devices.
+func devices(of jsonobject.Object, do func(device.ID, jsonobject.Object)) {
+	for id := range device.ID(maxDevices) {
+		if key := fmt.Sprintf("device_%d", id); of.Has(key) {
+			inner, _ := of.Object(key)
+			do(id, inner)
 		}
-		switch key := string(raw); key {
-		case "loc", "debug_str":
-			return v.name(key)
-		case "l1":
-			return v.object(id, bankL1)
-		case "l1_small":
-			return v.object(id, bankSmall)
-		case "num_banks", "total_bytes_per_bank", "total_bytes_allocated_per_bank":
-			return v.figure(v.moment.bank(id, kind), key)
-		case "block_table":
-			b := v.moment.bank(id, kind)
-			if err := v.is(jsonobject.KindArray, key); err != nil {
-				return err
-			}
-			return v.s.Each(func() error { return v.block(b) })
+	}
+}
+
+// read reads the fields of a view, if there are any.
+func (b *bank) read(at place, o jsonobject.Object) {
+	if !o.Has("block_table") && !o.Has("num_banks") && !o.Has("total_bytes_per_bank") {
+		return
+	}
+	*b = bank{at: at, stated: true, each: true, banks: o.Need("num_banks", maxBanks), total: o.Need("total_bytes_per_bank", maxBank)}
+	b.allocated, _ = o.Number("total_bytes_allocated_per_bank", maxBank)
+	for k := range o.Objects("block_table") {
+		one := block{start: k.Need("address", maxBank), size: k.Need("size", maxBank), at: b.at}
+		switch text := strings.Trim(string(k.Get("allocated")), `"`); text {
+		case "yes", "true":
+			one.used = true
+		case "no", "false":
 		default:
-			if of, ok := deviceOf(key); ok {
-				return v.object(of, kind)
-			}
-			if digits(key) && len(v.moment.devices) == 0 {
-				return v.operation()
-			}
-			return v.s.Skip()
+			k.Fail("allocated", "is neither yes nor no", nil)
 		}
-	})
-}
-
-// is refuses a value of another kind.
-func (v *view) is(want jsonobject.Kind, field string) error {
-	k, err := v.s.Kind()
-	if err == nil && k != want {
-		err = v.fail(v.at(), field, "", fmt.Sprintf("is %v, not %v", k, want), nil)
-	}
-	return err
-}
-
-// name reads a text about an operation. The text of the operation itself is better than its location.
-func (v *view) name(key string) error {
-	raw, err := v.s.Capture(event.MaxNode)
-	if err != nil || len(raw) == 0 || raw[0] != '"' {
-		return err
-	}
-	if text := shortOp(jsonobject.Unquote(raw)); text != "" && (key == "debug_str" || v.moment.op == "") {
-		v.moment.op = strings.Clone(text[:min(len(text), 1<<10)])
-	}
-	return nil
-}
-
-// number reads a whole number.
-func (v *view) number(field string, most uint64) (uint64, error) {
-	at := v.at()
-	raw, err := v.s.Capture(event.MaxNode)
-	if err != nil {
-		return 0, err
-	}
-	n, wrong := jsonobject.Whole(raw)
-	if wrong == "" && n > most {
-		wrong = "is above " + strconv.FormatUint(most, 10)
-	}
-	if wrong != "" {
-		return 0, v.fail(at, field, string(raw), wrong, nil)
-	}
-	return n, nil
-}
-
-func (v *view) figure(b *bank, key string) (err error) {
-	b.at, b.each = v.at(), true
-	switch key {
-	case "num_banks":
-		if b.banks, err = v.number(key, maxBanks); err == nil && b.banks == 0 {
-			err = v.fail(b.at, key, "0", "is no number of banks", nil)
-		}
-	case "total_bytes_per_bank":
-		b.total, err = v.number(key, maxBank)
-		b.stated = true
-	default:
-		b.allocated, err = v.number(key, maxBank)
-	}
-	return err
-}
-
-// block reads an element of a block table.
-func (v *view) block(of *bank) error {
-	b := block{at: v.at()}
-	if err := v.is(jsonobject.KindObject, "block_table"); err != nil {
-		return err
-	}
-	var has [3]bool
-	err := v.s.Each(func() error {
-		raw, _, err := v.s.Key()
-		if err != nil {
-			return err
-		}
-		switch string(raw) {
-		case "address":
-			has[0] = true
-			b.start, err = v.number("address", maxBank)
-		case "size":
-			has[1] = true
-			b.size, err = v.number("size", maxBank)
-		case "allocated":
-			has[2] = true
-			at := v.at()
-			raw, err := v.s.Capture(event.MaxNode)
-			if err != nil {
-				return err
-			}
-			switch string(raw) {
-			case `"yes"`, "true":
-				b.used = true
-			case `"no"`, "false":
-				b.used = false
-			default:
-				return v.fail(at, "allocated", string(raw), "is neither yes nor no", nil)
-			}
-		default:
-			err = v.s.Skip()
-		}
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	for i, field := range []string{"address", "size", "allocated"} {
-		if !has[i] {
-			return v.fail(b.at, field, "", "is missing in a block", nil)
+		if one.size > 0 {
+			b.blocks = append(b.blocks, one)
 		}
 	}
-	if b.size > 0 {
-		of.blocks = append(of.blocks, b)
-	}
-	return nil
 }
