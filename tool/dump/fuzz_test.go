@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/guard/testkit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/tool/dump"
 )
@@ -118,28 +118,20 @@ func (f *failing) Read(p []byte) (int, error) {
 func TestMemory(t *testing.T) {
 	one := ",L1\n,Total allocatable (B):,64\n,Total allocated (B):,64\n  Size class 0: " + strings.Repeat("17 ", 2000) +
 		"\n,,Blocks:,Address (B),Size (B),Allocated (Y/N)\n,,,0,64,Y\n"
-	held := func(n int) uint64 {
-		before, most := heap(), uint64(0)
+	held := func(n int) (most int64) {
+		before := testkit.Kept()
 		events := 0
 		for e, err := range dump.Events(&again{text: one, left: n}, "f", dump.Options{}) {
 			require.NoError(t, err)
 			if events++; e.Kind == event.KindEnd {
 				require.Equal(t, int64(n), e.Nodes)
-				now := heap()
-				most = now - min(before, now)
+				most = testkit.Kept() - before
 			}
 		}
 		require.Equal(t, 5, events, "header, device, block, hidden, end")
 		return most
 	}
-	require.Less(t, held(3000), uint64(1<<20))
-}
-
-func heap() uint64 {
-	var m runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&m)
-	return m.HeapAlloc
+	require.Less(t, held(3000), int64(1<<20))
 }
 
 // again reads a text several times.
