@@ -38,6 +38,7 @@ const (
 	formTable        // blocks, and lines with commas
 	formSummary      // totals alone
 	formView         // JSON
+	formViews        // JSON: views by the numbers of operations
 )
 
 // Is reports whether an input is a dump, or a summary of one, by its first bytes.
@@ -59,6 +60,11 @@ func formOf(start []byte) form {
 	} {
 		if bytes.HasPrefix(key, []byte(`"`+name)) && (strings.HasSuffix(name, "_") || bytes.HasPrefix(key[1+len(name):], []byte(`"`))) {
 			return formView
+		}
+	}
+	if number, rest, ok := bytes.Cut(bytes.TrimPrefix(key, []byte(`"`)), []byte(`"`)); ok && digits(string(number)) {
+		if inner := bytes.TrimLeft(rest, ": \t\r\n"); bytes.HasPrefix(inner, []byte("{")) && formOf(inner) == formView {
+			return formViews
 		}
 	}
 	return formNone
@@ -117,11 +123,11 @@ func (r *reader) read(in io.Reader) error {
 		return err
 	}
 	rest := io.MultiReader(bytes.NewReader(start[:n]), in)
-	switch formOf(start[:n]) {
+	switch is := formOf(start[:n]); is {
 	case formTable:
 		err = newTable(r, rest).read()
-	case formView:
-		err = newView(r, rest).read()
+	case formView, formViews:
+		err = newView(r, rest).read(is == formViews)
 	case formSummary:
 		return r.fail(place{1, 0}, "", "", "this is a summary, which has no blocks; "+detailedName(r.file)+" has them", event.ErrNotCapture)
 	default:

@@ -28,12 +28,20 @@ func newView(r *reader, in io.Reader) *view {
 	return &view{reader: r, s: jsonobject.New(in, 64<<10)}
 }
 
-func (v *view) read() error {
+// read reads all operations. In older files they are members with numbers for keys.
+func (v *view) read(numbered bool) error {
 	k, err := v.s.Kind()
 	switch {
 	case err != nil:
 	case k == jsonobject.KindArray:
 		err = v.s.Each(v.operation)
+	case numbered:
+		err = v.s.Each(func() error {
+			if _, _, err := v.s.Key(); err != nil {
+				return err
+			}
+			return v.operation()
+		})
 	default:
 		err = v.operation()
 	}
