@@ -24,10 +24,8 @@ type table struct {
 	moment *moment
 	seen   map[string]bool // sections of the moment
 
-	name   string // of the section at hand; "" = none yet
-	whole  bank   // of the section
-	first  []block
-	blocks []block // of the bank at hand
+	bank   *bank   // of the section at hand; nil = one that is not read
+	blocks []block // of its bank or core at hand
 	units  [2]uint64
 	form   rowForm
 }
@@ -89,15 +87,18 @@ func (t *table) read() error {
 		line, err := t.line()
 		switch {
 		case errors.Is(err, io.EOF):
-			return t.endMoment()
+			if err = t.endBank(); err != nil || t.moment == nil {
+				return err
+			}
+			return t.tellMoment(t.moment)
 		case err != nil:
 			return err
 		}
 		if program, name, perCore, ok := sectionOf(line); ok {
 			err = t.section(program, name, perCore)
-		} else if t.name == "L1" || t.name == "L1_SMALL" {
+		} else if t.bank != nil {
 			err = t.take(line)
-		} // other banks are not read
+		}
 		if err != nil {
 			return err
 		}
@@ -106,70 +107,43 @@ func (t *table) read() error {
 
 // section begins a section. One that comes again, or one of a program, begins a moment.
 func (t *table) section(program, name string, perCore bool) error {
-	if err := t.endSection(); err != nil {
+	if err := t.endBank(); err != nil {
 		return err
 	}
 	if t.moment == nil || program != "" || t.seen[name] && !perCore || perCore && name == "DRAM" && t.seen["L1"] {
-		if err := t.endMoment(); err != nil {
-			return err
+		if t.moment != nil {
+			if err := t.tellMoment(t.moment); err != nil {
+				return err
+			}
 		}
 		t.moment, t.seen = newMoment(t.at), map[string]bool{}
 		if program != "" {
 			t.moment.op = "program " + program
 		}
 	}
+	t.bank, t.units, t.form = nil, [2]uint64{1, 1}, rowNone
+	switch name {
+	case "L1":
+		t.bank = t.moment.bank(0, bankL1)
+	case "L1_SMALL":
+		t.bank = t.moment.bank(0, bankSmall)
+	}
+	if t.bank != nil && !t.seen[name] {
+		t.bank.at = t.at
+	}
 	t.seen[name] = true
-	t.name, t.whole, t.first, t.blocks, t.units, t.form = name, bank{at: t.at}, nil, nil, [2]uint64{1, 1}, rowNone
 	return nil
 }
 
-// endMoment yields the moment at hand, if there is one.
-func (t *table) endMoment() error {
-	if err := t.endSection(); err != nil || t.moment == nil {
-		return err
-	}
-	m := t.moment
-	t.moment = nil
-	return t.tellMoment(m)
-}
-
-// endSection adds a section to the moment. Further cores have the same blocks.
-func (t *table) endSection() error {
-	if t.name != "L1" && t.name != "L1_SMALL" {
-		return nil
-	}
-	if err := t.endBank(); err != nil {
-		return err
-	}
-	kind := bankL1
-	if t.name == "L1_SMALL" {
-		kind = bankSmall
-	}
-	t.name, t.whole.blocks = "", t.first
-	have := t.moment.bank(0, kind)
-	if have.blocks == nil {
-		*have = t.whole
-		return nil
-	}
-	if !slices.EqualFunc(have.blocks, t.whole.blocks, sameBlock) {
-		return t.fail(t.whole.at, "blocks", "", "are others than those of the core before: the allocator was not in lockstep", nil)
-	}
-	have.total, have.allocated = have.total+t.whole.total, have.allocated+t.whole.allocated
-	if have.total > math.MaxInt64 {
-		return t.fail(t.whole.at, "total", "", "adds up to more than 2^63-1 bytes", nil)
-	}
-	return nil
-}
-
-func sameBlock(a, b block) bool { return a.start == b.start && a.size == b.size && a.used == b.used }
-
-// endBank compares the blocks of a bank with those of the banks before it.
+// endBank compares the blocks of a bank or core with those of the ones before it.
 func (t *table) endBank() error {
 	switch {
-	case t.first == nil:
-		t.first = t.blocks
-	case t.blocks != nil && !slices.EqualFunc(t.first, t.blocks, sameBlock):
-		return t.fail(t.at, "blocks", "", "are others than those of the bank before: the allocator was not in lockstep", nil)
+	case t.blocks == nil:
+		return nil
+	case t.bank.blocks == nil:
+		t.bank.blocks = t.blocks
+	case !slices.EqualFunc(t.bank.blocks, t.blocks, func(a, b block) bool { return a.start == b.start && a.size == b.size && a.used == b.used }):
+		return t.fail(t.at, "blocks", "", "above are others than those of the bank or core before: the allocator was not in lockstep", nil)
 	}
 	t.blocks, t.form = nil, rowNone
 	return nil
@@ -189,7 +163,7 @@ func (t *table) take(line string) error {
 		t.form = rowCommas
 		for i, column := range []string{"Address (", "Size ("} {
 			if strings.Contains(text, column+"KB)") {
-				t.units[i], t.whole.coarse = 1<<10, true
+				t.units[i], t.bank.coarse = 1<<10, true
 			}
 		}
 		return nil
@@ -222,16 +196,16 @@ func (t *table) total(text string) error {
 	label, value, _ := strings.Cut(text, ":,")
 	unit := uint64(1)
 	if strings.HasSuffix(label, "(KB)") {
-		unit, t.whole.coarse = 1<<10, true
+		unit, t.bank.coarse = 1<<10, true
 	}
-	n, err := t.number(label, value, math.MaxInt64/unit)
+	n, err := t.number(label, value, (math.MaxInt64-max(t.bank.total, t.bank.allocated))/unit) // of several cores
 	switch {
 	case err != nil:
 		return err
 	case strings.HasPrefix(label, "Total allocatable"):
-		t.whole.total, t.whole.stated = n*unit, true
+		t.bank.total, t.bank.stated = t.bank.total+n*unit, true
 	case strings.HasPrefix(label, "Total allocated"):
-		t.whole.allocated = n * unit
+		t.bank.allocated += n * unit
 	}
 	return nil
 }
