@@ -2,7 +2,7 @@
 //
 // # Model
 //
-// A dump is the text that DumpDeviceMemoryState writes (*detailed_memory_usage.csv, in both layouts), or the JSON of
+// A dump is a text by DumpDeviceMemoryState (*detailed_memory_usage.csv, in both layouts), or the JSON of
 // ttrt (memory_results.json) or of ttnn.get_memory_view. [Is] recognises each by its first bytes, and [Events]
 // yields its events: a device, and the blocks that are allocated, as L1 buffers on all banks.
 //
@@ -26,7 +26,8 @@
 //
 // # Cost
 //
-// A file is read once. Memory follows the blocks of one moment, and a line of 4 KiB.
+// A file is read once. Memory follows the blocks of one moment; in JSON a moment has at most 16 MiB of text, and of a
+// line of a table the first 4 KiB are kept.
 //
 // # Concurrency
 //
