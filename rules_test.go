@@ -81,7 +81,8 @@ func importTable() map[string]row {
 		"tool/replay/diff/internal/align": {},
 
 		"event":                         {ours: append(readers, "l1", "program", "fit", "device")},
-		"tool/capture":                  {ours: append(readers, "l1", "cbregion", "program", "fit", "device", "event", "tool/internal/clash"), outside: []string{btree}},
+		"tool/dump":                     {ours: []string{"l1", "fit", "device", "event", "internal/jsonobject", "internal/shown"}, never: []string{"os", "flag"}},
+		"tool/capture":                  {ours: append(readers, "l1", "cbregion", "program", "fit", "device", "event", "tool/dump", "tool/internal/clash"), outside: []string{btree}},
 		"tool/replay":                   {ours: []string{"l1", "program", "fit", "device", "event", "internal/asciijson", "internal/corepeaks", "tool/internal/fold", "internal/shown"}, never: []string{"os", "flag"}},
 		"tool/replay/internal/same":     {},
 		"tool/replay/diff":              {ours: []string{"l1", "fit", "event", "tool/replay", "tool/internal/fold"}, never: []string{"os", "flag"}},

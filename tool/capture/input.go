@@ -26,7 +26,7 @@ type Input struct {
 
 // Inputs returns the captures that path names: the file itself, or those in the folder. In a folder these
 // are the files graph_capture_<rank>_of_<world>.json by rank; if there are none, all *.json by name,
-// numbers in names by value; and then the event logs, *.jsonl, by name. Files may also end in .gz or .zst.
+// numbers in names by value; then the event logs, *.jsonl, and the allocator's dumps, *detailed_memory_usage.csv, by name. Files may also end in .gz or .zst.
 // Sidecars (*.python_io.json, *.comparison_records.json, config.json) and hidden files are left out, folders inside are not entered.
 // Answers of cbl1 and other files with such names are passed over: see Listed. A rank that comes twice and a folder without
 // captures are refused. Errors are *event.InputError.
@@ -58,7 +58,7 @@ func List(path string) (l Listing, err error) {
 	if err != nil {
 		return l, fileError(path, err)
 	}
-	var ranks, others, logs []Input
+	var ranks, others, logs, dumps []Input
 	for _, entry := range entries {
 		full := filepath.Join(path, entry.Name())
 		stem, ending := inputStem(entry.Name())
@@ -81,6 +81,8 @@ func List(path string) (l Listing, err error) {
 		switch {
 		case why != "":
 			l.Passed = append(l.Passed, Lookalike{full, why})
+		case ending == dumpEnding:
+			dumps = append(dumps, in)
 		case ending == ".jsonl":
 			logs = append(logs, in)
 		case in.Rank.OK:
@@ -89,11 +91,12 @@ func List(path string) (l Listing, err error) {
 			others = append(others, in)
 		}
 	}
-	return l.order(path, ranks, others, logs)
+	slices.SortFunc(dumps, func(a, b Input) int { return natural(a.Path, b.Path) })
+	return l.order(path, ranks, others, logs, dumps)
 }
 
 // order orders the files of a folder.
-func (l Listing) order(path string, ranks, others, logs []Input) (Listing, error) {
+func (l Listing) order(path string, ranks, others, logs, dumps []Input) (Listing, error) {
 	byName := func(a, b Input) int { return natural(a.Path, b.Path) }
 	slices.SortFunc(others, byName)
 	slices.SortFunc(logs, byName)
@@ -107,9 +110,9 @@ func (l Listing) order(path string, ranks, others, logs []Input) (Listing, error
 		}
 	}
 	slices.SortFunc(l.Passed, func(a, b Lookalike) int { return natural(a.Path, b.Path) })
-	if l.Inputs = append(others, logs...); len(l.Inputs) == 0 {
+	if l.Inputs = slices.Concat(others, logs, dumps); len(l.Inputs) == 0 {
 		return l, &event.InputError{
-			File: path, Node: -1, Reason: "no captures or logs (*.json, *.jsonl, also with .gz or .zst) in this folder", Err: fs.ErrNotExist,
+			File: path, Node: -1, Reason: "no captures, logs or dumps (*.json, *.jsonl, *detailed_memory_usage.csv, also with .gz or .zst) in this folder", Err: fs.ErrNotExist,
 		}
 	}
 	return l, nil
@@ -176,11 +179,14 @@ func newInput(path string) Input {
 	return in
 }
 
-// inputStem returns a file name without its ending, and .json or .jsonl if it has one of
+// dumpEnding ends the names of the allocator's dumps.
+const dumpEnding = "detailed_memory_usage.csv"
+
+// inputStem returns a file name without its ending, and .json, .jsonl or dumpEnding if it has one of
 // these.
 func inputStem(name string) (stem, ending string) {
 	for _, packed := range []string{"", ".gz", ".zst"} {
-		for _, ending := range []string{".json", ".jsonl"} {
+		for _, ending := range []string{".json", ".jsonl", dumpEnding} {
 			if stem, ok := strings.CutSuffix(name, ending+packed); ok {
 				return stem, ending
 			}

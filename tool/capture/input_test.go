@@ -75,7 +75,7 @@ func TestInputsRefused(t *testing.T) {
 
 	none := folder(t, "config.json")
 	_, err = Inputs(none)
-	require.EqualError(t, err, none+": no captures or logs (*.json, *.jsonl, also with .gz or .zst) in this folder")
+	require.EqualError(t, err, none+": no captures, logs or dumps (*.json, *.jsonl, *detailed_memory_usage.csv, also with .gz or .zst) in this folder")
 	checkError(t, err)
 
 	_, err = Inputs(filepath.Join(twice, "missing\n.json"))

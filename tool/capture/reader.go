@@ -13,6 +13,7 @@ import (
 	"github.com/cbl1/cbl1/internal/jsonobject"
 	"github.com/cbl1/cbl1/internal/magic"
 	"github.com/cbl1/cbl1/internal/packed"
+	"github.com/cbl1/cbl1/tool/dump"
 )
 
 // bufferSize is how much of the (decompressed) input is held at a time, in bytes.
@@ -32,7 +33,8 @@ type Reader struct {
 	spool  *spool                                     // of a source that cannot seek
 	most   int64                                      // bytes that it keeps
 	part   *part                                      // of a database, read instead of src; nil if it is a file
-	log    func(iter.Seq2[*event.Event, error]) error // reads an event log; nil = refuse it
+	log    func(iter.Seq2[*event.Event, error]) error // reads an event log, or a dump; nil = refuse it
+	dump   dump.Options                               // how a dump is read
 }
 
 // An openFile is a file that this package opened.
@@ -169,6 +171,12 @@ func (r *Reader) text(plain *packed.Stream) error {
 	start, rest, err := packed.Peek(plain, event.IsLog)
 	if event.IsLog(start) {
 		return r.eventLog(rest, plain.Format != "")
+	}
+	if r.log != nil && dump.Is(start) {
+		if r.spool != nil {
+			r.spool.drop()
+		}
+		return r.log(dump.Events(rest, r.file, r.dump))
 	}
 	if what := magic.Name(start); what != "" && (err == nil || errors.Is(err, io.EOF)) {
 		return &event.InputError{File: r.file, Line: 1, Node: -1, Reason: "this is " + what, Err: event.ErrNotCapture}

@@ -11,6 +11,7 @@ import (
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/jsonobject"
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/tool/dump"
 )
 
 // A survey is the first reading of a capture. It gathers the facts that hold for the whole capture, wherever
@@ -64,9 +65,10 @@ func newSurvey(r *Reader, m *members) *survey {
 	}
 }
 
-// run reads all nodes. yield takes the events of an input that is an event log.
+// run reads all nodes. yield takes the events of an input that is an event log or a dump.
 func (s *survey) run(opt Options, yield func(*event.Event, error) bool) (isLog bool, err error) {
 	r := s.reader
+	r.dump = dump.Options{Arch: opt.Arch, Base: opt.Base, MaxL1: opt.MaxL1, L1Small: opt.L1Small}
 	r.log = func(events iter.Seq2[*event.Event, error]) error {
 		isLog = true
 		for e, err := range events {

@@ -78,7 +78,7 @@ func (n notes) finish(out *Result, begun bool) {
 		n.note(CodeNoNodes, -1, "")
 	} else if out.Nodes == 0 {
 		n.note(CodeNoNodes, -1, "")
-	} else if cbs == 0 && (!out.Log || others == 0) {
+	} else if cbs == 0 && n[CodeTensorsOnly] == nil && (!out.Log || others == 0) {
 		n.note(CodeNoCBs, -1, "")
 	}
 	if out.Upstream.Wrapped {

@@ -274,6 +274,7 @@ const (
 	CodeClientLost         Code = "client-lost"         // a client of a server was closed: what it says from then on is not known
 	CodeOddRecord          Code = "odd-record"          // records of a server that contradict others, like a free of something that never came
 	CodeNotRecorded        Code = "not-recorded"        // events before this log are in none: the server could not write them
+	CodeTensorsOnly        Code = "tensors-only"        // the dump of an allocator, which knows no programs
 	CodeDanglingConnection Code = "dangling-connection" // a connection to a node that does not exist
 )
 

@@ -31,6 +31,8 @@ func graveWords() []words {
 			"does not fit; if this is another chip, say so with --arch"},
 		{CodeBufferBeyondL1, "buffer ends beyond L1", "buffers end beyond L1",
 			"the L1 of the device must be larger: say so with --arch or --set l1=BYTES"},
+		{CodeTensorsOnly, "dump of an allocator lists tensors alone", "dumps of an allocator list tensors alone",
+			"CBs and programs are not in it, nor what came and went between two moments"},
 		{CodeOutsideGrid, "run names cores outside the compute grid", "runs name cores outside the compute grid",
 			"tt-metal refuses it: it is judged, and neither registered nor left in L1"},
 		{CodeOperationFailed, "operation failed", "operations failed",
@@ -325,18 +327,25 @@ func (r *Result) Count(code Code) int64 {
 	return 0
 }
 
-// Source names the kind of input: "capture" or "log".
+// Source names the kind of input: "capture", "log", or "dump" of an allocator.
 func (r *Result) Source() string {
+	if r.Count(CodeTensorsOnly) > 0 {
+		return "dump"
+	}
 	if r.Log {
 		return "log"
 	}
 	return "capture"
 }
 
-// NodeWord names the things that a counter of the Result counts: "node" or "event". A nil Result counts nodes.
+// NodeWord names the things that a counter of the Result counts: "node" or "event". A dump counts its
+// moments. A nil Result counts nodes.
 func (r *Result) NodeWord() string {
 	if r != nil && r.Log {
 		return "event"
+	}
+	if r != nil && r.Count(CodeTensorsOnly) > 0 {
+		return "moment"
 	}
 	return "node"
 }

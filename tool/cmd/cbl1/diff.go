@@ -21,6 +21,7 @@ func compareSides(c *request, names []string) (reply, error) {
 	switch {
 	case d.Growth != nil && d.Growth.Exceeded:
 		o.answer = replay.DoesNotFit
+	case d.TensorsOnly(): // nothing that they could show is hidden
 	case d.Sides.Old.Answer == replay.CannotTell || d.Sides.New.Answer == replay.CannotTell:
 		o.answer = replay.CannotTell
 	}

@@ -115,7 +115,7 @@ func TestPipeInAFolder(t *testing.T) {
 	passed := "cbl1: " + pipe + ": passed over: it is a pipe: name it to read it\n"
 	var out, errw bytes.Buffer
 	require.Equal(t, exitUsage, run([]string{"check", dir}, strings.NewReader(""), &out, &errw))
-	require.Equal(t, passed+"cbl1: "+dir+": no captures or logs (*.json, *.jsonl, also with .gz or .zst) in this folder\n", errw.String())
+	require.Equal(t, passed+"cbl1: "+dir+": no captures, logs or dumps (*.json, *.jsonl, *detailed_memory_usage.csv, also with .gz or .zst) in this folder\n", errw.String())
 
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "run.json"), []byte(graph("ttnn.add", goodCB)), 0o600))
 	nowhere, base := filepath.Join(dir, "a.sqlite"), filepath.Join(dir, "db.sqlite")

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -28,6 +29,10 @@ func findSizes(c *request, names []string) (o reply, err error) {
 	}
 	if len(runs) > 0 {
 		err = c.each(runs, func(r *replay.Result) error {
+			if r.Count(replay.CodeTensorsOnly) > 0 {
+				c.refuse(fmt.Errorf("%s: a dump of the allocator does not tell what a run needs; sizes takes captures, logs and messages", r.File))
+				return nil
+			}
 			read = true
 			found.AddRun(r)
 			return nil

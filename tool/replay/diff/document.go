@@ -1,6 +1,8 @@
 package diff
 
 import (
+	"slices"
+
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
@@ -52,6 +54,17 @@ type Side struct {
 	Accepted []replay.Code `json:"accepted"`    // reasons for doubt that Terms.Accept names
 	Peak     *Peak         `json:"peak"`        // of the fullest core of all; nil if no core ever held a byte
 	Tightest *TightestRun  `json:"tightest"`    // nil if no run that takes bytes fits, or a saved report names none
+}
+
+// TensorsOnly reports whether both sides are dumps of an allocator and hide nothing but programs. All that they can
+// show is then compared.
+func (d *Document) TensorsOnly() bool {
+	alone := func(s Side) bool {
+		return slices.Contains(s.Untold, replay.CodeTensorsOnly) && !slices.ContainsFunc(s.Untold, func(c replay.Code) bool {
+			return c != replay.CodeTensorsOnly && c != replay.CodeNothingRan
+		})
+	}
+	return alone(d.Sides.Old) && alone(d.Sides.New)
 }
 
 // A Precision says how exact a comparison is.

@@ -31,7 +31,9 @@ func diffAnswer(d *diff.Document) string {
 	if d.Equal {
 		word, facts = "the same", []string{fmt.Sprintf("%s bytes on the fullest core, %s", grouped(peakBytes(d.Sides.New)), answerWords(d.Sides.New.Answer))}
 	}
-	if hidden := hiddenFacts(d); len(hidden) > 0 {
+	if hidden := hiddenFacts(d); d.TensorsOnly() {
+		facts = append(facts, "both list tensors alone (tensors-only)")
+	} else if len(hidden) > 0 {
 		if d.Equal {
 			facts = []string{"the rest is the same"}
 		}
