@@ -180,13 +180,17 @@ func TestSBOM(t *testing.T) {
 	windows := &debug.BuildInfo{GoVersion: "go1.26.8", Deps: []*debug.Module{
 		{Path: "example.org/b", Version: "v1.2.3", Sum: "h1:b="}, {Path: "example.org/w", Version: "v2.0.0", Sum: "h1:w="},
 	}}
-	text, err := toy().sbom([]*debug.BuildInfo{linux, windows})
+	text, err := toy().sbom([]*debug.BuildInfo{linux, windows}, map[string][]byte{"cbl1.whl": []byte("x")})
 	require.NoError(t, err)
 	var got bom
 	require.NoError(t, json.Unmarshal(text, &got))
 	require.Equal(t, "CycloneDX", got.Format)
 	require.Equal(t, "0.1.0", got.Metadata.Component.Version)
 	require.Equal(t, "2026-11-25T17:50:52Z", got.Metadata.Timestamp)
+	require.Equal(t, component{
+		Type: "file", Name: "cbl1.whl", Version: "0.1.0", Hashes: []digest{{"SHA-256", "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881"}},
+	}, got.Components[0])
+	got.Components = got.Components[1:]
 	var purls []string
 	for _, c := range got.Components {
 		purls = append(purls, c.PURL)

@@ -22,6 +22,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -82,7 +83,7 @@ func run(args []string, out, errw io.Writer) int {
 		fmt.Fprintln(errw, "cbl1dist:", err)
 		return 1
 	}
-	fmt.Fprintf(out, "%s", sums)
+	fmt.Fprintf(out, "%sWheels of other systems than %s/%s were built and not run.\n", sums, runtime.GOOS, runtime.GOARCH)
 	return 0
 }
 
@@ -104,7 +105,11 @@ func (r release) write(folder string) error {
 		}
 		binaries, infos = append(binaries, name), append(infos, info)
 	}
-	sbom, err := r.sbom(infos)
+	wheels, err := r.wheels(binaries)
+	if err != nil {
+		return err
+	}
+	sbom, err := r.sbom(infos, wheels)
 	if err != nil {
 		return err
 	}
@@ -112,7 +117,9 @@ func (r release) write(folder string) error {
 	if err != nil {
 		return err
 	}
-	for name, text := range map[string][]byte{"cbl1.cdx.json": sbom, "cbl1.service": []byte(unit), "cbl1.rb": formula} {
+	files := map[string][]byte{"cbl1.cdx.json": sbom, "cbl1.service": []byte(unit), "cbl1.rb": formula}
+	maps.Copy(files, wheels)
+	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(folder, name), text, 0o666); err != nil {
 			return err
 		}
@@ -122,28 +129,40 @@ func (r release) write(folder string) error {
 		return err
 	}
 	for i, s := range systems() {
-		if err := r.pack(s, binaries[i], docs); err != nil {
-			return err
+		if s.os == "linux" {
+			if err := r.pack(s, binaries[i], docs); err != nil {
+				return err
+			}
 		}
 	}
 	return sum(folder)
 }
 
-// pack writes the packages that have the binary of a system, beside it.
+// wheels returns the wheels of all binaries, by their names.
+func (r release) wheels(binaries []string) (map[string][]byte, error) {
+	out := map[string][]byte{}
+	for i, s := range systems() {
+		binary, err := os.ReadFile(binaries[i])
+		if err != nil {
+			return nil, err
+		}
+		name, text, err := r.wheel(s, binary)
+		if err != nil {
+			return nil, err
+		}
+		out[name] = text
+	}
+	return out, nil
+}
+
+// pack writes the Debian package that has the binary of a Linux, beside it.
 func (r release) pack(s system, name string, docs []file) error {
 	folder := filepath.Dir(name)
 	binary, err := os.ReadFile(name)
 	if err != nil {
 		return err
 	}
-	name, text, err := r.wheel(s, binary)
-	if err == nil {
-		err = os.WriteFile(filepath.Join(folder, name), text, 0o666)
-	}
-	if err != nil || s.os != "linux" {
-		return err
-	}
-	text, err = r.deb(s.arch, append([]file{{"usr/bin/cbl1", 0o755, binary}}, docs...))
+	text, err := r.deb(s.arch, append([]file{{"usr/bin/cbl1", 0o755, binary}}, docs...))
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,9 @@ package main
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"runtime/debug"
 	"slices"
@@ -28,7 +30,13 @@ type component struct {
 	Name       string     `json:"name"`
 	Version    string     `json:"version"`
 	PURL       string     `json:"purl,omitempty"`
+	Hashes     []digest   `json:"hashes,omitempty"`
 	Properties []property `json:"properties,omitempty"`
+}
+
+type digest struct {
+	Algorithm string `json:"alg"`
+	Content   string `json:"content"`
 }
 
 type property struct {
@@ -36,9 +44,14 @@ type property struct {
 	Value string `json:"value"`
 }
 
-// sbom returns the modules that are in any of the binaries, with the release of Go.
-func (r release) sbom(binaries []*debug.BuildInfo) ([]byte, error) {
+// sbom returns the modules that are in any of the binaries, with the release of Go, and the wheels.
+func (r release) sbom(binaries []*debug.BuildInfo, wheels map[string][]byte) ([]byte, error) {
 	parts := make(map[string]component)
+	for name, text := range wheels {
+		parts[name] = component{
+			Type: "file", Name: name, Version: r.version, Hashes: []digest{{"SHA-256", fmt.Sprintf("%x", sha256.Sum256(text))}},
+		}
+	}
 	for _, info := range binaries {
 		goVersion := strings.TrimPrefix(info.GoVersion, "go")
 		parts["std"] = component{Type: "library", Name: "std", Version: goVersion, PURL: "pkg:golang/std@" + goVersion}

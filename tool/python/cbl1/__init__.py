@@ -64,13 +64,14 @@ def _flags(options):
 
 
 def _call(verb, inputs, options, **more):
-    """Runs the command. One list of nodes goes to its standard input, more go into files."""
+    """Runs the command, and returns its output and why it cannot answer. One list of nodes goes to its standard input,
+    more go into files."""
     nodes, names = None, []
     with contextlib.ExitStack() as stack:
         folder = None
         for i, x in enumerate(inputs):
-            if isinstance(x, (str, os.PathLike)):
-                names.append(os.fspath(x))
+            if isinstance(x, (str, bytes, os.PathLike)):
+                names.append(os.fsdecode(x))
             elif isinstance(x, int):
                 names.append(str(x))
             elif nodes is None:
@@ -83,21 +84,30 @@ def _call(verb, inputs, options, **more):
                 names.append(os.path.join(folder, f"nodes-{i}.json"))
                 with open(names[-1], "w") as f:
                     json.dump(x, f)
-        r = subprocess.run([binary(), verb, *_flags({**more, **options}), "--", *names], input=nodes or b"", capture_output=True)
-    if r.returncode not in (0, 1, 3):
-        raise Error(r.stderr.decode("utf-8", "replace").strip())
-    return r.stdout.decode("utf-8", "replace")
+        try:
+            r = subprocess.run([binary(), verb, *_flags({**more, **options}), "--", *names], input=nodes or b"", capture_output=True)
+        except OSError as e:
+            raise Error(f"the command cbl1 cannot be started: {e}") from e
+    wrong = None if r.returncode in (0, 1, 3) else Error(r.stderr.decode("utf-8", "replace").strip())
+    return r.stdout.decode("utf-8", "replace"), wrong
 
 
 def each(verb, *inputs, **options):
-    """Yields a document for each capture of the inputs: one start of the command for all of them."""
-    for line in _call(verb, inputs, options, format="json").splitlines():
+    """Yields a document for each capture of the inputs: one start of the command for all of them. Raises Error at the end
+    if some cannot be read."""
+    out, wrong = _call(verb, inputs, options, format="json")
+    for line in out.splitlines():
         yield json.loads(line)
+    if wrong:
+        raise wrong
 
 
 def text(verb, *inputs, **options):
     """Returns what the command prints for people."""
-    return _call(verb, inputs, options)
+    out, wrong = _call(verb, inputs, options)
+    if wrong:
+        raise wrong
+    return out
 
 
 def _one(verb, inputs, options):

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 sys.path[:0] = [str(pathlib.Path(__file__).parent), str(pathlib.Path(__file__).parent.parent)]
 import cbl1
@@ -48,6 +49,19 @@ class Answers(Case):
         self.assertEqual(["fits"] * 3, [d["answer"] for d in cbl1.each("check", self.folder, EXAMPLE)])
         with self.assertRaisesRegex(cbl1.Error, "2 captures, where one is wanted: use each"):
             cbl1.check(self.folder)
+        (self.folder / "broken.json").write_text("[{]")
+        with self.assertRaisesRegex(cbl1.Error, "broken.json"):
+            list(cbl1.each("check", os.fsencode(self.folder)))
+        with mock.patch.dict(os.environ, CBL1="/nowhere/cbl1"), self.assertRaisesRegex(cbl1.Error, "cannot be started"):
+            cbl1.check(EXAMPLE)
+
+    def test_partly_read(self):
+        (self.folder / "a.json").write_text(json.dumps(NODES))
+        (self.folder / "broken.json").write_text("[{]")
+        documents = cbl1.each("check", self.folder)
+        self.assertEqual("fits", next(documents)["answer"])
+        with self.assertRaisesRegex(cbl1.Error, "broken.json"):
+            next(documents)
 
     def test_options(self):
         self.assertEqual("does_not_fit", cbl1.check(EXAMPLE, budget="10%", verbose=True, device=None, strict_=False)["answer"])

@@ -54,6 +54,43 @@ def test_not_written(ttnn):
     ttnn.graph.end_graph_capture = ttnn.graph.end_graph_capture_to_file = broken
 """
 
+MORE = """
+import json, sys, unittest
+import pytest
+sys.path.insert(0, {here!r})
+import standins
+
+NODES = json.load(open({example!r}))
+standins.install("wrapped", NODES["graph"] if isinstance(NODES, dict) else NODES)
+
+@pytest.mark.cbl1(budget="10%")
+class TestUnit(unittest.TestCase):
+    def test_unit(self): pass
+    def test_unit_skipped(self): self.skipTest("not here")
+
+@pytest.mark.cbl1(budget="10%")
+class TestClass:
+    @pytest.mark.cbl1(strict=True)
+    def test_inner(self): pass
+
+@pytest.mark.cbl1("10%")
+def test_positional(): pass
+
+@pytest.mark.cbl1(budget=0)
+def test_zero(): pass
+
+@pytest.mark.xfail
+@pytest.mark.cbl1("10%")
+def test_known(): pass
+
+@pytest.mark.xfail(strict=True)
+@pytest.mark.cbl1("10%")
+def test_known_strict(): pass
+
+@pytest.mark.cbl1(budget="90%")
+def test_document(cbl1_check): assert cbl1_check({example!r})["budget"]["text"] == "90%"
+"""
+
 
 class Plugin(unittest.TestCase):
     def setUp(self):
@@ -65,9 +102,9 @@ class Plugin(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def run_pytest(self, *flags, everyone=False, releases=("list",), **environment):
+    def run_pytest(self, *flags, everyone=False, releases=("list",), tests=TESTS, **environment):
         example = str(HERE.parents[2] / "examples" / "cached_ops.json")
-        text = TESTS.format(here=str(HERE), example=example, releases=list(releases), everyone=everyone)
+        text = tests.format(here=str(HERE), example=example, releases=list(releases), everyone=everyone)
         (self.folder / "test_it.py").write_text(text)
         path = os.pathsep.join([str(HERE.parent), os.environ.get("PYTHONPATH", "")])
         r = subprocess.run([sys.executable, "-m", "pytest", "-p", "cbl1.pytest_plugin", "-p", "no:cacheprovider", "-rA", *flags],
@@ -104,6 +141,19 @@ class Plugin(unittest.TestCase):
 
     def test_a_budget_for_nobody(self):
         self.assertIn("--cbl1-budget needs tests with @pytest.mark.cbl1, or --cbl1", self.run_pytest("--cbl1-budget", "10%", "-k", "unmarked"))
+
+    def test_marks(self):
+        (self.folder / "temporary").mkdir()
+        out = self.run_pytest(tests=MORE, TMPDIR=str(self.folder / "temporary"))
+        for name, outcome in {"unit": "FAILED", "inner": "FAILED", "positional": "FAILED", "zero": "FAILED", "document": "PASSED"}.items():
+            self.assertRegex(out, rf"(?m)^{outcome} .*test_{name}\b", out)
+        self.assertIn("4 failed, 1 passed, 1 skipped, 2 xfailed", out)
+        self.assertEqual([], list((self.folder / "temporary").glob("cbl1-*")))  # no sidecar either
+
+    def test_wrong_mark(self):
+        for wrong in ('bugdet="10%"', '"10%", True, 1'):
+            out = self.run_pytest(tests=f"import pytest\n@pytest.mark.cbl1({wrong})\ndef test_it(): pass\n")
+            self.assertIn("test_it: the mark is cbl1(budget=None, strict=False)", out)
 
     def test_kept_captures(self):
         self.run_pytest("--cbl1-dir", "kept", "-k", "names or fits")
