@@ -56,8 +56,8 @@ type Placement struct {
 }
 
 // FindPlace returns where Place would put a buffer, and changes nothing: one Placement, or in the mode PerCore one
-// for each group of devices with equal addresses, by lowest device. On an empty set there is none. Errors: those of
-// Place, but for ErrOverflow. Cost: O(n log n) in the buffers of each distinct heap.
+// for each group of devices with equal addresses, by lowest device. On an empty set there is none. Its errors are
+// those of Place, without ErrOverflow. Cost: O(n log n) in the buffers of each distinct heap.
 func (f *Fleet) FindPlace(b fit.Buffer, size uint64, s Set) (out []Placement, err error) {
 	defer named("FindPlace", &err)
 	f.mu.Lock()

@@ -104,8 +104,8 @@
 // something is in one run. The same capture yields the same events, as a file, on a pipe, and compressed: a fact counts
 // from the first node, wherever it stands.
 //
-// An event log yields its own events, each when its line is read. It is not read twice and not kept. Nor is a dump of
-// tt-metal's allocator, whose events are those of package dump.
+// An event log yields its own events, each when its line is read. It is not read twice and not kept. Package dump
+// reads a dump of tt-metal's allocator in the same way.
 //
 // A database has a graph for each operation, and each begins to count nodes anew. They are
 // one capture, in the order of the operations. Events between operations show

@@ -95,8 +95,8 @@ func (t *shared) change(p *program.Program, devices []int, key uint64, sign int)
 	}
 }
 
-// count lets the classes that groups of f meet count its ranges, and returns all classes. One that a group
-// meets in part is divided, and those that become equal join.
+// count lets the classes that groups of f meet count its ranges, and returns all classes. A group may meet
+// a part of a class, which is then divided. Classes that become equal join.
 func (c *content) count(classes []*coreClass, f program.Footprint, key uint64, sign int) []*coreClass {
 	for g := range f.Groups() {
 		var met []*coreClass

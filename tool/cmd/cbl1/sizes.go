@@ -89,7 +89,7 @@ func (c *request) isText(name string) bool {
 // magicBytes are enough to tell a text.
 const magicBytes = 512
 
-// text reports whether an input that begins like this is none of those that cbl1 reads as runs.
+// text reports whether an input begins like a text, and not like a capture, a log or a database.
 func text(start []byte) bool {
 	begun := bytes.TrimLeft(bytes.TrimPrefix(start, []byte("\xef\xbb\xbf")), " \t\r\n")
 	known := [][]byte{[]byte("{"), []byte("["), []byte("SQLite format 3"), []byte("\x1f\x8b"), []byte("\x28\xb5\x2f\xfd")}

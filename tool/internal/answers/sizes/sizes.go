@@ -71,6 +71,7 @@ type Answer struct {
 	least  event.Opt[uint64]   // of these
 	tight  Size                // File and At of the run that has it
 	hybrid bool                // a run was in HYBRID mode, in which cores have rooms of their own
+	doubts bool                // a run hides something, which may take of the room
 	used   event.Opt[uint64]   // worker_l1_size of the runs, the least
 	align  uint64              // of the base of circular buffers
 }
@@ -78,6 +79,7 @@ type Answer struct {
 // AddRun adds what a run of programs needed.
 func (a *Answer) AddRun(r *replay.Result) {
 	doubts := len(r.Untracked()) > 0 || r.Earlier.L1 > 0
+	a.doubts = a.doubts || doubts
 	for i := range r.L1 {
 		d := &r.L1[i]
 		spec := r.SpecOf(d.ID)
@@ -186,11 +188,13 @@ func (a *Answer) Document(together bool) Document {
 			words = append(words, fmt.Sprintf("%s=%d", s.Name, s.Works.V))
 		}
 	}
-	switch {
+	switch unknown := smallSize.Works.V > 0 && smallSize.Sure != Exact && !smallSize.Used.OK; {
+	case doc.Taken == 0 && unknown: // it may be larger than the one in use
+		doc.Answer = replay.CannotTell
 	case doc.Taken == 0:
 	case doc.Room.OK && doc.Taken > doc.Room.V && !a.hybrid:
 		doc.Answer = replay.DoesNotFit
-	case a.hybrid || !known:
+	case a.hybrid || a.doubts || unknown || !known:
 		doc.Answer = replay.CannotTell
 	}
 	if len(words) > 0 && doc.Answer != replay.DoesNotFit {
