@@ -55,7 +55,7 @@ type row struct {
 // importTable has a row per package. A package's own internal/ folders belong
 // to its row and may be imported by it. Test files may import what they like.
 func importTable() map[string]row {
-	product := []string{"l1", "cbregion", "program", "fit", "device", "event", "tool/capture", "tool/replay", "tool/replay/diff", "tool/internal/clash", "tool/internal/pictures/draw", "tool/internal/answers/render", "tool/internal/answers/sizes", "tool/internal/live/wire", "tool/internal/live/shm", "tool/internal/live/watch", "tool/internal/live/serve"}
+	product := []string{"l1", "cbregion", "program", "fit", "device", "event", "tool/capture", "tool/tensor", "tool/replay", "tool/replay/diff", "tool/internal/clash", "tool/internal/pictures/draw", "tool/internal/answers/render", "tool/internal/answers/sizes", "tool/internal/live/wire", "tool/internal/live/shm", "tool/internal/live/watch", "tool/internal/live/serve"}
 	// What reads and writes text from outside.
 	readers := slices.Clip([]string{"internal/asciijson", "internal/jsonobject", "internal/magic", "internal/packed", "internal/shown"})
 	const layers = "device/internal/"
@@ -82,8 +82,9 @@ func importTable() map[string]row {
 
 		"event":                         {ours: append(readers, "l1", "program", "fit", "device")},
 		"tool/dump":                     {ours: []string{"l1", "fit", "device", "event", "internal/jsonobject", "internal/shown"}, never: []string{"os", "flag"}},
-		"tool/capture":                  {ours: append(readers, "l1", "cbregion", "program", "fit", "device", "event", "tool/dump", "tool/internal/clash"), outside: []string{btree}},
-		"tool/replay":                   {ours: []string{"l1", "program", "fit", "device", "event", "internal/asciijson", "internal/corepeaks", "tool/internal/fold", "internal/shown"}, never: []string{"os", "flag"}},
+		"tool/tensor":                   {ours: []string{"event", "internal/shown"}, outside: []string{btree}},
+		"tool/capture":                  {ours: append(readers, "l1", "cbregion", "program", "fit", "device", "event", "tool/dump", "tool/tensor", "tool/internal/clash"), outside: []string{btree}},
+		"tool/replay":                   {ours: []string{"l1", "program", "fit", "device", "event", "tool/tensor", "internal/asciijson", "internal/corepeaks", "tool/internal/fold", "internal/shown"}, never: []string{"os", "flag"}},
 		"tool/replay/internal/same":     {},
 		"tool/replay/diff":              {ours: []string{"l1", "fit", "event", "tool/replay", "tool/internal/fold"}, never: []string{"os", "flag"}},
 		"tool/internal/clash":           {ours: []string{"l1", "fit", "internal/asciijson", "internal/shown"}},

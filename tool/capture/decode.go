@@ -15,10 +15,14 @@ import (
 	"github.com/cbl1/cbl1/internal/jsonobject"
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/tool/tensor"
 )
 
 // maxNode is the largest node, or section of a report, that is read, in bytes.
 const maxNode = 16 << 20
+
+// maxList is the longest list of the tensors of a function that is read, in bytes.
+const maxList = 64 << 10
 
 // A decoder turns the bytes of one node after the other into Nodes. Captures repeat
 // the same few names and core range sets, which it therefore keeps.
@@ -28,6 +32,7 @@ type decoder struct {
 	cores coreSets
 	hash  hash.Hash64
 	again shapes
+	names bool // what tensors and functions say of each other is read too
 
 	byType map[nodeType]decode
 
@@ -244,6 +249,9 @@ func (d *decoder) functionStart(n *node, p jsonobject.Object) {
 		d.hash.Write(raw) // never fails
 		n.Function.Arguments = d.hash.Sum64()
 	}
+	if d.names {
+		n.Function.Inputs = countersIn(d.top.Get("input_tensors"))
+	}
 }
 
 func (d *decoder) functionEnd(n *node, p jsonobject.Object) {
@@ -251,6 +259,17 @@ func (d *decoder) functionEnd(n *node, p jsonobject.Object) {
 	if n.Function.Aborted = flagOf(p, "aborted").V; n.Function.Aborted {
 		n.Function.AbortReason = d.word(p, "abort_reason")
 	}
+	if d.names {
+		n.Function.Returns = countersIn(d.top.Get("connections"))
+	}
+}
+
+// countersIn returns the counters in a list. A list of anything else has none: nothing depends on it.
+func countersIn(raw []byte) (list []uint64) {
+	if len(raw) > maxList || json.Unmarshal(raw, &list) != nil || len(list) == 0 {
+		return nil
+	}
+	return list
 }
 
 func (d *decoder) execution(n *node, p jsonobject.Object) {
@@ -278,12 +297,24 @@ func (d *decoder) tensor(n *node, p jsonobject.Object) {
 	}
 	n.Tensor.HidesMode = d.json.Fails() > fails
 	n.Tensor.ShardGrid = d.cores.shardGrid(p.Get("memory_config"))
+	if d.names {
+		n.Tensor.Names = tensor.New(textIn(p, "shape"), textIn(p, "dtype"), textIn(p, "layout"))
+	}
 	switch config := p.Get("memory_config"); {
 	case bytes.Contains(config, []byte("per_core_allocation=1")):
 		n.Tensor.Mode = fit.PerCore
 	case bytes.Contains(config, []byte("range_lockstep_allocation=1")):
 		n.Tensor.Mode = fit.RangeLockstep
 	}
+}
+
+// textIn returns a text, "" if there is something else: nothing depends on it.
+func textIn(p jsonobject.Object, name string) string {
+	raw := p.Get(name)
+	if len(raw) == 0 || raw[0] != '"' {
+		return ""
+	}
+	return jsonobject.Unquote(raw)
 }
 
 // bufferEvent decodes an allocation or free of a buffer.

@@ -25,6 +25,13 @@ type document struct {
 	yield  func(*node) bool               // takes a node
 	listed func(listedBuffer)             // gets the rows of per_operation_buffers; nil = they are skipped
 	ended  func(start, next uint64) error // takes the end of a slice: its first node, and that of the next one
+	names  bool                           // nodes say what tensors are, and who takes them
+}
+
+func (d *document) decoder(file string) *decoder {
+	of := newDecoder(file)
+	of.names = d.names
+	return of
 }
 
 // shifted counts the nodes, bytes and lines before a slice of a database. The counters of each slice begin
@@ -141,7 +148,7 @@ func (d *document) graphValue(s *jsonobject.Scanner, key string) error {
 	case err != nil:
 		return err
 	case k == jsonobject.KindArray:
-		return d.array(s, newDecoder(d.file))
+		return d.array(s, d.decoder(d.file))
 	case k == jsonobject.KindString:
 		return d.graphText(s, key)
 	}
@@ -164,7 +171,7 @@ func (d *document) graphText(s *jsonobject.Scanner, key string) error {
 		err = &event.InputError{File: file, Offset: inner.Offset(), Line: inner.Line(), Node: -1,
 			Reason: k.String() + " is not an array of nodes"}
 	default:
-		if err = d.array(inner, newDecoder(file)); err == nil {
+		if err = d.array(inner, d.decoder(file)); err == nil {
 			err = inner.End()
 		}
 	}
@@ -375,8 +382,10 @@ func (d *document) shift(n *node) {
 	if b.nodes == 0 && b.bytes == 0 {
 		return
 	}
-	for i, c := range n.Connections {
-		n.Connections[i] = b.nodes + min(c, math.MaxInt64)
+	for _, list := range [][]uint64{n.Connections, n.Function.Inputs, n.Function.Returns} {
+		for i, c := range list {
+			list[i] = b.nodes + min(c, math.MaxInt64)
+		}
 	}
 	n.Counter += b.nodes
 	n.Pos.Node += int64(b.nodes)

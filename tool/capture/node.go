@@ -8,6 +8,7 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/tool/tensor"
 )
 
 // A nodeType is the kind of a node as its writer spells it.
@@ -77,6 +78,9 @@ type functionNode struct {
 	// Arguments is a hash of the text of the arguments, 0 if it has none or [].
 	// Equal texts have equal hashes, in every file and process.
 	Arguments uint64
+	// Inputs are counters of the tensors that a function takes, Returns those of what follows its end, the tensors that it
+	// returns among them. Only Options.Tensors has them.
+	Inputs, Returns []uint64
 }
 
 // A placedNode has the fields of circular buffers, dataflow buffers and scratchpads.
@@ -104,6 +108,8 @@ type tensorNode struct {
 	// HidesMode reports whether the memory_config cannot be read, HidesPlace the same of the address.
 	// A node without a type may be such a tensor.
 	HidesMode, HidesPlace bool
+
+	Names *tensor.Tensor // if Options.Tensors asks
 }
 
 // An errorNode has the fields of an error.

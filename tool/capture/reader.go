@@ -29,6 +29,7 @@ type Reader struct {
 	src    io.Reader
 	start  int64 // of the input in src, if src can seek
 	used   bool
+	kept   bool // for another call of Events
 	opened openFile
 	spool  *spool                                     // of a source that cannot seek
 	most   int64                                      // bytes that it keeps
@@ -49,6 +50,9 @@ type openFile struct {
 func NewReader(r io.Reader, file string) *Reader {
 	return &Reader{document: document{file: file}, src: r, most: maxSpool}
 }
+
+// Close removes what Options.Again keeps, and closes the files that the Reader has opened.
+func (r *Reader) Close() error { return r.shut() }
 
 // shut closes the files that a Reader has opened.
 func (r *Reader) shut() (err error) {
@@ -192,7 +196,7 @@ func (r *Reader) text(plain *packed.Stream) error {
 	}
 	switch k {
 	case jsonobject.KindArray:
-		err = r.array(s, newDecoder(r.file))
+		err = r.array(s, r.decoder(r.file))
 	case jsonobject.KindObject:
 		err = r.report(s)
 	default:

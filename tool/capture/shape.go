@@ -179,7 +179,7 @@ func (r *shapes) hole(raw []byte, at jsonobject.Span, most uint64, to *uint64) b
 // keep remembers a shape whose node was decoded. A node with lists of its own is not kept, since all nodes of
 // the shape would share them.
 func (r *shapes) keep(s *shape, hash uint64, raw []byte) {
-	if s.node.Tensor.DeviceTensors != nil || s.node.Anomaly != 0 || s.node.Unreadable != nil ||
+	if s.node.Tensor.DeviceTensors != nil || s.node.Function.Inputs != nil || s.node.Function.Returns != nil || s.node.Anomaly != 0 || s.node.Unreadable != nil ||
 		bytes.IndexByte(raw, '\r') >= 0 {
 		return
 	}

@@ -26,7 +26,7 @@ func (r *partReader) slices() error {
 	if err := r.devices(); err != nil {
 		return err
 	}
-	s, d := jsonobject.New(nil, bufferSize), newDecoder(r.file)
+	s, d := jsonobject.New(nil, bufferSize), r.decoder(r.file)
 	r.before = shifted{buffers: map[uint64]bool{}}
 	for i := range p.slices {
 		one := &p.slices[i]

@@ -15,6 +15,7 @@ func (in Input) Events(opt Options) iter.Seq2[*event.Event, error] {
 		if err != nil {
 			return err
 		}
+		opt.Again = false
 		return r.events(opt, in.Rank, yield)
 	})
 }
@@ -31,7 +32,7 @@ func stream[T any](read func(yield func(*T, error) bool) error) iter.Seq2[*T, er
 // Events returns what happens in the capture, as far as it shows that: the header first, and event.KindEnd
 // last. The last pair has a nil event and an *event.InputError if the capture cannot be read to its end. Then
 // there are no events before it, but for those of an event log or of a file that changes while it is read.
-// Events can be called once. An event is valid until the next one is yielded: a caller that keeps it makes
+// Events can be called once, or with Options.Again until Close. An event is valid until the next one is yielded: a caller that keeps it makes
 // a copy. The lists in it are shared, stay, and must not be changed.
 //
 // A capture is read twice, first for its knowledge and then for its events. A source that can seek is read again from
@@ -48,8 +49,19 @@ func (r *Reader) Events(opt Options) iter.Seq2[*event.Event, error] {
 // events reads a capture for its knowledge, and then for its events. One more reading between them is needed where
 // the survey lacks facts. rank counts if the capture does not say it.
 func (r *Reader) events(opt Options, rank event.Opt[uint64], yield func(*event.Event, error) bool) error {
-	defer func() { _ = r.shut() }() // of a file open for reading only
-	r.keep(opt.TempDir)
+	if r.kept {
+		next, err := r.again()
+		if err != nil {
+			return err
+		}
+		r = next
+	} else {
+		r.keep(opt.TempDir)
+		r.kept = opt.Again
+	}
+	if !opt.Again {
+		defer func() { _ = r.shut() }() // of a file open for reading only
+	}
 	s := newSurvey(r, newMembers())
 	if isLog, err := s.run(opt, yield); err != nil || isLog {
 		return err

@@ -6,6 +6,7 @@ import (
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/tool/tensor"
 )
 
 // Options add facts that a capture lacks, or override its own. The zero value leaves everything to the
@@ -29,6 +30,10 @@ type Options struct {
 	// Operations yields the start and the end of each function. Without it, events name the
 	// functions that run (Event.Op), and a function in which nothing happens has no event.
 	Operations bool
+	// Again keeps a source that cannot seek for another call of Events. Reader.Close ends that.
+	Again bool
+	// Tensors, if not nil, gets the tensors of L1 buffers before the first event. A log or a dump has none.
+	Tensors *tensor.Table
 }
 
 // specs choose what the devices of a capture are, once, when that is first needed.

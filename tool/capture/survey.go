@@ -29,6 +29,7 @@ type survey struct {
 	frees   groups
 	proofs  proofs
 	ids     namedIDs
+	uses    *uses // nil: Options.Tensors does not ask
 
 	again, late bool // it begins with all ids; another one is to begin with the ids of this one
 
@@ -82,6 +83,9 @@ func (s *survey) run(opt Options, yield func(*event.Event, error) bool) (isLog b
 		return nil
 	}
 	r.listed = s.list
+	if opt.Tensors != nil {
+		r.names, s.uses = true, newUses(opt.Tensors, s.known.members)
+	}
 	if r.part != nil {
 		s.live.sliced, s.past.time.sliced, r.ended = true, true, s.endSlice
 	}
@@ -104,6 +108,7 @@ func (s *survey) next(n *node) {
 	s.unallocated(n)
 	s.known.members.resolve(n)
 	s.past.next(n)
+	s.uses.next(n)
 	if n.Unreadable != nil {
 		s.unreadable(n)
 		return
@@ -340,6 +345,7 @@ func (s *survey) allocate(n *node) {
 		s.known.recorded.End = max(s.known.recorded.End, b.said.recorded+b.said.perCore.V)
 	}
 	s.live.add(b)
+	s.uses.allocated(b)
 	b.life = s.past.allocated(b)
 	s.proofs.allocated(b)
 	if b.said.kind == fit.KindL1Small {
@@ -381,6 +387,7 @@ func (s *survey) deallocate(n *node) {
 		}
 	case backing == 0:
 		s.live.remove(b)
+		s.uses.freed(b, n.Counter)
 		s.past.ended(b, n.Counter)
 		s.proofs.freed(b, n.Counter)
 	}
@@ -461,6 +468,7 @@ func (s *survey) endSlice(start, next uint64) error {
 			s.leave(false)
 		}
 		clear(s.tensors)
+		s.uses.endSlice(next - 1)
 		s.past.time.starts, s.past.time.ends = append(s.past.time.starts, start), append(s.past.time.ends, next-1)
 	}
 	return nil
@@ -468,6 +476,7 @@ func (s *survey) endSlice(start, next uint64) error {
 
 // end draws the conclusions from all nodes.
 func (s *survey) end(opt Options) {
+	s.uses.end()
 	s.unallocated(&node{})
 	for len(s.running) > 0 {
 		s.leave(false)

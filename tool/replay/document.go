@@ -85,6 +85,7 @@ type PeakDocument struct {
 	Inferred int64          `json:"hits_inferred"`
 	Fullest  event.Opt[int] `json:"fullest"` // index of the device with the highest peak
 	Devices  []DevicePeak   `json:"devices"`
+	Stale    []Stale        `json:"stale"` // of the fullest device
 }
 
 // A DevicePeak is the peak of a device.
@@ -140,7 +141,7 @@ const PeakSchema = "cbl1.peak/1"
 func (r *Result) Peak() PeakDocument {
 	doc := PeakDocument{
 		Head: r.Head(PeakSchema), Basis: r.Grounds(r.Spec), Untold: List(r.Untracked()), Inferred: r.Hits.Inferred,
-		Devices: make([]DevicePeak, 0, len(r.L1)),
+		Devices: make([]DevicePeak, 0, len(r.L1)), Stale: List(r.Stale),
 	}
 	highest, look := uint64(0), r.composer()
 	for i := range r.L1 {

@@ -9,6 +9,7 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/shown"
+	"github.com/cbl1/cbl1/tool/tensor"
 )
 
 // A replay is a Result in the making: a fleet that follows events, and stages that get its changes. No stage knows
@@ -33,6 +34,7 @@ type replay struct {
 	marker      marker
 	checks      checks
 	recording   recording
+	tensors     *tensor.Table
 	subscribers *subscribers
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/tool/tensor"
 )
 
 // A DeviceL1 has the figures of the whole L1 of one device, buffers included.
@@ -181,6 +182,7 @@ type BufferInfo struct {
 	PerCore event.Opt[uint64] `json:"core_max_bytes"` // on the fullest core
 	Address event.Opt[uint64] `json:"address"`        // as recorded, or if the file has 0, as placed; absent if neither
 	Layout  string            `json:"layout"`         // as the capture spells it
+	Tensor  *tensor.Tensor    `json:"tensor" csv:"-"` // nil: nothing is known of it
 }
 
 // A Spike is a peak that a new buffer made because the one it replaces was still live.

@@ -9,6 +9,7 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
+	"github.com/cbl1/cbl1/tool/tensor"
 )
 
 // Options select optional parts of a Result. The zero value selects none.
@@ -43,6 +44,8 @@ type Options struct {
 	// Room, if not nil, selects the room of one more L1 buffer, for Result.Room. It costs
 	// memory for each distinct place of a buffer.
 	Room *RoomQuestion
+	// Tensors, if not nil, has the tensors of L1 buffers, before the first event.
+	Tensors *tensor.Table
 	// Progress, if not nil, is called now and then with the place of an event: the bytes and nodes read.
 	Progress func(event.Pos)
 }
@@ -79,7 +82,7 @@ func newReplay(file string, opt Options) *replay {
 		ledger: newLedger(fleet), notes: r.notes, buffers: opt.Buffers, addresses: AddressesNone,
 	}
 	r.rows = newRows(fleet, r.checks.part)
-	r.result.File, r.result.Only = file, opt.Only
+	r.result.File, r.result.Only, r.tensors = file, opt.Only, opt.Tensors
 	fleet.Observe(func(e device.Notice) {
 		if e.Kind != device.NoticePeaksReset { // of which the fleet has one for each device
 			r.changes = append(r.changes, e)

@@ -43,6 +43,7 @@ type Result struct {
 	Earlier EarlierBuffers
 	Held    []Holders // answers Options.Ask, by device
 	Rooms   *Rooms    // answers Options.Room; nil without it
+	Stale   []Stale   // by FindStale
 
 	Runs     []EnqueuedProgram // distinct ones in their order, with Options.Runs; at most maxRuns
 	RunsMore int64             // runs that are not there, since there were too many different ones

@@ -383,6 +383,19 @@ func (r *Result) Verdict(f *FailedCheck) fit.Verdict {
 		if !ok {
 			return b.String()
 		}
-		return r.Whose(info.Op, info.At, info.T, 80)
+		return r.Named(info, 80)
 	})
+}
+
+// Named returns what a buffer is called: its tensor, if that is known, and the operation that returned it, or else in which
+// it was allocated. The name of the operation has so many columns.
+func (r *Result) Named(b BufferInfo, n int) string {
+	name, whose := b.Tensor.Name(b.Layout), r.Whose(b.Op, b.At, b.T, n)
+	switch {
+	case name == "":
+		return whose
+	case b.Tensor.Output != "":
+		return name + ", output of " + r.Whose(Name(b.Tensor.Output), b.Tensor.OutputAt, "", n)
+	}
+	return name + ", made in " + whose
 }

@@ -41,7 +41,7 @@ func (c *crew) add(s source) error {
 		opt.Progress = c.in.progress.reads(j)
 		go func() {
 			defer close(j.done)
-			j.result, j.err = replay.Run(s.name, c.in.known.through(beside(s.events, c.stop)), opt)
+			j.result, j.err = c.in.result(s, opt, c.stop)
 		}()
 	}
 	if len(c.jobs) < runtime.GOMAXPROCS(0) {

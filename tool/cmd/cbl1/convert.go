@@ -45,7 +45,7 @@ func (in *inputs) source(names []string) (source, error) {
 func (in *inputs) writeLog(from source, to io.Writer) error {
 	out := bufio.NewWriterSize(to, 1<<16)
 	log := event.NewWriter(out)
-	for e, err := range from.events {
+	for e, err := range from.events(nil) {
 		if err == nil && e.Kind == event.KindEnd {
 			err = in.agrees(e.Spec)
 		}

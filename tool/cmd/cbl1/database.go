@@ -379,7 +379,7 @@ func (in *inputs) located(file capture.Input) source {
 	if err := in.locate(file); err != nil {
 		return source{err: err}
 	}
-	return source{name: file.Path, events: file.Events(in.opt)}
+	return in.read(file.Path, file)
 }
 
 // locate finds the node that --at names by an operation of a database.

@@ -3,9 +3,12 @@ package main
 import (
 	"errors"
 	"io"
+	"iter"
 	"slices"
 
+	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/tool/internal/pictures/export"
+	"github.com/cbl1/cbl1/tool/tensor"
 )
 
 func askExport(c *request) error {
@@ -20,7 +23,8 @@ func perfetto(c *request, names []string) (reply, error) {
 	s, err := c.source(names)
 	return reply{file: func(w io.Writer) error {
 		t := export.NewTrace(w, s.name)
-		s.events = t.Through(s.events)
+		events := s.events
+		s.events = func(to *tensor.Table) iter.Seq2[*event.Event, error] { return t.Through(events(to)) }
 		return c.replayAll(slices.Values([]source{s}), t.Finish)
 	}}, err
 }

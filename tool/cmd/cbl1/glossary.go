@@ -13,6 +13,7 @@ fullest     the core with most bytes; where several have as many, the first of t
 usable L1   from the base of CBs to the top of L1, without L1_SMALL; the base of percentages
 tracked     held by CBs, L1 buffers and the like; a program's stay until the next one on the core
 in L1       buffers that are allocated, and those of the program that ran last on the core
+stale       a tensor in L1 after its last use: freed there, the peak would have been lower
 tightest    bytes free above the program run with the least, when it was enqueued; cbl1 room finds
             the largest buffer that could be added
 placed?     the input has no addresses: tt-metal's rule gave them, from --base

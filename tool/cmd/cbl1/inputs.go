@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"os"
 	"slices"
@@ -11,6 +12,16 @@ import (
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/tool/capture"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/tensor"
+)
+
+// tensorsOf says of which buffers an answer names the tensors. To find them costs up to a quarter of a reading.
+type tensorsOf int
+
+const (
+	ofNone    tensorsOf = iota
+	ofMisfits           // of those beside a program that does not fit: one more run
+	ofAll
 )
 
 // inputs are the captures, logs and databases that a verb reads.
@@ -24,8 +35,9 @@ type inputs struct {
 	unreadable bool        // an input was
 	refused    func(error) // gets the reason; may be nil
 	open       []*database // to be shut
-	pipes      []*os.File  // the same
+	pipes      []io.Closer // the same
 	at         instant     // of the question
+	tensors    tensorsOf   // that the answer names
 }
 
 // start checks the names of inputs, and begins the question with the filter and the moment.
@@ -66,8 +78,40 @@ func checkInputs(args []string) error {
 // A source is one input: its events, or why it cannot be read.
 type source struct {
 	name   string
-	events iter.Seq2[*event.Event, error]
+	events func(*tensor.Table) iter.Seq2[*event.Event, error]
 	err    error
+}
+
+// read returns a source that reads a capture with the options of its verb, once or several times.
+func (in *inputs) read(name string, from interface {
+	Events(capture.Options) iter.Seq2[*event.Event, error]
+}) source {
+	opt := in.opt
+	opt.Again = in.tensors != ofNone
+	return source{name: name, events: func(to *tensor.Table) iter.Seq2[*event.Event, error] {
+		opt.Tensors = to
+		return from.Events(opt)
+	}}
+}
+
+// result replays a source, in between as long as stop is open.
+func (in *inputs) result(s source, opt replay.Options, stop <-chan struct{}) (*replay.Result, error) {
+	run := func(to *tensor.Table) (*replay.Result, error) {
+		opt.Tensors = to
+		return replay.Run(s.name, in.known.through(beside(s.events(to), stop)), opt)
+	}
+	if in.tensors == ofAll {
+		r, err := run(&tensor.Table{})
+		if err == nil && !r.Log {
+			err = r.FindStale(s.events(nil), opt)
+		}
+		return r, err
+	}
+	r, err := run(nil)
+	if err == nil && in.tensors == ofMisfits && !r.Log && r.Checks.Failed > 0 {
+		return run(&tensor.Table{})
+	}
+	return r, err
 }
 
 // sources opens the inputs that arguments name, one after the other: one for -, for each file, for each capture of

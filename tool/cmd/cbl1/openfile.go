@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"time"
@@ -72,7 +73,7 @@ func (s streams) waitFor(name string, after time.Duration) (done func()) {
 // pipe opens an argument that is a pipe or standard input, and reports whether it is one.
 func (in *inputs) pipe(arg string) (s source, is bool) {
 	if arg == "-" {
-		return source{name: "stdin", events: capture.NewReader(in.in, "stdin").Events(in.opt)}, true
+		return in.readPipe("stdin", in.in), true
 	}
 	info, err := os.Stat(arg)
 	if err != nil || info.Mode().IsRegular() || info.IsDir() {
@@ -83,5 +84,12 @@ func (in *inputs) pipe(arg string) (s source, is bool) {
 		return source{err: err}, true
 	}
 	in.pipes = append(in.pipes, f)
-	return source{name: arg, events: capture.NewReader(f, arg).Events(in.opt)}, true
+	return in.readPipe(arg, f), true
+}
+
+// readPipe is read of a pipe, whose copy is kept until shut.
+func (in *inputs) readPipe(name string, f io.Reader) source {
+	r := capture.NewReader(f, name)
+	in.pipes = append(in.pipes, r)
+	return in.read(name, r)
 }

@@ -26,6 +26,6 @@ type request struct {
 
 func newRequest(s streams, v verb) *request {
 	c := &request{inputs: inputs{streams: s}, printer: newPrinter(s.out, v)}
-	c.refused = c.countRefused
+	c.refused, c.tensors = c.countRefused, v.tensors
 	return c
 }

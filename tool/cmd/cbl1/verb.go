@@ -23,7 +23,8 @@ type verb struct {
 	options string   // their names in the order of the help, with blanks between
 	own     []option // that no other verb has
 	sums    bool     // text has no blank lines between inputs, and a last line counts the answers
-	any     bool     // the answer is yes if it is for one input; else the worst answer counts
+	tensors tensorsOf
+	any     bool // the answer is yes if it is for one input; else the worst answer counts
 
 	args   cobra.PositionalArgs                              // nil: any; inputs and whole check them
 	inputs func(c *request, args []string) ([]string, error) // the inputs among the arguments; nil: whole opens its own

@@ -32,6 +32,7 @@ reported.`,
 			example: "  cbl1 report graph_capture_0_of_1.json\n  cbl1 report --format json reports/ | jq .fullest",
 			formats: "json csv markdown", options: "programs cores verbose " + filterOptions + "format" + chipOptions,
 			inputs: all, ask: askReport,
+			tensors: ofAll,
 			answer: func(c *request, r *replay.Result) (reply, error) {
 				return reply{Output: render.Report(r, c.shows)}, nil
 			},
@@ -50,6 +51,7 @@ inputs the worst counts: 2 if one cannot be read, then 1, then 3.`,
 				"  cbl1 check --budget 90% --l1-small 32768 reports/\n  cbl1 check --budget budgets.txt --format junit reports/ > l1.xml",
 			formats: "json csv markdown junit", sums: true, options: "verbose budget accept " + filterOptions + "format" + chipOptions,
 			inputs: all, ask: (*request).readTerms,
+			tensors: ofMisfits,
 			answer: func(c *request, r *replay.Result) (reply, error) {
 				j := r.Judge(c.terms)
 				return reply{Output: render.Check(r, j), answer: j.Answer}, nil
@@ -62,6 +64,7 @@ last, L1 buffers, dataflow buffers, scratchpads. The first line answers; then co
 moment, whose it was, and which bytes were held twice.`,
 			example: "  cbl1 peak run.json\n  cbl1 peak --format json run.json | jq '.devices[].peak.tracked_bytes'",
 			formats: "json csv", options: "verbose " + placeOptions + "format" + chipOptions, inputs: all,
+			tensors: ofAll,
 			answer: func(_ *request, r *replay.Result) (reply, error) {
 				return reply{Output: render.Peak(r)}, nil
 			},
@@ -85,7 +88,8 @@ interleaved 4KiB pages".
 room. --at asks about the moment after a node: beside the program that was enqueued last.`,
 			example: "  cbl1 room run.json\n  cbl1 room run.json --size 512KiB --sharded '[0-0 - 7-3]'\n  cbl1 room run.json --op '*matmul*'",
 			formats: "json", options: "size sharded op at accept verbose format" + chipOptions,
-			inputs: all, ask: askRoom, answer: answerRoom,
+			inputs: all, ask: askRoom, tensors: ofAll,
+			answer: answerRoom,
 		},
 		{
 			use: "sizes FILE|FOLDER|- ...", short: "Say which sizes a device has to be opened with",
@@ -109,6 +113,7 @@ in bytes, decimal or with 0x hexadecimal. The exit code is 1 if nothing holds it
 			example: "  cbl1 who run.json 111616\n  cbl1 who run.json 0x1b400 --core 3-0 --device 0 --at 143",
 			formats: "json", options: "verbose " + filterOptions + "at format" + chipOptions, any: true,
 			inputs: whoInputs, ask: askWho,
+			tensors: ofAll,
 			answer: func(c *request, r *replay.Result) (reply, error) {
 				doc := r.Who(c.who, c.only)
 				o := reply{Output: render.Who(r, doc), answer: replay.Fits}
@@ -178,7 +183,8 @@ light and dark pages.`,
 				}
 				return args, nil
 			},
-			ask: askMap,
+			ask:     askMap,
+			tensors: ofAll,
 			answer: func(c *request, r *replay.Result) (reply, error) {
 				return reply{Output: render.Map(r, c.at.Opt)}, nil
 			},
@@ -191,7 +197,8 @@ Devices that are equal are shown once. With --against it also says what changed.
 answer is; cbl1 check has one for it.`,
 			example: "  cbl1 page run.json -o report.html\n" +
 				"  cbl1 page --against monday.json tuesday.json -o report.html",
-			options: "output against budget accept" + chipOptions, inputs: all, ask: askPage, whole: writePage,
+			options: "output against budget accept" + chipOptions, inputs: all, ask: askPage, tensors: ofAll,
+			whole: writePage,
 		},
 		{
 			use: "export perfetto FILE -o OUT", short: "Write a file for ui.perfetto.dev",

@@ -31,7 +31,7 @@ func head(word string, r *replay.Result) string {
 // decisive says how much of a core's L1 was held at most, or registered where nothing is known to have run. Of some
 // operations, it says how many runs they have.
 func decisive(r *replay.Result, j replay.Judgement, folds []deviceFold[replay.Device]) string {
-	row, d := fullestL1(r), r.FullestDevice()
+	row, d := r.Fullest(), r.FullestDevice()
 	var text string
 	var id event.Opt[uint64]
 	switch {

@@ -55,6 +55,9 @@ func ownerText(r *replay.Result, x replay.L1Resident, n int) string {
 	if x.Program == nil && x.Buffer == nil {
 		return ""
 	}
+	if x.Buffer != nil {
+		return r.Named(*x.Buffer, n)
+	}
 	return runText(r, owner(x), n)
 }
 

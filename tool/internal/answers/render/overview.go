@@ -83,6 +83,7 @@ type pageCapture struct {
 	ProgramsMore int                      `json:"programs_more"`
 	Placed       [][]replay.ProgramBuffer `json:"placed"`
 	Meshes       []replay.MeshLayout      `json:"mesh_layouts"`
+	Stale        []string                 `json:"stale_words"` // at the peak of the fullest device
 
 	Laid      []pageLaid          `json:"laid"`      // what lay on some cores, each once
 	Residents []replay.L1Resident `json:"residents"` // in Laid, each once
@@ -159,7 +160,10 @@ func newOverview(r *replay.Result, terms replay.Terms) *overview {
 
 func (o *overview) document(most, moments int) pageCapture {
 	out := pageCapture{
-		Log: o.r.Log, Report: o.r.ReportHead(), Check: o.check, Alike: []pageDevice{}, Meshes: replay.List(o.r.Layouts),
+		Log: o.r.Log, Report: o.r.ReportHead(), Check: o.check, Alike: []pageDevice{}, Meshes: replay.List(o.r.Layouts), Stale: []string{},
+	}
+	for _, n := range staleNotes(o.r) {
+		out.Stale = append(out.Stale, n.text)
 	}
 	out.Report.Live.List, out.Report.Live.More = cut(out.Report.Live.List, most, out.Report.Live.More)
 	out.Check.Failures, out.Check.More = cut(out.Check.Failures, most, out.Check.More)

@@ -18,7 +18,7 @@ import (
 // device, and one for a device on which nothing ever lay.
 func Peak(r *replay.Result) Output {
 	d := Output{json: func(w io.Writer) error { return writeJSON(w, r.Peak()) }, csv: func() csvTable { return peakCSV(r) }}
-	row, most := fullestL1(r), mostRegistered(r)
+	row, most := r.Fullest(), mostRegistered(r)
 	switch {
 	case row != nil:
 		writePeak(&d.page, r, row)
@@ -49,17 +49,6 @@ func boundNotes(r *replay.Result) []note {
 	return anomalyNotes(r, "bound", replay.CodeEveryCore)
 }
 
-// fullestL1 returns the row of the device with the highest peak, the first of equals;
-// nil if nothing was in L1.
-func fullestL1(r *replay.Result) (best *replay.DeviceL1) {
-	for i := range r.L1 {
-		if row := &r.L1[i]; row.Peak != nil && (best == nil || row.Peak.Bytes > best.Peak.Bytes) {
-			best = row
-		}
-	}
-	return best
-}
-
 // usableNotes say where more of usable L1 was held than at a peak.
 func usableNotes(r *replay.Result, row *replay.DeviceL1, p *replay.L1Peak) []note {
 	u := row.Usable
@@ -77,7 +66,7 @@ func writePeak(page *page, r *replay.Result, row *replay.DeviceL1) {
 	}
 	page.line("%s%s%s", head("peak", r), text, doubtful(r))
 	writeResidents(page, atPeak(r, row), r, p.Residents, 0)
-	notes := slices.Concat(composition(r, row.ID, p), usableNotes(r, row, p), untoldNotes(r))
+	notes := slices.Concat(composition(r, row.ID, p), staleNotes(r), usableNotes(r, row, p), untoldNotes(r))
 	if most := mostRegistered(r); most != nil {
 		notes = append(notes, note{"apart", fmt.Sprintf("%s CB bytes registered at once on a core of %s; %s", grouped(most.CorePeak), deviceName(r, most.ID), nothingRan(r))})
 		notes = append(notes, boundNotes(r)...)
@@ -169,8 +158,8 @@ func composition(r *replay.Result, on event.Opt[uint64], p *replay.L1Peak) []not
 func spikeNotes(r *replay.Result, s *replay.Spike) []note {
 	return []note{
 		{"spike", fmt.Sprintf("a new %s was allocated before the one it replaces was freed: with the free first the core would have held %s bytes", s.New.Kind, grouped(s.Without))},
-		{"first", fmt.Sprintf("the old one, of %s bytes, allocated by %s", grouped(s.Old.Size), r.Whose(s.Old.Op, s.Old.At, s.Old.T, 60))},
-		{"then", fmt.Sprintf("the new one, of %s bytes, allocated by %s: the peak", grouped(s.New.Size), r.Whose(s.New.Op, s.New.At, s.New.T, 60))},
+		{"first", fmt.Sprintf("the old one, of %s bytes, allocated by %s", grouped(s.Old.Size), r.Named(s.Old, 60))},
+		{"then", fmt.Sprintf("the new one, of %s bytes, allocated by %s: the peak", grouped(s.New.Size), r.Named(s.New, 60))},
 		{"last", "the old one is freed at " + r.Where(s.FreedAt, s.FreedT)},
 	}
 }

@@ -189,7 +189,7 @@ func (m room) limit(l *replay.RoomLimit, otherwise string) string {
 	if l.Buffer.PerCore.OK {
 		text += fmt.Sprintf(" of %s bytes", grouped(l.Buffer.PerCore.V))
 	}
-	return text + ", " + r.Whose(l.Buffer.Op, l.Buffer.At, l.Buffer.T, 60)
+	return text + ", " + r.Named(*l.Buffer, 60)
 }
 
 // unfit names the reasons why a size has no place.
@@ -250,7 +250,7 @@ func (m room) short(l *replay.RoomLimit, otherwise string, n int) string {
 	case l.Program != nil:
 		return runText(r, *l.Program, n)
 	default:
-		return l.Buffer.Kind.String() + " " + r.Whose(l.Buffer.Op, l.Buffer.At, l.Buffer.T, n)
+		return l.Buffer.Kind.String() + " " + r.Named(*l.Buffer, n)
 	}
 }
 

@@ -38,7 +38,7 @@ func Report(r *replay.Result, opt Options) Output {
 		if tabled(r) {
 			writeDevices(p, folds, peaks)
 		}
-		if row := fullestL1(r); row != nil && row.Peak.Bytes > 0 {
+		if row := r.Fullest(); row != nil && row.Peak.Bytes > 0 {
 			writeAtPeak(p, r, row)
 		}
 	}

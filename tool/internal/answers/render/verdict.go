@@ -50,7 +50,8 @@ func writeVerdict(page *page, of *replay.Result, f *replay.FailedCheck) {
 	if len(clashes) > 0 {
 		worst = &clashes[0]
 	}
-	if rows := culprits(v, worst); len(rows) > 0 {
+	rows := f.Residents(culprits(v, worst))
+	if len(rows) > 0 {
 		title, limit := "what takes L1, by address", uint64(0)
 		if worst != nil {
 			title = overText(worst, of)
@@ -58,14 +59,14 @@ func writeVerdict(page *page, of *replay.Result, f *replay.FailedCheck) {
 				limit = worst.Limit
 			}
 		}
-		writeResidents(page, title, of, f.Residents(rows), limit)
+		writeResidents(page, title, of, rows, limit)
 	}
 	if worst != nil {
 		var holes []note
 		for _, h := range v.Holes(*worst) {
 			holes = append(holes, note{"unusable", fmt.Sprintf("%s bytes at %s: %s", grouped(h.Range.Len()), rangeText(h.Range), h.Why)})
 		}
-		page.apart(holes)
+		page.apart(append(holes, staleAt(rows, f.Run.At)...))
 	}
 }
 

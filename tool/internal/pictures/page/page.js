@@ -221,8 +221,16 @@ function twice(residents) {
 }
 function ownerOf(c, r) {
   if (r.program) return [name(r.program.op || "not named"), " (" + at(c, r.program) + (r.program.inferred ? ", inferred)" : ")")];
-  if (r.buffer) return [name(r.buffer.op || "not named"), " (" + at(c, r.buffer) + ")"];
+  if (r.buffer) return bufferName(c, r.buffer);
   return "";
+}
+// bufferName returns the tensor of a buffer, as far as it is known, and whose it is.
+function bufferName(c, b) {
+  const t = b.tensor, made = [name(b.op || "not named"), " (" + at(c, b) + ")"];
+  const what = t ? [t.shape, t.dtype, t.layout, b.layout.toLowerCase().replaceAll("_", "-")].filter(Boolean).join(" ") : "";
+  if (!t || !(t.shape || t.dtype || t.layout)) return made;
+  const others = t.other_shapes ? " and " + plural(t.other_shapes, "other shape") : "";
+  return t.output_of ? [spelled(what + others) + ", output of ", name(t.output_of), ` (node ${t.output_counter})`] : [spelled(what + others) + ", made in ", ...made];
 }
 function holders(c, residents, svg) {
   const rows = residents.map((r, i) => [r, i]).sort((a, b) => (a[0].end < b[0].end ? 1 : a[0].end > b[0].end ? -1 : 0));
@@ -368,6 +376,7 @@ function cores() {
     const registered = o ? " Registered CBs at the end: " + num(o.registered) + " bytes" + (o.figures ? " of " + plural(o.figures.programs, "program") : "") + "." : "";
     if (o && o.group) {
       right.append(...coreView(c, "Core " + state.core, (o.group.count > 1 ? `and ${num(o.group.count - 1)} more that hold the same` : "alone") + `: ${num(o.tracked)} bytes ${when}.` + registered, o.group.residents, "held twice, counts once"));
+      if (state.moment === null) right.append(...c.stale_words.map((text) => h("p", { class: "note" }, spelled(text))));
     } else {
       right.append(h("h3", {}, state.core ? "Core " + state.core : "No core"), h("p", { class: "note" }, state.moment === null && a.peak_groups_more ? "What lay there at the peak is too much for this page." : `Nothing lay there ${when}.` + registered));
     }

@@ -1,0 +1,117 @@
+package replay
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
+)
+
+// A Stale is a tensor in L1 that lay on the fullest core at its peak, and was not used any more.
+type Stale struct {
+	Buffer  BufferInfo        `json:"buffer"`
+	Start   uint64            `json:"start"`
+	Bytes   uint64            `json:"bytes"` // of the core
+	LastUse uint64            `json:"last_use"`
+	Freed   event.Opt[uint64] `json:"freed"` // absent: it was not freed
+	// Lower is by how many bytes the peak would have been lower if the buffer alone had been freed at its last use. It is
+	// absent if the buffer was not freed, and of all but the largest.
+	Lower event.Opt[uint64] `json:"peak_lower_bytes"`
+}
+
+// maxSooner is of how many buffers FindStale says by how much the peak would have been lower.
+const maxSooner = 4
+
+// Fullest returns the device with the highest peak, the first of equals; nil if nothing was in L1.
+func (r *Result) Fullest() (best *DeviceL1) {
+	for i := range r.L1 {
+		if row := &r.L1[i]; row.Peak != nil && (best == nil || row.Peak.Bytes > best.Peak.Bytes) {
+			best = row
+		}
+	}
+	return best
+}
+
+// Stale reports whether a resident is a tensor whose last use is known, and ended before a node.
+func (x L1Resident) Stale(at uint64) (s Stale, ok bool) {
+	b := x.Buffer
+	if b == nil || b.Tensor == nil || !b.Tensor.LastUse.OK || b.Tensor.LastUse.V >= at {
+		return s, false
+	}
+	return Stale{*b, x.Start, x.Bytes, b.Tensor.LastUse.V, b.Tensor.Freed, event.Opt[uint64]{}}, true
+}
+
+// FindStale finds Result.Stale, the largest first. The events are those of the Result once more, and are not read if no
+// buffer was freed too late. Cost: a replay for each of the four largest buffers.
+func (r *Result) FindStale(events iter.Seq2[*event.Event, error], opt Options) error {
+	d := r.Fullest()
+	if d == nil {
+		return nil
+	}
+	for _, x := range d.Peak.Composed().Residents {
+		if s, ok := x.Stale(d.Peak.At); ok {
+			r.Stale = append(r.Stale, s)
+		}
+	}
+	slices.SortStableFunc(r.Stale, func(a, b Stale) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	var all []*sooner
+	for i := range r.Stale {
+		if s := &r.Stale[i]; s.Freed.OK && len(all) < maxSooner {
+			all = append(all, &sooner{of: s, replay: newReplay(r.File, Options{Only: opt.Only, OnePeak: true})})
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	for e, err := range events {
+		for i := 0; i < len(all) && err == nil; i++ {
+			err = all[i].event(e)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, s := range all {
+		then, err := s.replay.finish()
+		if err != nil {
+			return err
+		}
+		for _, row := range then.L1 {
+			if row.ID == d.ID && row.Peak != nil {
+				s.of.Lower = event.Some(d.Peak.Bytes - min(row.Peak.Bytes, d.Peak.Bytes))
+			}
+		}
+	}
+	return nil
+}
+
+// A sooner replays a source in which one buffer is freed at its last use.
+type sooner struct {
+	of      *Stale
+	replay  *replay
+	id      fit.BufferID
+	devices []device.ID // on which the buffer lies
+	freed   bool
+}
+
+// event replays an event, unless it is about the buffer that is gone.
+func (s *sooner) event(e *event.Event) error {
+	own := e.Kind == event.KindAllocate && e.Node == s.of.Buffer.At && !e.Corrects && !e.Buffer.Backing
+	if own {
+		s.id, s.devices = e.Buffer.ID, append(s.devices, e.Devices.V...)
+	}
+	if !s.freed && s.devices != nil && e.Pos.Node > int64(s.of.LastUse) {
+		s.freed = true
+		free := event.Event{Pos: e.Pos, Kind: event.KindFree, Node: s.of.LastUse, Op: event.Some(""), Devices: event.Some(s.devices), Buffer: fit.Buffer{ID: s.id}}
+		if err := s.replay.event(&free); err != nil {
+			return err
+		}
+	}
+	if s.freed && e.Buffer.ID == s.id && (e.Kind == event.KindFree || e.Kind == event.KindAllocate) {
+		return nil
+	}
+	return s.replay.event(e)
+}
