@@ -238,7 +238,7 @@ func (in Input) open() (*Reader, error) {
 		return nil, fileError(in.Path, err)
 	}
 	r := NewReader(f, in.Path)
-	r.opened.close = f.Close
+	r.opened.close, r.beside = f.Close, in.Path
 	if before.Mode().IsRegular() {
 		r.opened.regular, r.opened.stat = before, f.Stat
 	}

@@ -33,6 +33,7 @@ type Reader struct {
 	opened openFile
 	spool  *spool                                     // of a source that cannot seek
 	most   int64                                      // bytes that it keeps
+	beside string                                     // the path of a file, beside which others may lie; "" if it is none
 	part   *part                                      // of a database, read instead of src; nil if it is a file
 	log    func(iter.Seq2[*event.Event, error]) error // reads an event log, or a dump; nil = refuse it
 	dump   dump.Options                               // how a dump is read
@@ -53,6 +54,17 @@ func NewReader(r io.Reader, file string) *Reader {
 
 // Close removes what Options.Again keeps, and closes the files that the Reader has opened.
 func (r *Reader) Close() error { return r.shut() }
+
+// callers returns from where operations were called, as far as something beside the capture says so.
+func (r *Reader) callers() *callers {
+	switch {
+	case r.part != nil:
+		return callersOf(r.part)
+	case r.beside != "":
+		return callersBeside(r.beside)
+	}
+	return nil
+}
 
 // shut closes the files that a Reader has opened.
 func (r *Reader) shut() (err error) {
@@ -105,7 +117,7 @@ func (r *Reader) keep(dir string) {
 
 // again returns a Reader of the same input from its start. The one before it is not read any more.
 func (r *Reader) again() (*Reader, error) {
-	next := &Reader{document: document{file: r.file}, src: r.src, start: r.start, opened: r.opened, spool: r.spool, part: r.part}
+	next := &Reader{document: document{file: r.file}, src: r.src, start: r.start, opened: r.opened, spool: r.spool, part: r.part, beside: r.beside}
 	var err error
 	switch {
 	case r.part != nil:

@@ -84,7 +84,7 @@ func (s *survey) run(opt Options, yield func(*event.Event, error) bool) (isLog b
 	}
 	r.listed = s.list
 	if opt.Tensors != nil {
-		r.names, s.uses = true, newUses(opt.Tensors, s.known.members)
+		r.names, s.uses = true, newUses(opt.Tensors, s.known.members, r.callers())
 	}
 	if r.part != nil {
 		s.live.sliced, s.past.time.sliced, r.ended = true, true, s.endSlice
@@ -468,9 +468,9 @@ func (s *survey) endSlice(start, next uint64) error {
 			s.leave(false)
 		}
 		clear(s.tensors)
-		s.uses.endSlice(next - 1)
 		s.past.time.starts, s.past.time.ends = append(s.past.time.starts, start), append(s.past.time.ends, next-1)
 	}
+	s.uses.endSlice(next)
 	return nil
 }
 

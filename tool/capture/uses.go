@@ -13,10 +13,13 @@ import (
 type uses struct {
 	*tensor.Uses
 	members *members
+	callers *callers
 	running int // functions
 }
 
-func newUses(to *tensor.Table, m *members) *uses { return &uses{Uses: tensor.NewUses(to), members: m} }
+func newUses(to *tensor.Table, m *members, c *callers) *uses {
+	return &uses{Uses: tensor.NewUses(to), members: m, callers: c}
+}
 
 // next records a node, allocations and frees left out.
 func (u *uses) next(n *node) {
@@ -30,7 +33,7 @@ func (u *uses) next(n *node) {
 	switch n.Type {
 	case typeFunctionStart:
 		u.running++
-		u.Enter(n.Counter, n.Function.Name, n.Function.Inputs)
+		u.Enter(n.Counter, tensor.Function{Name: n.Function.Name, Caller: u.callers.of(n.Function.Name, u.running == 1)}, n.Function.Inputs)
 	case typeFunctionEnd:
 		u.running = max(0, u.running-1)
 		u.Leave(n.Counter, n.Function.Returns)
@@ -91,15 +94,18 @@ func (b *buffer) placeInL1() tensor.Place {
 	return tensor.Place{ID: uint64(b.said.named), Address: b.said.recorded, Size: cmp.Or(b.said.perCore.V, b.said.size)}
 }
 
-// endSlice ends the functions of a slice of a database.
-func (u *uses) endSlice(last uint64) {
+// endSlice ends the functions of a slice of a database, which ends before a node.
+func (u *uses) endSlice(next uint64) {
 	if u == nil {
 		return
 	}
 	for ; u.running > 0; u.running-- {
-		u.Leave(last, nil)
+		u.Leave(next-1, nil)
 	}
 	u.Cut()
+	if u.callers != nil {
+		u.callers.slice++
+	}
 }
 
 func (u *uses) end() {

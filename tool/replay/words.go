@@ -395,7 +395,11 @@ func (r *Result) Named(b BufferInfo, n int) string {
 	case name == "":
 		return whose
 	case b.Tensor.Output != "":
-		return name + ", output of " + r.Whose(Name(b.Tensor.Output), b.Tensor.OutputAt, "", n)
+		name += ", output of " + r.Whose(Name(b.Tensor.Output), b.Tensor.OutputAt, "", n)
+		if b.Tensor.Caller != "" {
+			name += ", " + b.Tensor.Caller
+		}
+		return name
 	}
 	return name + ", made in " + whose
 }

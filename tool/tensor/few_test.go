@@ -73,7 +73,8 @@ func node(t *testing.T, u *tensor.Uses, at uint64, words []string, places map[ui
 	of := list[words[0]]
 	switch words[0] {
 	case "start":
-		u.Enter(at, words[1], of)
+		name, caller, _ := strings.Cut(words[1], "@")
+		u.Enter(at, tensor.Function{Name: name, Caller: caller}, of)
 	case "end":
 		u.Leave(at, of)
 	case "buffer":
@@ -114,6 +115,9 @@ func describe(at uint64, x *tensor.Tensor) string {
 	text := fmt.Sprintf("%d: %s", at, x.Name("HEIGHT_SHARDED"))
 	if x.Output != "" {
 		text += fmt.Sprintf(", output of %s (node %d)", x.Output, x.OutputAt)
+	}
+	if x.Caller != "" {
+		text += ", called at " + x.Caller
 	}
 	if x.LastUse.OK {
 		text += fmt.Sprintf(", last used at %d", x.LastUse.V)

@@ -18,6 +18,7 @@ type Tensor struct {
 
 	Output   string `json:"output_of"`      // functions, outermost first, that returned it; of several nested ones the outermost
 	OutputAt uint64 `json:"output_counter"` // where the innermost of these functions began
+	Caller   string `json:"called_at"`      // the file and line in Python that called it, "model.py:12"; "" = not said
 
 	// LastUse is the end of the last outermost function that used the buffer, absent if that is not certain. Freed
 	// is then the free of the buffer; absent: it lives at the end.

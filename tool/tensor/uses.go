@@ -47,8 +47,8 @@ type Place struct {
 
 // A call is a function that runs, or one that a tensor to come is returned by.
 type call struct {
+	Function
 	start, end uint64
-	name       string
 	path       string    // of all functions that run, once it ended
 	outermost  *call     // perhaps itself
 	inputs     []*buffer // it takes their tensors
@@ -110,8 +110,12 @@ func (u *Uses) Free(at uint64, of uint64, place Place) {
 	}
 }
 
-// Cut records that the nodes behind name no buffer node before.
-func (u *Uses) Cut() { clear(u.nodes) }
+// Cut records that no node behind has a connection to one before, nor one before to one behind.
+func (u *Uses) Cut() {
+	clear(u.nodes)
+	clear(u.tensors)
+	clear(u.coming)
+}
 
 // Unread records a node that cannot be read: any use may be hidden.
 func (u *Uses) Unread() { u.unread = true }
@@ -193,9 +197,12 @@ func (u *Uses) lies(at Place) (found *buffer) {
 	return found
 }
 
+// A Function is a call of an operation, and the file and line that it came from, if that is known.
+type Function struct{ Name, Caller string }
+
 // Enter records that a function begins, with the counters of the tensors that it takes.
-func (u *Uses) Enter(at uint64, name string, inputs []uint64) {
-	c := &call{start: at, name: name}
+func (u *Uses) Enter(at uint64, f Function, inputs []uint64) {
+	c := &call{Function: f, start: at}
 	if c.outermost = c; len(u.running) > 0 {
 		c.outermost = u.running[0]
 	}
@@ -208,7 +215,7 @@ func (u *Uses) Enter(at uint64, name string, inputs []uint64) {
 
 // take records that a function takes the tensor of a buffer.
 func (u *Uses) take(c *call, b *buffer) {
-	if b == nil || strings.HasSuffix(c.name, "deallocate") {
+	if b == nil || strings.HasSuffix(c.Name, "deallocate") {
 		return
 	}
 	c.inputs = append(c.inputs, b)
@@ -231,7 +238,7 @@ func (u *Uses) Leave(at uint64, returns []uint64) {
 	c := u.running[last]
 	var path []string
 	for _, of := range u.running {
-		path = append(path, of.name)
+		path = append(path, of.Name)
 	}
 	c.path, u.running = strings.Join(path, " > "), u.running[:last]
 	for _, tensor := range returns {
@@ -248,8 +255,8 @@ func (u *Uses) Leave(at uint64, returns []uint64) {
 func (u *Uses) give(c *call, b *buffer) {
 	b.use(c)
 	b.returned = b.returned || c.outermost == c
-	if b.at > c.start && !strings.HasSuffix(c.name, "create_device_tensor") {
-		b.names.Output, b.names.OutputAt = c.path, c.start
+	if b.at > c.start && !strings.HasSuffix(c.Name, "create_device_tensor") {
+		b.names.Output, b.names.OutputAt, b.names.Caller = c.path, c.start, c.Caller
 	}
 }
 

@@ -230,7 +230,7 @@ function bufferName(c, b) {
   const what = t ? [t.shape, t.dtype, t.layout, b.layout.toLowerCase().replaceAll("_", "-")].filter(Boolean).join(" ") : "";
   if (!t || !(t.shape || t.dtype || t.layout)) return made;
   const others = t.other_shapes ? " and " + plural(t.other_shapes, "other shape") : "";
-  return t.output_of ? [spelled(what + others) + ", output of ", name(t.output_of), ` (node ${t.output_counter})`] : [spelled(what + others) + ", made in ", ...made];
+  return t.output_of ? [spelled(what + others) + ", output of ", name(t.output_of), ` (node ${t.output_counter})` + (t.called_at ? ", " + spelled(t.called_at) : "")] : [spelled(what + others) + ", made in ", ...made];
 }
 function holders(c, residents, svg) {
   const rows = residents.map((r, i) => [r, i]).sort((a, b) => (a[0].end < b[0].end ? 1 : a[0].end > b[0].end ? -1 : 0));
