@@ -136,6 +136,7 @@ type Event struct {
 	PerCore   Opt[uint64]    // allocate: bytes on the fullest core
 	Address   Opt[uint64]    // allocate: as recorded or placed; also where there are no Parts
 	Layout    string         // allocate: as the source spells it
+	Tensor    []byte         // allocate: JSON about the tensor in it, which readers for people know; nil = none
 	Unplaced  string         // allocate: why a buffer in L1 has no Parts
 	CoresFrom Source         // allocate: FromAssumed if its cores are not known and taken to be all
 	Earlier   bool           // allocate: it lived before the source began; free: an unknown one that hides nothing

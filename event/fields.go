@@ -281,6 +281,7 @@ func (o *object) allocate(e *Event) {
 	optNumber(o, "per_core", &e.PerCore, whole)
 	optNumber(o, "address", &e.Address, whole)
 	text(o, "layout", &e.Layout, given)
+	o.raw("tensor", &e.Tensor)
 	text(o, "unplaced", &e.Unplaced, given)
 	o.source("cores_from", &e.CoresFrom)
 	o.flag("earlier", &e.Earlier)

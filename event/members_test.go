@@ -43,7 +43,7 @@ func everyLine() []string {
 		`{"event":"record","trace":1,"program":2}`,
 		`{"event":"release","trace":1}`,
 		`{"event":"allocate","buffer":1,"kind":"l1","name":"n","size":2,"backing":true,"unsized":true,"devices":[3],"mode":"range_lockstep","hidden":"{[0-0 - 0-0]}",` +
-			`"parts":[{"cores":"{[0-0 - 0-0]}","address":4,"size":5,"synthesised":true}],"named":6,"per_core":7,"address":8,"layout":"l","unplaced":"u","cores_from":"assumed","earlier":true,"corrects":true}`,
+			`"parts":[{"cores":"{[0-0 - 0-0]}","address":4,"size":5,"synthesised":true}],"named":6,"per_core":7,"address":8,"layout":"l","tensor":{"shape":"[1]"},"unplaced":"u","cores_from":"assumed","earlier":true,"corrects":true}`,
 		`{"event":"free","buffer":1,"kind":"l1","devices":[2],"unknown":true,"again":true,"earlier":true,"leaked":true}`,
 		`{"event":"free","buffer":1}`,
 		`{"event":"run","program":1,"on":[{"device":2,"first":3,"last":4,"cb_first":5,"cb_last":6,"cb_op":"o"}],"inferred":true,"candidates":[7,[8,9]],` +

@@ -50,10 +50,10 @@ const sources = `{"event":"device","device":4,"spec":{"arch":"blackhole","cols":
 func plain(e *event.Event) event.Event {
 	out := *e
 	out.Pos = event.Pos{Node: min(out.Pos.Node, 0)}
-	if out.ID != nil {
+	for _, raw := range []*[]byte{&out.ID, &out.Tensor} {
 		var b bytes.Buffer
-		if json.Compact(&b, out.ID) == nil {
-			out.ID = asciijson.Escape(b.Bytes())
+		if json.Compact(&b, *raw) == nil {
+			*raw = asciijson.Escape(b.Bytes())
 		}
 	}
 	return out
@@ -142,6 +142,9 @@ func buffers(t *rapid.T, e *event.Event) {
 	e.Parts = list(t, part)
 	e.Named, e.PerCore, e.Address = opt(t, ids[device.ID]), opt(t, whole), opt(t, whole)
 	e.Layout, e.Unplaced, e.CoresFrom = words(t), words(t), origin(t)
+	if yes(t) {
+		e.Tensor = rapid.SampledFrom([][]byte{[]byte(`{ "shape" : "[1,\u00e9]" }`), []byte("7"), []byte(`"é"`)}).Draw(t, "tensor")
+	}
 	e.Earlier, e.Corrects = yes(t), yes(t)
 }
 

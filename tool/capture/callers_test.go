@@ -45,7 +45,7 @@ func callersIn(t *testing.T, events func(Options) iter.Seq2[*event.Event, error]
 	var table tensor.Table
 	for e, err := range events(Options{Tensors: &table}) {
 		require.NoError(t, err)
-		if x := table.Of(e.Node); e.Kind == event.KindAllocate && x != nil {
+		if x := table.Of(e); e.Kind == event.KindAllocate && x != nil {
 			out = append(out, x.Output+" "+x.Caller)
 		}
 	}

@@ -173,7 +173,7 @@ func (r *Reader) eventLog(in io.Reader, compressed bool) error {
 		log.OfFile(r.opened.regular, r.opened.stat)
 		r.opened.regular = nil
 	}
-	if r.spool != nil {
+	if r.spool != nil && !r.kept {
 		r.spool.drop()
 	}
 	if r.log == nil {

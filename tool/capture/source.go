@@ -56,8 +56,8 @@ func (r *Reader) events(opt Options, rank event.Opt[uint64], yield func(*event.E
 		}
 		r = next
 	} else {
-		r.keep(opt.TempDir)
 		r.kept = opt.Again
+		r.keep(opt.TempDir)
 	}
 	if !opt.Again {
 		defer func() { _ = r.shut() }() // of a file open for reading only

@@ -94,6 +94,7 @@ type sooner struct {
 	replay  *replay
 	id      fit.BufferID
 	devices []device.ID // on which the buffer lies
+	reached uint64      // the last node so far
 	freed   bool
 }
 
@@ -103,7 +104,8 @@ func (s *sooner) event(e *event.Event) error {
 	if own {
 		s.id, s.devices = e.Buffer.ID, append(s.devices, e.Devices.V...)
 	}
-	if !s.freed && s.devices != nil && e.Pos.Node > int64(s.of.LastUse) {
+	s.reached = max(s.reached, e.Node)
+	if !s.freed && s.devices != nil && s.reached > s.of.LastUse {
 		s.freed = true
 		free := event.Event{Pos: e.Pos, Kind: event.KindFree, Node: s.of.LastUse, Op: event.Some(""), Devices: event.Some(s.devices), Buffer: fit.Buffer{ID: s.id}}
 		if err := s.replay.event(&free); err != nil {

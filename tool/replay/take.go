@@ -147,9 +147,7 @@ func (r *replay) declare(e *event.Event) {
 func (r *replay) allocate(e *event.Event, told device.Notice) {
 	given, rows := told.Buffer, r.rows.of(told.Set)
 	b := newBuffer(e, given, r.session.now(e), r.marker.count)
-	if b.info.Tensor = r.tensors.Of(e.Node); e.Earlier {
-		b.info.Tensor = r.tensors.Before(uint64(e.Named.V), e.Address.V)
-	}
+	b.info.Tensor = r.tensors.Of(e)
 	if !r.books.ledger.runs {
 		first := event.Opt[uint64]{}
 		if len(rows) > 0 { // the set itself sorts its devices first

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/guard/testkit"
 	"github.com/cbl1/cbl1/tool/tensor"
@@ -38,13 +39,13 @@ func TestFew(t *testing.T) {
 		u.End()
 		var out []string
 		for at := range uint64(len(asked)) {
-			if x := table.Of(at); x != nil {
+			if x := table.Of(&event.Event{Node: at}); x != nil {
 				out = append(out, describe(at, x))
 			}
 		}
 		for id := range uint64(3) {
 			for address := range uint64(1000) {
-				if x := table.Before(id, address); x != nil {
+				if x := table.Of(&event.Event{Earlier: true, Named: event.Some(device.ID(id)), Address: event.Some(address)}); x != nil {
 					out = append(out, fmt.Sprintf("before, id %d at %d: %s", id, address, x.Name("")))
 				}
 			}
@@ -144,6 +145,7 @@ func TestName(t *testing.T) {
 	}
 	require.Empty(t, (*tensor.Tensor)(nil).Name("INTERLEAVED"))
 	var none *tensor.Table
-	require.Nil(t, none.Of(0))
-	require.Nil(t, none.Before(0, 0))
+	require.Nil(t, none.Of(&event.Event{}))
+	require.Nil(t, none.Of(&event.Event{Tensor: []byte(`"x"`)}))
+	require.Equal(t, "[7] TILE", none.Of(&event.Event{Tensor: []byte(`{"shape":"[7]","layout":"TILE"}`)}).Name(""))
 }

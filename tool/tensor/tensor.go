@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -32,20 +33,22 @@ type Table struct {
 	before    map[Place]*Tensor // of buffers from before the capture; Size is 0
 }
 
-// Of returns the Tensor of the buffer that a node allocates, nil if there is none.
-func (t *Table) Of(at uint64) *Tensor {
-	if t == nil {
+// Of returns the Tensor of the buffer that an event allocates, nil if there is none. An event of a log has its own, and one
+// that cannot be read names nothing.
+func (t *Table) Of(e *event.Event) *Tensor {
+	switch {
+	case e.Tensor != nil:
+		var x Tensor
+		if json.Unmarshal(e.Tensor, &x) != nil {
+			return nil
+		}
+		return &x
+	case t == nil:
 		return nil
+	case e.Earlier:
+		return t.before[Place{ID: uint64(e.Named.V), Address: e.Address.V}]
 	}
-	return t.allocated[at]
-}
-
-// Before returns the Tensor of a buffer from before the capture, under the id that nodes name, nil if there is none.
-func (t *Table) Before(id, address uint64) *Tensor {
-	if t == nil {
-		return nil
-	}
-	return t.before[Place{ID: id, Address: address}]
+	return t.allocated[e.Node]
 }
 
 // New returns a Tensor from the texts of a node, as tt-metal prints them.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/tool/capture"
+	"github.com/cbl1/cbl1/tool/tensor"
 )
 
 func convert(c *request, names []string) (reply, error) {
@@ -45,7 +47,13 @@ func (in *inputs) source(names []string) (source, error) {
 func (in *inputs) writeLog(from source, to io.Writer) error {
 	out := bufio.NewWriterSize(to, 1<<16)
 	log := event.NewWriter(out)
-	for e, err := range from.events(nil) {
+	var table tensor.Table
+	for e, err := range from.events(&table) {
+		if err == nil && e.Kind == event.KindAllocate && e.Tensor == nil {
+			if x := table.Of(e); x != nil {
+				e.Tensor, err = json.Marshal(x)
+			}
+		}
 		if err == nil && e.Kind == event.KindEnd {
 			err = in.agrees(e.Spec)
 		}
