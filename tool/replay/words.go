@@ -390,16 +390,31 @@ func (r *Result) Verdict(f *FailedCheck) fit.Verdict {
 // Named returns what a buffer is called: its tensor, if that is known, and the operation that returned it, or else in which
 // it was allocated. The name of the operation has so many columns.
 func (r *Result) Named(b BufferInfo, n int) string {
-	name, whose := b.Tensor.Name(b.Layout), r.Whose(b.Op, b.At, b.T, n)
+	name := b.Tensor.Name(b.Layout)
 	switch {
 	case name == "":
-		return whose
-	case b.Tensor.Output != "":
-		name += ", output of " + r.Whose(Name(b.Tensor.Output), b.Tensor.OutputAt, "", n)
-		if b.Tensor.Caller != "" {
-			name += ", " + b.Tensor.Caller
-		}
-		return name
+	case b.Tensor.Output == "":
+		name += ", made in "
+	case b.Tensor.Caller != "":
+		return name + ", output of " + r.owner(b, n) + ", " + b.Tensor.Caller
+	default:
+		name += ", output of "
 	}
-	return name + ", made in " + whose
+	return name + r.owner(b, n)
+}
+
+// Short returns the shape of a buffer's tensor, if that is known, and its operation.
+func (r *Result) Short(b BufferInfo, n int) string {
+	if b.Tensor == nil || b.Tensor.Shape == "" {
+		return r.owner(b, n)
+	}
+	return b.Tensor.Shape + ", " + r.owner(b, n)
+}
+
+// owner names the operation that returned a buffer, or else allocated it.
+func (r *Result) owner(b BufferInfo, n int) string {
+	if b.Tensor != nil && b.Tensor.Output != "" {
+		return r.Whose(Name(b.Tensor.Output), b.Tensor.OutputAt, "", n)
+	}
+	return r.Whose(b.Op, b.At, b.T, n)
 }

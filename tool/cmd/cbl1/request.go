@@ -27,5 +27,6 @@ type request struct {
 func newRequest(s streams, v verb) *request {
 	c := &request{inputs: inputs{streams: s}, printer: newPrinter(s.out, v)}
 	c.refused, c.tensors = c.countRefused, v.tensors
+	c.misfits = func(r *replay.Result) bool { return r.Judge(c.terms).Answer == replay.DoesNotFit }
 	return c
 }

@@ -122,7 +122,7 @@ func writeAtPeak(page *page, r *replay.Result, row *replay.DeviceL1) {
 		if n := len(owners) - 1; n > 0 {
 			more = fmt.Sprintf(" and %s more", grouped(n))
 		}
-		t.named(func(n int) string { return ownerText(r, largest, n-len(more)) + more },
+		t.named(func(n int) string { return shortOwner(r, largest, n-len(more)) + more },
 			p.Kinds[k], shown.Plural(len(all), k.String()), low, high)
 	}
 	page.table(atPeak(r, row), t)

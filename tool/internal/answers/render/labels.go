@@ -61,6 +61,14 @@ func ownerText(r *replay.Result, x replay.L1Resident, n int) string {
 	return runText(r, owner(x), n)
 }
 
+// shortOwner is ownerText in few columns.
+func shortOwner(r *replay.Result, x replay.L1Resident, n int) string {
+	if x.Buffer != nil {
+		return r.Short(*x.Buffer, n)
+	}
+	return ownerText(r, x, n)
+}
+
 // devicesName names the first of some devices, and says how many more there are.
 func devicesName(r *replay.Result, first event.Opt[uint64], n int) string {
 	text := deviceName(r, first)

@@ -149,7 +149,7 @@ func groupsText(r *replay.Result, groups []replay.LaidGroup) string {
 		if r.Only.Core.OK {
 			for _, x := range g.Residents {
 				x = nowhere([]replay.L1Resident{x})[0]
-				fmt.Fprintf(&b, "%v %q %q", x.Range(), what(x.Kind, x.CB), ownerText(r, called(x), 60))
+				fmt.Fprintf(&b, "%v %q %q", x.Range(), what(x.Kind, x.CB), shortOwner(r, called(x), 60))
 			}
 		}
 	}
@@ -189,7 +189,7 @@ func addressMap(r *replay.Result, f laidFold, at event.Opt[uint64]) draw.Column 
 
 func blocks(r *replay.Result, rows []replay.L1Resident) (out []draw.Block) {
 	for _, x := range rows {
-		b := draw.Block{Range: x.Range(), Name: what(x.Kind, x.CB) + ", " + ownerText(r, called(x), 60), Fill: draw.FillCB}
+		b := draw.Block{Range: x.Range(), Name: what(x.Kind, x.CB) + ", " + shortOwner(r, called(x), 60), Fill: draw.FillCB}
 		if x.Program == nil {
 			b.Fill = draw.FillBuffer
 		}

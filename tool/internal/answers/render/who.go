@@ -120,11 +120,11 @@ func whoAnswer(r *replay.Result, q replay.WhoDocument, folds []deviceFold[[]repl
 	case cores == 0:
 		return where + ": nothing is there, but programs of the cache use it"
 	case different > 1 && cores == 1:
-		return fmt.Sprintf("%s: %s of %s and %d more", where, what(one.Kind, one.CB), ownerText(r, one, 40), different-1)
+		return fmt.Sprintf("%s: %s of %s and %d more", where, what(one.Kind, one.CB), shortOwner(r, one, 40), different-1)
 	case different > 1:
 		return fmt.Sprintf("%s: held on %s", where, shown.Plural(cores, "core"))
 	case one.Program != nil || one.Buffer != nil:
-		return fmt.Sprintf("%s: %s of %s", where, what(one.Kind, one.CB), ownerText(r, one, 40))
+		return fmt.Sprintf("%s: %s of %s", where, what(one.Kind, one.CB), shortOwner(r, one, 40))
 	}
 	return fmt.Sprintf("%s: %s", where, what(one.Kind, one.CB))
 }
