@@ -37,13 +37,10 @@ type doses struct {
 }
 
 func dose() doses {
-	switch {
-	case *hammer:
+	if *hammer {
 		return doses{large: 2000, changes: 10_000, made: 10_000, files: 500}
-	case testing.Short():
-		return doses{cuts: 2, large: 1, changes: 60, made: 60, files: 10}
 	}
-	return doses{cuts: 4, large: 1, changes: 120, made: 120, files: 20}
+	return doses{cuts: 2, large: 1, changes: 60, made: 60, files: 10}
 }
 
 // A whole is an input that is whole.
