@@ -135,3 +135,38 @@ func TestSmallOfAMessage(t *testing.T) {
 		require.Equal(t, want, strings.Contains(notes(row), "l1_small_size smaller"), notes(row))
 	}
 }
+
+// The free bytes of L1_SMALL by a bank of another message: with the chip that is given, with that of the capture, and by
+// the size of L1_SMALL itself. Messages without a bank and of other memory say nothing of it, nor does an L1 size that no chip has.
+func TestSmallByABank(t *testing.T) {
+	const space = "\nOut of Memory: Not enough space to allocate 1280 B %s buffer across 2 banks, where each bank needs to store 640 B"
+	bank := func(memory string, size int) string {
+		return fmt.Sprintf(space+", but bank size is %d B", memory, size)
+	}
+	wormhole, blackhole := l1.ArchSpec(l1.Wormhole), l1.ArchSpec(l1.Blackhole)
+	const small, lower = "l1_small_size smaller by %s, if L1_SMALL has so much to spare: L1 buffers move up; or ", "worker_l1_size larger by %s lowers the base, if kernels leave so much of their ring"
+	for _, c := range []struct {
+		over      uint64
+		more      string
+		given, on l1.Spec
+		small     bool
+		says      string
+	}{
+		{32_768, bank("L1", 1_362_656), wormhole, blackhole, true, "32,768"},
+		{32_769, fmt.Sprintf(space, "L1") + bank("DRAM", 1_300_000) + bank("L1", 1_362_656), wormhole, blackhole, false, "32,832"},
+		{16_384, bank("L1", 1_444_864), l1.Spec{}, blackhole, true, "16,384"},
+		{16_385, bank("L1", 1_444_864), l1.Spec{}, blackhole, false, "16,448"},
+		{16_384, bank("L1_SMALL", 16_384), l1.Spec{}, l1.Spec{}, true, "16,384"},
+		{16_385, bank("L1_SMALL", 16_384) + bank("L1", 1_362_656), wormhole, l1.Spec{}, false, "16,448"},
+	} {
+		found := read(t, clashAt("[0-0 - 7-7]", 800_000, 800_000+c.over)+c.more)
+		found.Run.Spec = c.on
+		want := fmt.Sprintf(lower, c.says)
+		if c.small {
+			want = fmt.Sprintf(small, c.says) + want
+		}
+		require.Equal(t, want, note(t, clash.NewDocument(found, c.given).Messages[0], "open"), c.more)
+	}
+	found := read(t, growTo(1_100_000, 1_048_576)+"\n"+clashAt("[0-0 - 7-7]", 800_000, 816_384))
+	require.Equal(t, "Wormhole or Blackhole: the message fits both", note(t, clash.NewDocument(found, l1.Spec{}).Messages[1], "chip"))
+}
