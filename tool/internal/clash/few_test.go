@@ -22,9 +22,10 @@ import (
 //	run OP CORES END [LOWEST] [WORD]... a run whose region ends there, above the lowest L1 buffer. made: its addresses are; log, t=,
 //	                                    cached, times=, on=ARCH/BANKS/SMALLFREE; of the lowest, of which there may be several=:
 //	                                    placed, bare, wide=; of the run, further CBs on these cores, more=, and one elsewhere=
-//	bank START END [START-END]...       where L1 buffers may lie, and where some do. log, t=, op=, on=, end; align=
+//	bank START END [START-END]...       where L1 buffers may lie, and where some do. log, t=, op=, on=, device=, end, bare,
+//	                                    unnamed; align=, and where L1 ends if that of L1_SMALL is not known, assumed=
 //	margin CAPTURE FREE FAILED SMALL SMALLFREE [WORD]  used, log, t=, cached
-//	advice TEXT                         of the runs
+//	advice CAPTURE TEXT                 of its runs
 //	TEXT                                of a message, with \n for line breaks
 func TestFew(t *testing.T) {
 	testkit.Sections(t, "testdata/few.txt", *update, func(asked []string) []string {
@@ -74,23 +75,30 @@ func addFew(t *testing.T, c *clash.Comparison, event uint64, f []string) {
 	}
 	has := func(word string) bool { _, ok := words[word]; return ok }
 	number := func(word string) uint64 { return numberOf(t, cmp.Or(words[word], "0")) }
-	run := clash.ProgramRun{Capture: "run.json", Log: has("log"), Event: event, T: json.Number(words["t"]), Op: words["op"], Inferred: has("cached"), On: deviceOf(t, words["on"])}
+	run := clash.ProgramRun{Capture: "run.json", Log: has("log"), Event: event, T: json.Number(words["t"]), Op: words["op"], Inferred: has("cached"), On: deviceOf(t, words["on"]), Device: words["device"]}
+	var later json.Number // of what a run finds
+	if has("log") {
+		later = "3.5"
+	}
 	switch f[0] {
 	case "bank":
-		bank := clash.Bank{Run: run, Usable: rangeOf(t, f[1]+"-"+f[2]), Moment: !has("end"), Align: number("align")}
+		bank := clash.Bank{Run: run, Usable: rangeOf(t, f[1]+"-"+f[2]), Moment: !has("end"), Align: number("align"), L1Size: number("assumed"), SmallAssumed: has("assumed")}
+		if has("unnamed") {
+			bank.Run.Capture = ""
+		}
 		for k, part := range f[3:] {
 			if !strings.Contains(part, "-") {
 				continue
 			}
 			at := rangeOf(t, part)
-			bank.Laid = append(bank.Laid, clash.PlacedBuffer{What: "L1 buffer", Cores: l1.CoreSetOf(l1.Core{}), Start: at.Start, End: at.End, Event: uint64(k), T: run.T, Op: "ones"})
+			bank.Laid = append(bank.Laid, clash.PlacedBuffer{What: "L1 buffer", Cores: l1.CoreSetOf(l1.Core{}), Start: at.Start, End: at.End, Event: uint64(k), T: later, Op: map[bool]string{false: "ones"}[has("bare")]})
 		}
 		c.AddBank(bank)
 	case "margin":
 		c.AddMargin(clash.Margin{Capture: f[1], Free: numberOf(t, f[2]), Failed: int64(numberOf(t, f[3])), Small: numberOf(t, f[4]), SmallFree: numberOf(t, f[5]),
 			SmallUsed: has("used"), Op: "tight", Event: 7, Log: has("log"), T: run.T, Inferred: has("cached")})
 	case "advice":
-		c.Advise("captures/run.json", func(event uint64) string { return fmt.Sprint(strings.Join(f[1:], " "), " at ", event) })
+		c.Advise(f[1], func(event uint64) string { return fmt.Sprint(strings.Join(f[2:], " "), " at ", event) })
 	case "run":
 		f = append(f, "0")
 		edit := func(r *clash.ProgramRun) {
@@ -102,7 +110,7 @@ func addFew(t *testing.T, c *clash.Comparison, event uint64, f []string) {
 			}
 			r.Synthesised, r.Log, r.T, r.Inferred, r.Times, r.On = has("made"), run.Log, run.T, run.Inferred, int64(number("times")), run.On
 		}
-		lowest := clash.LowestBuffer{Address: numberOf(t, f[4]), PerCore: 4096, Event: event + 1, T: run.T, Op: "ttnn.zeros", Layout: "INTERLEAVED", Synthesised: has("placed"), Cores: int(number("wide"))}
+		lowest := clash.LowestBuffer{Address: numberOf(t, f[4]), PerCore: 4096, Event: event + 1, T: later, Op: "ttnn.zeros", Layout: "INTERLEAVED", Synthesised: has("placed"), Cores: int(number("wide"))}
 		if has("bare") {
 			lowest.PerCore, lowest.Layout, lowest.Op = 0, "", ""
 		}
