@@ -170,3 +170,58 @@ func TestSmallByABank(t *testing.T) {
 	found := read(t, growTo(1_100_000, 1_048_576)+"\n"+clashAt("[0-0 - 7-7]", 800_000, 816_384))
 	require.Equal(t, "Wormhole or Blackhole: the message fits both", note(t, clash.NewDocument(found, l1.Spec{}).Messages[1], "chip"))
 }
+
+// One value on each side of limits of the advice: the text is said of the first message, and not of the second.
+func TestAdviceOnItsLimits(t *testing.T) {
+	const small = "Out of Memory: Not enough space to allocate 2000 B %s buffer across 2 banks, where each bank needs to store %d B"
+	memory := func(what string, need int, more string) string { return fmt.Sprintf(small+more, what, need) }
+	page := func(size int) string {
+		return fmt.Sprintf("Persistent L1 arena is out of memory: cannot place %d bytes aligned to 64 on cores {[0-0 - 7-7]} in [0, 100)", size)
+	}
+	wormhole, low, blackhole := l1.ArchSpec(l1.Wormhole), l1.ArchSpec(l1.Wormhole), l1.ArchSpec(l1.Blackhole)
+	low.CBBase, blackhole.CBBase = 40_000, 48_000
+	end := wormhole.CBBase + 200_000
+	for _, c := range []struct {
+		label, says string
+		first, next string
+		given       l1.Spec
+	}{
+		{"open", "worker_l1_size larger by 6,912", page(7012), page(7076), low},
+		{"open", "worker_l1_size larger by 7,040", page(7140), page(7141), blackhole},
+		{"open", "of more than 1,000 bytes", memory("L1_SMALL", 1000, ", but bank size is only 1000 B"), memory("L1_SMALL", 1001, ", but bank size is only 1000 B"), l1.Spec{}},
+		{"open", "l1_small_size smaller by at least 64 bytes", memory("L1", 1064, ", but bank size is only 1000 B"), memory("L1", 2_000_000, ", but bank size is only 1000 B"), l1.Spec{}},
+		{"numbers", "do not add up", memory("L1", 640, ", but bank size is 1000 B (allocated: 399 B, free: 600 B"), memory("L1", 640, " ... (allocated: 399 B, free: 600 B"), l1.Spec{}},
+		{"likely", "leave only", clashAt("[0-0 - 7-7]", wormhole.CBBase+8191, wormhole.CBBase+20_000), clashAt("[0-0 - 7-7]", wormhole.CBBase+8192, wormhole.CBBase+20_000), wormhole},
+		{"likely", "a near miss", clashAt("[0-0 - 7-7]", end-10_000, end), clashAt("[0-0 - 7-7]", end-10_001, end), wormhole},
+		{"likely", "at most 64 KiB", clashAt("[0-0 - 7-7]", wormhole.L1Size-1, wormhole.L1Size), clashAt("[0-0 - 7-7]", 5_000_000, 5_000_001), l1.Spec{}},
+	} {
+		for i, text := range []string{c.first, c.next} {
+			said := slices.ContainsFunc(explain(t, text, c.given).Notes, func(n clash.Note) bool { return n.Label == c.label && strings.Contains(n.Text, c.says) })
+			require.Equal(t, i == 0, said, "%s: %s", text, c.says)
+		}
+	}
+}
+
+// The size of open_device that a message asks for: what is in use, and what is needed.
+func TestAsks(t *testing.T) {
+	const ring = "Program size (70720) too large for kernel config buffer (70656)"
+	for _, c := range []struct {
+		text  string
+		align uint64
+		want  clash.Ask
+	}{
+		{"Out of Memory: Not enough space to allocate 1200 B L1_SMALL buffer across 2 banks, where each bank needs to store 600 B, but bank size is 1000 B " +
+			"(allocated: 300 B, free: 700 B, largest free block: 350 B)", 0, clash.Ask{Parameter: "l1_small_size", Used: 1000, Least: 1600}},
+		{"Creating trace buffers of size 60825600B on MeshDevice 0, but only 50000000B is allocated for trace region", 0, clash.Ask{Parameter: "trace_region_size", Used: 50_000_000, Least: 60_825_600}},
+		{"Out of Memory: Not enough space to allocate 1200 B TRACE buffer across 12 banks, where each bank needs to store 100 B, but bank size is 90 B", 0, clash.Ask{Parameter: "trace_region_size"}},
+		{ring + " on TENSIX", 0, clash.Ask{Parameter: "worker_l1_size", Smaller: 128}}, {ring, 32, clash.Ask{Parameter: "worker_l1_size", Smaller: 96}},
+		{ring + " on ACTIVE_ETH", 32, clash.Ask{}}, {growTo(1_600_000, 1_499_136), 32, clash.Ask{}},
+	} {
+		ask, ok := read(t, c.text).Messages[0].Asks(c.align)
+		require.Equal(t, c.want, ask, c.text)
+		require.Equal(t, c.want.Parameter != "", ok, c.text)
+	}
+	// The chip that is given counts, whatever another message of the log shows.
+	rows := clash.NewDocument(read(t, ring+" on TENSIX\n"+growTo(1_700_000, l1.ArchSpec(l1.Blackhole).L1Size)), l1.ArchSpec(l1.Wormhole)).Messages
+	require.Contains(t, note(t, rows[0], "open"), "worker_l1_size smaller by 96 bytes: ")
+}
