@@ -194,6 +194,7 @@ func TestAdviceOnItsLimits(t *testing.T) {
 		{"likely", "leave only", clashAt("[0-0 - 7-7]", wormhole.CBBase+8191, wormhole.CBBase+20_000), clashAt("[0-0 - 7-7]", wormhole.CBBase+8192, wormhole.CBBase+20_000), wormhole},
 		{"likely", "a near miss", clashAt("[0-0 - 7-7]", end-10_000, end), clashAt("[0-0 - 7-7]", end-10_001, end), wormhole},
 		{"likely", "at most 64 KiB", clashAt("[0-0 - 7-7]", wormhole.L1Size-1, wormhole.L1Size), clashAt("[0-0 - 7-7]", 5_000_000, 5_000_001), l1.Spec{}},
+		{"open", "l1_small_size smaller by", clashAt("[0-0 - 7-7]", 600_000, 600_000+blackhole.L1Size), clashAt("[0-0 - 7-7]", 600_000, 600_001+blackhole.L1Size), l1.Spec{}},
 	} {
 		for i, text := range []string{c.first, c.next} {
 			said := slices.ContainsFunc(explain(t, text, c.given).Notes, func(n clash.Note) bool { return n.Label == c.label && strings.Contains(n.Text, c.says) })
