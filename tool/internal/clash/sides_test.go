@@ -180,6 +180,7 @@ func TestAdviceOnItsLimits(t *testing.T) {
 	}
 	wormhole, low, blackhole := l1.ArchSpec(l1.Wormhole), l1.ArchSpec(l1.Wormhole), l1.ArchSpec(l1.Blackhole)
 	low.CBBase, blackhole.CBBase = 40_000, 48_000
+	const pieces = " (allocated: 2048 B, free: 2048 B, largest free block: 512 B)"
 	end := wormhole.CBBase + 200_000
 	for _, c := range []struct {
 		label, says string
@@ -194,6 +195,8 @@ func TestAdviceOnItsLimits(t *testing.T) {
 		{"likely", "leave only", clashAt("[0-0 - 7-7]", wormhole.CBBase+8191, wormhole.CBBase+20_000), clashAt("[0-0 - 7-7]", wormhole.CBBase+8192, wormhole.CBBase+20_000), wormhole},
 		{"likely", "a near miss", clashAt("[0-0 - 7-7]", end-10_000, end), clashAt("[0-0 - 7-7]", end-10_001, end), wormhole},
 		{"likely", "at most 64 KiB", clashAt("[0-0 - 7-7]", wormhole.L1Size-1, wormhole.L1Size), clashAt("[0-0 - 7-7]", 5_000_000, 5_000_001), l1.Spec{}},
+		{"try", "allocate what lives long first", memory("L1", 1024, ", but bank size is 4096 B"+pieces),
+			"Not enough space after considering dependencies to allocate 2048 B L1 across 2 banks (1024 B per bank), bank size is 4096 B" + pieces, l1.Spec{}},
 		{"open", "l1_small_size smaller by", clashAt("[0-0 - 7-7]", 600_000, 600_000+blackhole.L1Size), clashAt("[0-0 - 7-7]", 600_000, 600_001+blackhole.L1Size), l1.Spec{}},
 	} {
 		for i, text := range []string{c.first, c.next} {
@@ -225,4 +228,17 @@ func TestAsks(t *testing.T) {
 	// The chip that is given counts, whatever another message of the log shows.
 	rows := clash.NewDocument(read(t, ring+" on TENSIX\n"+growTo(1_700_000, l1.ArchSpec(l1.Blackhole).L1Size)), l1.ArchSpec(l1.Wormhole)).Messages
 	require.Contains(t, note(t, rows[0], "open"), "worker_l1_size smaller by 96 bytes: ")
+}
+
+// More banks are proposed for a buffer that lies on fewer than the device has.
+func TestBanksOfTheDevice(t *testing.T) {
+	for banks, want := range map[int]bool{129: true, 130: false} {
+		for says, bank := range map[string]int{"shard it over more cores": 1000, "or shard over more banks": 4000} {
+			found := read(t, fmt.Sprintf("Out of Memory: Not enough space to allocate 2000 B L1 buffer across %d banks, where each bank needs to store 2000 B, but bank size is %d B "+
+				"(allocated: 800 B, free: 200 B, largest free block: 200 B)", banks, bank))
+			found.Run = clash.Device{Spec: l1.ArchSpec(l1.Blackhole), Banks: 130}
+			said := notes(clash.NewDocument(found, l1.Spec{}).Messages[0])
+			require.Equal(t, want, strings.Contains(said, says), said)
+		}
+	}
 }
