@@ -242,3 +242,21 @@ func TestBanksOfTheDevice(t *testing.T) {
 		}
 	}
 }
+
+// A smaller L1_SMALL is proposed for a tensor that it can make room for: where bytes are missing, and it may have so many to spare.
+func TestRoomOfL1Small(t *testing.T) {
+	const none, perhaps = "no parameter of open_device helps", "none for certain: a smaller l1_small_size gives tensors more, if L1_SMALL has bytes to spare, but it moves them all"
+	for _, c := range []struct {
+		need, free int
+		small      uint64
+		want       string
+	}{
+		{2000, 200, 1856, "l1_small_size smaller by at least 1,856 bytes (1.8 KiB), if L1_SMALL has so much to spare: tensors get it"}, {2000, 200, 1855, none},
+		{2000, 2000, 1, perhaps}, {2000, 2000, 0, none}, {4_000_000, 200, 5_000_000, none},
+	} {
+		found := read(t, fmt.Sprintf("Out of Memory: Not enough space to allocate 2000 B L1 buffer across 2 banks, where each bank needs to store %d B, but bank size is 4000 B "+
+			"(allocated: %d B, free: %d B, largest free block: 200 B)", c.need, 4000-c.free, c.free))
+		found.Run = clash.Device{Small: true, SmallFree: c.small}
+		require.Equal(t, c.want, note(t, clash.NewDocument(found, l1.Spec{}).Messages[0], "open"))
+	}
+}
