@@ -191,6 +191,13 @@ func TestRowsOfFleets(t *testing.T) {
 		a.line(t, fmt.Sprintf(registers, 2, 110_512))
 		a.line(t, `{"event":"dispatch","program":2,"devices":[4]}`)
 		a.line(t, `{"event":"allocate","buffer":5,"kind":"l1","parts":[{"cores":"{[0-0 - 0-0]}","address":1300000,"size":2048}],"devices":[4]}`)
+		for _, line := range []string{
+			`{"event":"allocate","buffer":6,"kind":"dram","size":4096,"devices":[3]}`, `{"event":"allocate","buffer":7,"kind":"trace","size":768,"devices":[3]}`,
+			`{"event":"allocate","buffer":8,"kind":"kernel","parts":[{"cores":"{[0-0 - 0-0]}","address":4096,"size":40}],"devices":[3]}`,
+			`{"event":"allocate","buffer":9,"kind":"l1_small","parts":[{"cores":"{[0-0 - 1-0]}","address":1400000,"size":12}],"devices":[3]}`,
+		} {
+			a.line(t, line)
+		}
 		require.Equal(t, "not-registered", a.ask(t, `{"event":"dispatch","program":9}`)["code"])
 		l.tell(t, alone).line(t, device3)
 
@@ -215,7 +222,7 @@ func TestRowsOfFleets(t *testing.T) {
 		require.Equal(t, shm.Counters{CB: 65536, L1: 2048}, watch.UsageOf(&four, shm.Version4))
 		require.Zero(t, watch.UsageOf(&now.Devices[1], shm.Version4).CB, "nothing was dispatched there")
 		require.Equal(t, []watch.OddityCount{{Fleet: "ours", Code: "not-registered", Count: 1}}, now.Odd)
-		require.Equal(t, []string{"ours, line 9: dispatch: device 3 (+1 more): program 9: program is not registered"}, now.Refused)
+		require.Equal(t, []string{"ours, line 13: dispatch: device 3 (+1 more): program 9: program is not registered"}, now.Refused)
 		require.Equal(t, "ours", s.Detail("ours", 4).Fleet)
 		require.Equal(t, "resident", s.Detail("ours", 4).Basis)
 		require.Nil(t, s.Detail("ours", 5))
@@ -230,6 +237,7 @@ func TestRowsOfFleets(t *testing.T) {
 		require.Contains(t, text, `cbl1_odd_total{fleet="ours",code="not-registered"} 1`+"\n")
 
 		summary := string(s.AppendSummary(nil))
+		require.Contains(t, summary, "\ndevice 3 of ours: registered CBs 98,304 bytes, 1,536 of a core; tracked 24; DRAM 4,096, L1 0, L1_SMALL 24, TRACE 768; kernels 40\n")
 		require.Contains(t, summary, "\ndevice 4 of ours: registered CBs 98,304 bytes, 1,536 of a core; tracked 67,584; DRAM 0, L1 2,048, L1_SMALL 0, TRACE 0; kernels 0\n")
 		require.Contains(t, summary, "\ndevice 3 of theirs: registered CBs 0 bytes, 0 of a core; tracked 0; DRAM 0, L1 0, L1_SMALL 0, TRACE 0; kernels 0; incomplete\n")
 
