@@ -175,12 +175,12 @@ func judged(t *testing.T, r *replay.Result, words string) string {
 	return out
 }
 
-// documentsOf returns all documents about a log in which the line n has the time n.5, with budgets of a core and of its operations.
+// documentsOf returns all documents about a log in which the line n has the time n.5 and CBs are aligned to 32, with budgets of a core and of its operations.
 func documentsOf(t *testing.T, log, words string) string {
 	t.Helper()
 	var timed strings.Builder
 	n := 0
-	for line := range strings.Lines(log) {
+	for line := range strings.Lines(strings.ReplaceAll(log, `"cb_align":16`, `"cb_align":32`)) {
 		fmt.Fprintf(&timed, "%s,\"t\":%d.5}\n", strings.TrimSuffix(line, "}\n"), n)
 		n++
 	}
