@@ -242,3 +242,17 @@ func TestMapOfACore(t *testing.T) {
 		require.Equal(t, want, fmt.Sprint(doc.Clash.Core, doc.Clash.Over, " ", len(doc.Clash.Residents), bytes), core)
 	}
 }
+
+// Each count of a check has its own field, and a report of some operations has their programs alone.
+func TestCountsOfDocuments(t *testing.T) {
+	r := replay.Result{Checks: replay.Checks{Runs: 11, Inferred: 5, Failed: 2, More: 3}, Anomalies: []replay.AnomalyCount{
+		{Code: replay.CodeOverlap, Count: 17, First: 19}, {Code: replay.CodeAborted, Count: 7, First: 13, Detail: "why"},
+	}}
+	doc := r.Check(replay.Judgement{})
+	require.Equal(t, []int64{11, 5, 2, 3}, []int64{doc.Runs, doc.Inferred, doc.Failed, doc.More})
+	require.Equal(t, &replay.AbortedRuns{Count: 7, First: 13, Detail: "why"}, doc.Aborted)
+
+	log := fewDevices + lineOf(t, "program 1 64") + "\n" + lineOf(t, "program 2 32 1-0") + "\n" + lineOf(t, "enqueue 1") + "\n" + lineOf(t, "enqueue 2 2") + "\n"
+	some := replayLog(t, log, replay.Options{Only: replay.Filter{Op: "p2"}}).Report().Devices
+	require.Equal(t, []int{0, 1}, []int{some["1"].ProgramsDetail.Len(), some["2"].ProgramsDetail.Len()})
+}
