@@ -221,12 +221,13 @@ func TestFullestDevice(t *testing.T) {
 
 // A picture of one core has the groups of that core alone, and the clash there.
 func TestMapOfACore(t *testing.T) {
-	log := fewDevices + `{"event":"program","program":1,"cbs":[{"cores":"{[0-0 - 0-0]}","size":2500},{"cores":"{[1-0 - 1-0]}","size":2600}]}
+	log := fewDevices + `{"event":"program","program":1,"cbs":[{"cores":"{[0-0 - 1-0]}","size":2500}]}
 {"event":"allocate","buffer":1,"kind":"l1","devices":[2],"parts":[{"cores":"{[0-0 - 1-0]}","address":3200,"size":64}]}
-{"event":"allocate","buffer":2,"kind":"l1","devices":[2],"parts":[{"cores":"{[1-0 - 1-0]}","address":3328,"size":32}]}
+{"event":"allocate","buffer":2,"kind":"l1","devices":[2],"parts":[{"cores":"{[1-0 - 1-0]}","address":3600,"size":32}]}
+{"event":"free","buffer":2}
 {"event":"enqueue","program":1,"devices":[2]}
 `
-	for core, want := range map[string]string{"": "0-0 324 2 [64 96]", "0-0": "0-0 324 2 [64]", "1-0": "1-0 424 3 [96]"} {
+	for core, want := range map[string]string{"": "0-0 324 2 [64 96]", "0-0": "0-0 324 2 [64]", "1-0": "1-0 324 2 [96]"} {
 		opt := replay.Options{Groups: true}
 		if core != "" {
 			one, err := l1.ParseCore(core)

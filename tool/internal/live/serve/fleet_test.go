@@ -306,6 +306,9 @@ func TestDeviceInfoOfFleet(t *testing.T) {
 		shared.line(t, `{"event":"mesh","first":4,"rows":1,"cols":2,"spec":{"board":"n150"}}`)
 		require.NotEqual(t, "error", shared.ask(t, strings.Replace(totals, "3", "5", 1))["answer"])
 		require.Equal(t, uint64(12<<30), dram(5), "they are other ones")
+		shared.line(t, `{"event":"device","device":0,"spec":{"board":"p150b"}}`)
+		require.NotEqual(t, "error", shared.ask(t, strings.Replace(totals, "3", "0", 1))["answer"])
+		require.Equal(t, []uint32{1, 3}, []uint32{info(0).Available, info(0).Arch})
 		l.shut(t)
 	})
 }
