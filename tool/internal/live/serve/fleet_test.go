@@ -312,3 +312,27 @@ func TestDeviceInfoOfFleet(t *testing.T) {
 		l.shut(t)
 	})
 }
+
+// The devices of a machine are those of the oldest fleet that has some, and of none where a mesh was declared. A fleet without
+// devices stays while it has a log.
+func TestMachineOfFleets(t *testing.T) {
+	for want, declared := range [][]wire.DeclaredDevice{{{ID: 100, Spec: l1.N150(), Chips: []int32{1, 2}}}, nil} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newShop(t, serve.Config{Dialect: wire.Newest(), Devices: declared})
+			l := newLogs(s)
+			l.tell(t, theirs)
+			synctest.Wait()
+			first, second := l.tell(t, ours), l.tell(t, ours)
+			synctest.Wait()
+			require.NoError(t, first.conn.Close())
+			synctest.Wait()
+			second.line(t, device3)
+			require.NotEqual(t, "error", second.ask(t, totals)["answer"])
+			_, ok := s.Row("ours", 3)
+			require.True(t, ok)
+			info := ask(t, s.connect(7), wire.Newest(), wire.Record{Type: wire.TypeDeviceQuery, Device: -1})
+			require.EqualValues(t, want, info.Devices)
+			l.shut(t)
+		})
+	}
+}
