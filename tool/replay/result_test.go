@@ -257,3 +257,26 @@ func TestCountsOfDocuments(t *testing.T) {
 	some := replayLog(t, log, replay.Options{Only: replay.Filter{Op: "p2"}}).Report().Devices
 	require.Equal(t, []int{0, 1}, []int{some["1"].ProgramsDetail.Len(), some["2"].ProgramsDetail.Len()})
 }
+
+// Of equal needs the first one is named, and of the two readings of L1_SMALL the one by addresses.
+func TestNeedsOfEquals(t *testing.T) {
+	spec := l1.Spec{Cols: 2, Rows: 1, L1Size: 4096, CBBase: 1024, CBAlign: 16, L1Align: 16, CBIndices: 8}
+	small := replay.Need{Value: 3072, At: 7}
+	for kept, all := range map[uint64]bool{1024: false, 1040: true} {
+		bytes, by, together := replay.Needs{Small: small, Kept: replay.Need{Value: kept, At: 8}}.SmallBank(spec)
+		require.Equal(t, []any{kept, all}, []any{bytes, together})
+		require.Equal(t, all, by.At == 8)
+	}
+	log := fewDevices
+	for i, kind := range []string{"trace", "trace", "l1", "l1_small"} { // each twice, one after the other
+		for range 2 {
+			parts := `,"parts":[{"cores":"{[0-0 - 0-0]}","address":2048,"size":64}]`
+			if kind == "trace" {
+				parts = fmt.Sprintf(`,"size":%d`, 64-i)
+			}
+			log += fmt.Sprintf(`{"event":"allocate","buffer":1,"kind":%q%s}`+"\n"+`{"event":"free","buffer":1}`+"\n", kind, parts)
+		}
+	}
+	needs := replayLog(t, log, replay.Options{}).L1[0].Needs
+	require.Equal(t, []uint64{3, 64, 11, 2048, 15, 2048}, []uint64{needs.Trace.At, needs.Trace.Value, needs.Lowest.At, needs.Lowest.Value, needs.Small.At, needs.Small.Value})
+}
