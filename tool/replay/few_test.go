@@ -60,6 +60,8 @@ func askedOf(t *testing.T, given []string) string {
 		log.WriteString(lineOf(t, line) + "\n")
 	}
 	switch word {
+	case "documents":
+		return documentsOf(t, log.String(), rest)
 	case "result":
 		r, err := replay.Run("few", events(strings.NewReader(log.String()), "few"), optionsOf(t, rest))
 		require.NoError(t, err, log.String())
@@ -163,7 +165,45 @@ func judged(t *testing.T, r *replay.Result, words string) string {
 	for i, o := range j.Over {
 		over[i] = fmt.Sprintf(", device %d: %d bytes over", o.Device.V, o.Over)
 	}
-	return fmt.Sprintf("Judge: %s %v%s\n", j.Answer, codesOf(j.Untold), strings.Join(over, ""))
+	out := fmt.Sprintf("Judge: %s %v%s\n", j.Answer, codesOf(j.Untold), strings.Join(over, ""))
+	for _, why := range j.Untold {
+		out += fmt.Sprintf("Why: %s\n", why.Text)
+	}
+	for _, text := range r.AnomalyTexts(j.Untold...) {
+		out += fmt.Sprintf("Note: %s\n", text)
+	}
+	return out
+}
+
+// documentsOf returns all documents about a log in which the line n has the time n.5 and CBs are aligned to 32, with budgets of a core and of its operations.
+func documentsOf(t *testing.T, log, words string) string {
+	t.Helper()
+	var timed strings.Builder
+	n := 0
+	for line := range strings.Lines(strings.ReplaceAll(log, `"cb_align":16`, `"cb_align":32`)) {
+		fmt.Fprintf(&timed, "%s,\"t\":%d.5}\n", strings.TrimSuffix(line, "}\n"), n)
+		n++
+	}
+	core, ops, err := replay.ParseBudgets("budgets", []byte(strings.NewReplacer("=", " = ", "-", " ", " ", "\n").Replace(words)))
+	require.NoError(t, err)
+	r, err := replay.Run("few", events(strings.NewReader(timed.String()), "few"), replay.Options{Groups: true})
+	require.NoError(t, err)
+	var out []string
+	peaks := r.Peak()
+	for i := range peaks.Devices {
+		peaks.Devices[i].Peak = nil // the report has it
+	}
+	pictures := r.Map(event.Opt[uint64]{})
+	for _, d := range pictures.Devices {
+		for i := range d.Groups {
+			d.Groups[i].Residents = nil
+		}
+	}
+	for _, doc := range []any{r.Report(), peaks, r.Check(r.Judge(replay.Terms{Budget: core, Ops: ops})), pictures} {
+		out = append(out, fmt.Sprintf("%T", doc))
+		out = append(out, testkit.Brief(t, doc, "schema", "includes", "excludes", "physical", "file")...)
+	}
+	return strings.Join(out, "\n")
 }
 
 // fewRuns returns the events of a source that saw what ran on the chips 1 and 2. The node of each is the number of
@@ -366,7 +406,11 @@ func textOfRoom(r *replay.Result) string {
 	}
 	var b strings.Builder
 	j := r.Room(nil)
-	fmt.Fprintf(&b, "%s %v\nall %s\n", j.Answer, codesOf(j.Untold), room(*r.Rooms.All))
+	fmt.Fprintf(&b, "%s %v\n", j.Answer, codesOf(j.Untold))
+	for _, why := range j.Untold {
+		fmt.Fprintf(&b, "Why: %s\n", why.Text)
+	}
+	fmt.Fprintf(&b, "all %s\n", room(*r.Rooms.All))
 	if at := r.Rooms.Moment; at != nil {
 		fmt.Fprintf(&b, "moment %d, %s of %d runs: %s", at.Counter, at.Run.Op, at.Runs, room(at.Room))
 		if at.PerCore.OK {

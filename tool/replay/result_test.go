@@ -11,6 +11,7 @@ import (
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/tool/replay"
 )
 
@@ -182,4 +183,100 @@ func TestLayoutsAndGroups(t *testing.T) {
 	for _, row := range replayLog(t, log, replay.Options{}).L1 {
 		require.True(t, row.Peak == nil || row.Peak.Groups == nil)
 	}
+}
+
+// The text of an anomaly says how often it was seen, and where first: of a log the detail names the line.
+func TestAnomalyTexts(t *testing.T) {
+	for _, c := range []struct {
+		log  bool
+		of   replay.AnomalyCount
+		want string
+	}{
+		{false, replay.AnomalyCount{Count: 1}, "1 program has CBs that share bytes (node 0)"},
+		{false, replay.AnomalyCount{Count: 2000}, "2,000 programs have CBs that share bytes (first at node 0)"},
+		{false, replay.AnomalyCount{Count: 2, First: -1}, "2 programs have CBs that share bytes"},
+		{false, replay.AnomalyCount{Count: 1, First: 7, Detail: "op"}, "1 program has CBs that share bytes (node 7, op)"},
+		{true, replay.AnomalyCount{Count: 2, First: 7, T: "3.5"}, "2 programs have CBs that share bytes (first at event 7, t 3.5)"},
+		{true, replay.AnomalyCount{Count: 1, First: 7, T: "3.5", Detail: "line 8"}, "1 program has CBs that share bytes (t 3.5, line 8)"},
+		{true, replay.AnomalyCount{Count: 1, First: 7, Detail: "line 8"}, "1 program has CBs that share bytes (line 8)"},
+	} {
+		c.of.Code = replay.CodeOverlap
+		odd, grave := replay.AnomalyCount{Code: "new", Count: 1, First: 3}, replay.AnomalyCount{Code: replay.CodeBeyondL1, Count: 3, First: 4}
+		r := replay.Result{Log: c.log, Anomalies: []replay.AnomalyCount{odd, c.of, grave}}
+		texts := r.AnomalyTexts(replay.Reason{Code: "other"})
+		require.Len(t, texts, 3)
+		require.Equal(t, c.want+": shared bytes count once; if it is not meant, one CB overwrites another", texts[1])
+		require.Equal(t, fmt.Sprintf("1 new (%s 3): see the documentation", r.NodeWord()), texts[2])
+		require.Equal(t, texts[1:], r.AnomalyTexts(r.Reason(replay.CodeBeyondL1)))
+	}
+}
+
+// The fullest device is the first of equals; without CBs there is none.
+func TestFullestDevice(t *testing.T) {
+	r := replay.Result{Devices: []replay.Device{{}, {Fullest: &replay.FullestCore{Bytes: 32}}, {Fullest: &replay.FullestCore{Bytes: 64}}, {Fullest: &replay.FullestCore{Bytes: 64}}}}
+	require.Same(t, &r.Devices[2], r.FullestDevice())
+	r.Devices = r.Devices[:1]
+	require.Nil(t, r.FullestDevice())
+}
+
+// A picture of one core has the groups of that core alone, and the clash there.
+func TestMapOfACore(t *testing.T) {
+	log := fewDevices + `{"event":"program","program":1,"cbs":[{"cores":"{[0-0 - 1-0]}","size":2500}]}
+{"event":"allocate","buffer":1,"kind":"l1","devices":[2],"parts":[{"cores":"{[0-0 - 1-0]}","address":3200,"size":64}]}
+{"event":"allocate","buffer":2,"kind":"l1","devices":[2],"parts":[{"cores":"{[1-0 - 1-0]}","address":3600,"size":32}]}
+{"event":"free","buffer":2}
+{"event":"enqueue","program":1,"devices":[2]}
+`
+	for core, want := range map[string]string{"": "0-0 324 2 [64 96]", "0-0": "0-0 324 2 [64]", "1-0": "1-0 324 2 [96]"} {
+		opt := replay.Options{Groups: true}
+		if core != "" {
+			one, err := l1.ParseCore(core)
+			require.NoError(t, err)
+			opt.Only.Core = event.Some(one)
+		}
+		doc := replayLog(t, log, opt).Map(event.Opt[uint64]{})
+		var bytes []uint64
+		for _, g := range doc.Devices[1].Groups {
+			bytes = append(bytes, g.Bytes)
+		}
+		require.Empty(t, doc.Devices[0].Groups)
+		require.Equal(t, want, fmt.Sprint(doc.Clash.Core, doc.Clash.Over, " ", len(doc.Clash.Residents), bytes), core)
+	}
+}
+
+// Each count of a check has its own field, and a report of some operations has their programs alone.
+func TestCountsOfDocuments(t *testing.T) {
+	r := replay.Result{Checks: replay.Checks{Runs: 11, Inferred: 5, Failed: 2, More: 3}, Anomalies: []replay.AnomalyCount{
+		{Code: replay.CodeOverlap, Count: 17, First: 19}, {Code: replay.CodeAborted, Count: 7, First: 13, Detail: "why"},
+	}}
+	doc := r.Check(replay.Judgement{})
+	require.Equal(t, []int64{11, 5, 2, 3}, []int64{doc.Runs, doc.Inferred, doc.Failed, doc.More})
+	require.Equal(t, &replay.AbortedRuns{Count: 7, First: 13, Detail: "why"}, doc.Aborted)
+
+	log := fewDevices + lineOf(t, "program 1 64") + "\n" + lineOf(t, "program 2 32 1-0") + "\n" + lineOf(t, "enqueue 1") + "\n" + lineOf(t, "enqueue 2 2") + "\n"
+	some := replayLog(t, log, replay.Options{Only: replay.Filter{Op: "p2"}}).Report().Devices
+	require.Equal(t, []int{0, 1}, []int{some["1"].ProgramsDetail.Len(), some["2"].ProgramsDetail.Len()})
+}
+
+// Of equal needs the first one is named, and of the two readings of L1_SMALL the one by addresses.
+func TestNeedsOfEquals(t *testing.T) {
+	spec := l1.Spec{Cols: 2, Rows: 1, L1Size: 4096, CBBase: 1024, CBAlign: 16, L1Align: 16, CBIndices: 8}
+	small := replay.Need{Value: 3072, At: 7}
+	for kept, all := range map[uint64]bool{1024: false, 1040: true} {
+		bytes, by, together := replay.Needs{Small: small, Kept: replay.Need{Value: kept, At: 8}}.SmallBank(spec)
+		require.Equal(t, []any{kept, all}, []any{bytes, together})
+		require.Equal(t, all, by.At == 8)
+	}
+	log := fewDevices
+	for i, kind := range []string{"trace", "trace", "l1", "l1_small"} { // each twice, one after the other
+		for range 2 {
+			parts := `,"parts":[{"cores":"{[0-0 - 0-0]}","address":2048,"size":64}]`
+			if kind == "trace" {
+				parts = fmt.Sprintf(`,"size":%d`, 64-i)
+			}
+			log += fmt.Sprintf(`{"event":"allocate","buffer":1,"kind":%q%s}`+"\n"+`{"event":"free","buffer":1}`+"\n", kind, parts)
+		}
+	}
+	needs := replayLog(t, log, replay.Options{}).L1[0].Needs
+	require.Equal(t, []uint64{3, 64, 11, 2048, 15, 2048}, []uint64{needs.Trace.At, needs.Trace.Value, needs.Lowest.At, needs.Lowest.Value, needs.Small.At, needs.Small.Value})
 }

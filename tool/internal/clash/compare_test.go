@@ -39,6 +39,14 @@ func compared(t testing.TB, log string, given l1.Spec, runs ...enqueued) clash.M
 }
 
 func add(c *clash.Comparison, event uint64, r enqueued) {
+	var lowest []clash.LowestBuffer
+	if r.lowest != 0 {
+		lowest = []clash.LowestBuffer{{Address: r.lowest, PerCore: 4096, Event: event + 1, Op: "ttnn.zeros", Layout: "INTERLEAVED"}}
+	}
+	addLowest(c, event, r, lowest)
+}
+
+func addLowest(c *clash.Comparison, event uint64, r enqueued, lowest []clash.LowestBuffer) {
 	set := l1.MustParseCoreRangeSet("{" + r.cores + "}")
 	run := clash.ProgramRun{
 		Capture: "captures/run.json", Event: event, Op: r.op, Device: "device 0", What: clash.Circular, Base: base,
@@ -54,12 +62,7 @@ func add(c *clash.Comparison, event uint64, r enqueued) {
 	if r.edit != nil {
 		r.edit(&run)
 	}
-	c.Add(run, func() []clash.LowestBuffer {
-		if r.lowest == 0 {
-			return nil
-		}
-		return []clash.LowestBuffer{{Address: r.lowest, PerCore: 4096, Event: event + 1, Op: "ttnn.zeros", Layout: "INTERLEAVED"}}
-	})
+	c.Add(run, func() []clash.LowestBuffer { return lowest })
 }
 
 func clashes(cores string, end uint64) string {

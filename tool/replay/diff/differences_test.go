@@ -210,6 +210,7 @@ func TestPairsOfCaptures(t *testing.T) {
 		{[]string{"2", "2"}, []string{"1", "2"}, "1:o0-n0 2:o1-n1"},
 		{[]string{"2", "1"}, []string{"1", "1"}, "1:o0-n0 1:o1-n1"},
 		{[]string{"2", "null"}, []string{"null", "null", "3"}, "2:o0-n0 nil:o1-n1 3:-n2"},
+		{[]string{"2", "null"}, []string{"null", "2"}, "2:o0-n0 2:o1-n1"},
 		{[]string{"4"}, []string{"5"}, "5:o0-n0"},
 	} {
 		d := diff.Compare(side("o", c.old), side("n", c.new), diff.Terms{})

@@ -169,7 +169,7 @@ func TestBasis(t *testing.T) {
 		want     diff.ProgramBasis
 	}{
 		{full, full, diff.ByBuffers}, {full, sums, diff.BySums}, {sums, full, diff.BySums}, {figures, sums, diff.ByFigures},
-		{slices.Concat(full, figures, sums), full, diff.ByFigures}, {handed(t, onPeak(1)), full, diff.ByBuffers},
+		{slices.Concat(full, figures, sums), full, diff.ByFigures}, {slices.Concat(sums, figures), full, diff.ByFigures}, {handed(t, onPeak(1)), full, diff.ByBuffers},
 		{handed(t, onDevice0(`"programs":0`)), full, diff.ByBuffers},
 		{handed(t, strings.Replace(onPeak(1), `"l1":`, `"devices":{"0":{"programs":1}},"l1":`, 1)), full, diff.ByFigures},
 	} {

@@ -20,7 +20,8 @@ import (
 // TestFew compares the whole text about logs of a few events: testdata/few.txt has a section for each, with events in
 // short (testkit.EventLog), then questions behind ?, and behind > what was answered. A question names a verb:
 //
-//	report, peak, map [CORE], room SIZE [CORE], who ADDRESS, diff     diff compares what stands before -- with the rest
+//	report, peak, map [CORE], diff                                    diff compares what stands before -- with the rest
+//	room SIZE [op=OP] [CORE], who ADDRESS [device=ID] [line=LINE] [CORE]
 //	check, junit [BUDGET]...                                          lines of a file of budgets, with - for blanks
 func TestFew(t *testing.T) {
 	testkit.Sections(t, "testdata/few.txt", *update, func(asked []string) (out []string) {
@@ -53,6 +54,17 @@ func fewAnswer(t *testing.T, log, earlier string, words []string) string {
 		require.NoError(t, err)
 		core = event.Some(one)
 	}
+	named := func(name string) (value string, n event.Opt[uint64]) {
+		for i, word := range words {
+			if text, ok := strings.CutPrefix(word, name+"="); ok {
+				words[i], value = text, text
+				if _, err := fmt.Sscan(text, &n.V); err == nil {
+					n.OK = true
+				}
+			}
+		}
+		return value, n
+	}
 	switch words[0] {
 	case "report":
 		return written(t, render.Report(logged(t, log, opt), render.Options{Programs: true, Cores: true}).Detailed())
@@ -66,14 +78,18 @@ func fewAnswer(t *testing.T, log, earlier string, words []string) string {
 		if core.OK {
 			q.Cores = l1.CoreSetOf(core.V)
 		}
+		op, _ := named("op")
+		q.Op = replay.Name(op)
 		opt.Room = &q
 		r := logged(t, log, opt)
 		return written(t, render.Room(r, r.Room(nil)).Detailed())
 	case "who":
-		q := replay.Question{Address: number(1)}
+		q, only := replay.Question{Address: number(1)}, replay.Filter{Core: core}
+		_, only.Device = named("device")
+		_, q.At = named("line")
 		opt.Ask = &q
 		r := logged(t, log, opt)
-		return written(t, render.Who(r, r.Who(q, replay.Filter{})))
+		return written(t, render.Who(r, r.Who(q, only)))
 	case "diff":
 		doc := diff.Compare([]*diff.Run{diff.Of(logged(t, earlier, opt))}, []*diff.Run{diff.Of(logged(t, log, opt))}, diff.Terms{})
 		return written(t, render.Diff(doc).Detailed())

@@ -90,7 +90,7 @@ func (m room) answer() string {
 	case n > 1:
 		on = "each of " + shown.Plural(n, "core")
 	}
-	if n := len(m.doc.Devices); n > 1 {
+	if n := len(m.doc.Devices); n > 1 && all == m.doc.All { // a moment is about the devices of its programs
 		on += " of " + shown.Plural(n, "device")
 	}
 	if all.End.V > l1.MaxAddr/2 {

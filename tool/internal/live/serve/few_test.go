@@ -3,6 +3,7 @@ package serve_test
 import (
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"slices"
 	"strings"
@@ -28,6 +29,9 @@ import (
 //	wait SECONDS
 //	sweep
 //	processes                          what each has
+//	statistics
+//	detail DEVICE                      the contents of its cores
+//	moment                             a log that begins now
 func TestFew(t *testing.T) {
 	testkit.Sections(t, "testdata/few.txt", *update, func(asked []string) (out []string) {
 		synctest.Test(t, func(t *testing.T) { out = fewSession(t, asked) })
@@ -78,7 +82,7 @@ func fewSession(t *testing.T, asked []string) (out []string) {
 	for _, line := range asked[1:] {
 		out = append(out, "-- "+line)
 		f := append(strings.Fields(line), "0", "0", "0", "0")
-		if conns[f[0]] == nil && !slices.Contains([]string{"wait", "sweep", "processes"}, f[0]) || f[1] == "connects" {
+		if conns[f[0]] == nil && !slices.Contains([]string{"wait", "sweep", "processes", "statistics", "detail", "moment"}, f[0]) || f[1] == "connects" {
 			conns[f[0]] = s.connect(int32(fewNumber(t, f[0])))
 		}
 		var r wire.Record
@@ -102,6 +106,14 @@ func fewSession(t *testing.T, asked []string) (out []string) {
 			s.Sweep()
 		case f[0] == "processes":
 			out = append(out, testkit.Brief(t, map[string]any{"has": s.Snapshot().Processes})...)
+		case f[0] == "statistics":
+			s.Statistics()
+		case f[0] == "detail":
+			out = append(out, testkit.Brief(t, s.Detail("", fewNumber(t, f[1])))...)
+		case f[0] == "moment":
+			var log strings.Builder
+			require.NoError(t, s.WriteMoment("", &log))
+			out = append(out, strings.Split(strings.TrimSpace(log.String()), "\n")...)
 		case f[1] == "closes":
 			require.NoError(t, conns[f[0]].Close())
 		case f[1] == "dies":
@@ -127,6 +139,13 @@ func fewSession(t *testing.T, asked []string) (out []string) {
 	}
 	out = append(append(out, "-- at the end"), strings.Split(strings.TrimSpace(string(s.AppendSummary(nil))), "\n")...)
 	out = append(out, testkit.Brief(t, s.Snapshot(), "schema", "source", "time_ns")...)
+	for _, d := range s.Snapshot().Devices {
+		row, ok := s.Row("", d.Device)
+		require.True(t, ok)
+		require.Equal(t, d, row)
+		_, ok = s.Row("", d.Device+1<<32)
+		require.False(t, ok)
+	}
 	for conn := range conns {
 		_ = conns[conn].Close() // some are closed
 	}
@@ -139,6 +158,9 @@ func fewSession(t *testing.T, asked []string) (out []string) {
 
 func fewNumber(t *testing.T, text string) (n uint64) {
 	t.Helper()
+	if text == "-1" { // all devices
+		return math.MaxUint64
+	}
 	_, err := fmt.Sscan(text, &n)
 	require.NoError(t, err, text)
 	return n

@@ -191,6 +191,13 @@ func TestRowsOfFleets(t *testing.T) {
 		a.line(t, fmt.Sprintf(registers, 2, 110_512))
 		a.line(t, `{"event":"dispatch","program":2,"devices":[4]}`)
 		a.line(t, `{"event":"allocate","buffer":5,"kind":"l1","parts":[{"cores":"{[0-0 - 0-0]}","address":1300000,"size":2048}],"devices":[4]}`)
+		for _, line := range []string{
+			`{"event":"allocate","buffer":6,"kind":"dram","size":4096,"devices":[3]}`, `{"event":"allocate","buffer":7,"kind":"trace","size":768,"devices":[3]}`,
+			`{"event":"allocate","buffer":8,"kind":"kernel","parts":[{"cores":"{[0-0 - 0-0]}","address":4096,"size":40}],"devices":[3]}`,
+			`{"event":"allocate","buffer":9,"kind":"l1_small","parts":[{"cores":"{[0-0 - 1-0]}","address":1400000,"size":12}],"devices":[3]}`,
+		} {
+			a.line(t, line)
+		}
 		require.Equal(t, "not-registered", a.ask(t, `{"event":"dispatch","program":9}`)["code"])
 		l.tell(t, alone).line(t, device3)
 
@@ -215,7 +222,7 @@ func TestRowsOfFleets(t *testing.T) {
 		require.Equal(t, shm.Counters{CB: 65536, L1: 2048}, watch.UsageOf(&four, shm.Version4))
 		require.Zero(t, watch.UsageOf(&now.Devices[1], shm.Version4).CB, "nothing was dispatched there")
 		require.Equal(t, []watch.OddityCount{{Fleet: "ours", Code: "not-registered", Count: 1}}, now.Odd)
-		require.Equal(t, []string{"ours, line 9: dispatch: device 3 (+1 more): program 9: program is not registered"}, now.Refused)
+		require.Equal(t, []string{"ours, line 13: dispatch: device 3 (+1 more): program 9: program is not registered"}, now.Refused)
 		require.Equal(t, "ours", s.Detail("ours", 4).Fleet)
 		require.Equal(t, "resident", s.Detail("ours", 4).Basis)
 		require.Nil(t, s.Detail("ours", 5))
@@ -230,6 +237,7 @@ func TestRowsOfFleets(t *testing.T) {
 		require.Contains(t, text, `cbl1_odd_total{fleet="ours",code="not-registered"} 1`+"\n")
 
 		summary := string(s.AppendSummary(nil))
+		require.Contains(t, summary, "\ndevice 3 of ours: registered CBs 98,304 bytes, 1,536 of a core; tracked 24; DRAM 4,096, L1 0, L1_SMALL 24, TRACE 768; kernels 40\n")
 		require.Contains(t, summary, "\ndevice 4 of ours: registered CBs 98,304 bytes, 1,536 of a core; tracked 67,584; DRAM 0, L1 2,048, L1_SMALL 0, TRACE 0; kernels 0\n")
 		require.Contains(t, summary, "\ndevice 3 of theirs: registered CBs 0 bytes, 0 of a core; tracked 0; DRAM 0, L1 0, L1_SMALL 0, TRACE 0; kernels 0; incomplete\n")
 
@@ -298,6 +306,33 @@ func TestDeviceInfoOfFleet(t *testing.T) {
 		shared.line(t, `{"event":"mesh","first":4,"rows":1,"cols":2,"spec":{"board":"n150"}}`)
 		require.NotEqual(t, "error", shared.ask(t, strings.Replace(totals, "3", "5", 1))["answer"])
 		require.Equal(t, uint64(12<<30), dram(5), "they are other ones")
+		shared.line(t, `{"event":"device","device":0,"spec":{"board":"p150b"}}`)
+		require.NotEqual(t, "error", shared.ask(t, strings.Replace(totals, "3", "0", 1))["answer"])
+		require.Equal(t, []uint32{1, 3}, []uint32{info(0).Available, info(0).Arch})
 		l.shut(t)
 	})
+}
+
+// The devices of a machine are those of the oldest fleet that has some, and of none where a mesh was declared. A fleet without
+// devices stays while it has a log.
+func TestMachineOfFleets(t *testing.T) {
+	for want, declared := range [][]wire.DeclaredDevice{{{ID: 100, Spec: l1.N150(), Chips: []int32{1, 2}}}, nil} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newShop(t, serve.Config{Dialect: wire.Newest(), Devices: declared})
+			l := newLogs(s)
+			l.tell(t, theirs)
+			synctest.Wait()
+			first, second := l.tell(t, ours), l.tell(t, ours)
+			synctest.Wait()
+			require.NoError(t, first.conn.Close())
+			synctest.Wait()
+			second.line(t, device3)
+			require.NotEqual(t, "error", second.ask(t, totals)["answer"])
+			_, ok := s.Row("ours", 3)
+			require.True(t, ok)
+			info := ask(t, s.connect(7), wire.Newest(), wire.Record{Type: wire.TypeDeviceQuery, Device: -1})
+			require.EqualValues(t, want, info.Devices)
+			l.shut(t)
+		})
+	}
 }

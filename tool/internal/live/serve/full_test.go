@@ -385,3 +385,27 @@ func TestNoDescriptorForAProcess(t *testing.T) {
 		s.shut(t)
 	})
 }
+
+// A record counts as many lost events as it has: a CB comes with its program, and goes as one.
+func TestRecordsOfSeveralEvents(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := disk{room: 1 << 20}
+		s := newShop(t, serve.Config{Dialect: wire.Newest(), Quiet: true, Record: &serve.Recorder{Open: d.open}})
+		allocates(t, s, 1)
+		s.Sweep()
+		d.room = 0
+		allocates(t, s, 2)
+		s.Sweep()
+		conn, lost := s.connect(10), int64(1)
+		for _, c := range []struct {
+			of   wire.Type
+			id   uint64
+			lost int64
+		}{{wire.TypeAlloc, 64, 1}, {wire.TypeCBAlloc, 128, 2}, {wire.TypeCBAlloc, 192, 2}, {wire.TypeCBFree, 128, 1}} {
+			send(t, conn, wire.Newest(), wire.Record{Type: c.of, ID: c.id, Size: 1})
+			lost += c.lost
+			require.Equal(t, lost, s.Snapshot().Server.NotRecorded)
+		}
+		s.shut(t)
+	})
+}

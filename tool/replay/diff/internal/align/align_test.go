@@ -277,3 +277,34 @@ func TestCutWhereBothHaveOnce(t *testing.T) {
 	}
 	require.Equal(t, [2]int{60, 0}, [2]int{same, gone})
 }
+
+// A chain of pairs rises on both sides, and is a longest one.
+func TestChained(t *testing.T) {
+	for _, c := range []struct{ pairs, want []Pair }{
+		{nil, []Pair{}},
+		{[]Pair{{0, 1}, {1, 0}}, []Pair{{1, 0}}},
+		{[]Pair{{0, 2}, {1, 0}, {2, 1}, {3, 3}}, []Pair{{1, 0}, {2, 1}, {3, 3}}},
+		{[]Pair{{0, 3}, {1, 4}, {2, 0}, {3, 1}, {4, 2}}, []Pair{{2, 0}, {3, 1}, {4, 2}}},
+	} {
+		require.Equal(t, c.want, chained(c.pairs))
+	}
+}
+
+// Sequences are cut before the middle pair that both have once, or in their middles.
+func TestCut(t *testing.T) {
+	for _, c := range []struct {
+		old, new string
+		want     [2]int
+	}{
+		{"a b c d", "b x c d", [2]int{2, 2}}, {"a b", "a c", [2]int{1, 1}}, {"a b c", "x y", [2]int{2, 1}}, {"a b a c", "a c b a", [2]int{3, 1}}, {"b a", "b c a", [2]int{1, 2}},
+	} {
+		items := func(text string) (out []Item) {
+			for key := range strings.FieldsSeq(text) {
+				out = append(out, NewItem(key, "", "", ""))
+			}
+			return out
+		}
+		i, j := cut(number(items(c.old), items(c.new)))
+		require.Equal(t, c.want, [2]int{i, j}, c.old+" and "+c.new)
+	}
+}
