@@ -138,6 +138,13 @@ func TestRulesCanFail(t *testing.T) {
 		{"measurements", "l1/a_test.go", test + "func f() { n = m.HeapAlloc }", "the collector decides"},
 		{"measurements", "l1/a_test.go", test + "func f() { n = m.TotalAlloc }", ""},
 
+		{"names", "l1/a.go", library + "type guest int", "guest: a stranger does not know the word guest"},
+		{"names", "l1/a.go", library + "func newGuests() {}", "the word guest"},
+		{"names", "l1/a.go", library + "func (t T) isTold() {}", "the word told"},
+		{"names", "l1/a_test.go", test + "func TestL1Untold(t *testing.T) {}", "the word untold"},
+		{"names", "l1/a.go", library + "func wakes() {}", "the word wake"},
+		{"names", "l1/a.go", library + "func Background() { told := 1; _ = told }", ""},
+
 		{"gofmt", "l1/a.go", "package p\n\nfunc  f() {}\n", "not formatted"},
 		{"gofmt", "l1/a.go", "package p\n\nfunc f() {}\n", ""},
 	}

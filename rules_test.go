@@ -218,6 +218,7 @@ func fileRules() []rule {
 		{"goroutines", checkGoroutines},
 		{"logging, clock and environment", checkAmbient},
 		{"measurements", checkMeasurements},
+		{"names", checkNames},
 		{"gofmt", checkFormat},
 	}
 }
@@ -549,6 +550,40 @@ func checkMeasurements(s *source) []string {
 	ast.Inspect(s.tree, visit)
 	return out
 }
+
+// privateWords say nothing to a stranger: no type, function or method has one of them in its name, also with an s.
+const privateWords = " herald crowd seat wake guest absentee clue sighting ground attend mute deaf blind untold told teller scarce leftover "
+
+// checkNames finds declared names with a private word, between its capitals.
+func checkNames(s *source) (out []string) {
+	check := func(id *ast.Ident) {
+		for _, word := range nameWords.FindAllString(id.Name, -1) {
+			word = strings.ToLower(word)
+			for _, one := range []string{word, strings.TrimSuffix(word, "s"), strings.TrimSuffix(word, "ed"), strings.TrimSuffix(word, "ing")} {
+				if strings.Contains(privateWords, " "+one+" ") {
+					out = append(out, s.complain(id.Pos(), "%s: a stranger does not know the word %s", id.Name, one))
+					break
+				}
+			}
+		}
+	}
+	for _, d := range s.tree.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			check(d.Name)
+		case *ast.GenDecl:
+			for _, spec := range d.Specs {
+				if t, ok := spec.(*ast.TypeSpec); ok {
+					check(t.Name)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// nameWords are the words of a name.
+var nameWords = regexp.MustCompile(`[A-Z]?[a-z0-9]+|[A-Z]+`)
 
 func checkFormat(s *source) []string {
 	formatted, err := format.Source(s.text)

@@ -36,8 +36,8 @@ type heapStore = version.Store[heap.BufferSet, heap.Heap, heap.Allocation]
 
 func heapsOf(f *Fleet) *heapStore { return field[heapStore](&f.heaps, "states") }
 
-// Blind makes every hash of a fleet, which must be empty, 0.
-func Blind(f *Fleet) { f.numbers.Blind, f.heaps.Numbers.Blind = true, true }
+// ZeroHashes makes every hash of a fleet, which must be empty, 0.
+func ZeroHashes(f *Fleet) { f.numbers.Blind, f.heaps.Numbers.Blind = true, true }
 
 // allMeet reports whether all hashes are the same: see make meets.
 func allMeet() bool {
@@ -46,13 +46,13 @@ func allMeet() bool {
 }
 
 func TestNothingIsLeftWithOneHash(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) { nothingIsLeft(t, Blind) })
+	rapid.Check(t, func(t *rapid.T) { nothingIsLeft(t, ZeroHashes) })
 }
 
 // Each device has programs of its own, all with one hash.
 func TestStatesWithOneHash(t *testing.T) {
 	f, m, each := fleetOf(t, 4, 8)
-	Blind(f)
+	ZeroHashes(f)
 	for d, s := range each {
 		for i := range 3 {
 			mustRegister(t, f, programOn(t, program.ID(10*d+i), "{[0-0 - 1-0]}", uint64(4096*i), uint64(d+1)), s)
@@ -77,7 +77,7 @@ func TestStatesWithOneHash(t *testing.T) {
 // Two halves of the cores hold as many ranges of other programs: sweeps join nothing.
 func TestClassesWithOneHash(t *testing.T) {
 	f, m, _ := fleetOf(t, 1, 1)
-	Blind(f)
+	ZeroHashes(f)
 	mustRegister(t, f, programOn(t, 1, "{[0-0 - 3-7]}", 0, 64), m.Set())
 	mustRegister(t, f, programOn(t, 2, "{[4-0 - 7-7]}", 64, 128), m.Set())
 	for i := range program.ID(5) {
@@ -93,7 +93,7 @@ func TestClassesWithOneHash(t *testing.T) {
 // Devices hold other buffers, and other programs ran there last.
 func TestHeapsAndResiduesWithOneHash(t *testing.T) {
 	f, m, each := fleetOf(t, 2, 2)
-	Blind(f)
+	ZeroHashes(f)
 	cores := l1.MustParseCoreRangeSet("{[0-0 - 1-0]}").Cores()
 	for d, s := range each {
 		for i := range 3 {
@@ -124,7 +124,7 @@ func TestHeapsAndResiduesWithOneHash(t *testing.T) {
 // The same programs ran on two devices, in another order.
 func TestResiduesOfOtherCoresWithOneHash(t *testing.T) {
 	f, m, each := fleetOf(t, 1, 2)
-	Blind(f)
+	ZeroHashes(f)
 	p, q := programOn(t, 1, "{[0-0 - 5-7]}", 0, 64), programOn(t, 2, "{[3-0 - 7-7]}", 0, 64)
 	for d, s := range each {
 		mustRegister(t, f, p, s)

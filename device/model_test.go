@@ -293,5 +293,5 @@ func TestSharedAndPlain(t *testing.T) {
 }
 
 func TestSharedAndPlainWithOneHash(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) { sharedAndPlain(t, device.Blind) })
+	rapid.Check(t, func(t *rapid.T) { sharedAndPlain(t, device.ZeroHashes) })
 }

@@ -300,13 +300,13 @@ func (l *buffers) of(n *node) []*buffer {
 	return l.loose[addressKey{idOf(n.DeviceID), n.Address.V, kind}]
 }
 
-// A guest is a buffer whose end is known before.
-type guest struct {
+// An expiring is a buffer whose end is known before.
+type expiring struct {
 	*buffer
 	until uint64
 }
 
-// newGuests orders buffers by their end.
-func newGuests() *btree.BTreeG[guest] {
-	return btree.NewG(16, func(a, b guest) bool { return cmp.Or(cmp.Compare(a.until, b.until), cmp.Compare(a.id, b.id)) < 0 })
+// newExpiring orders buffers by their end.
+func newExpiring() *btree.BTreeG[expiring] {
+	return btree.NewG(16, func(a, b expiring) bool { return cmp.Or(cmp.Compare(a.until, b.until), cmp.Compare(a.id, b.id)) < 0 })
 }

@@ -107,8 +107,8 @@ func bufferAt8192(kind string) string {
 	return fmt.Sprintf(`"node_type":"buffer_%s","connections":[0],"params":{"address":8192,"buffer_type":1,"device_id":0,"max_size_per_bank":64,"num_cores":0,"page_size":64,"size":256,"type":"L1"}`, kind)
 }
 
-// toldIn returns the events of a database, as text.
-func toldIn(t *testing.T, m tablesOf) string {
+// eventsIn returns the events of a database, as text.
+func eventsIn(t *testing.T, m tablesOf) string {
 	t.Helper()
 	inputs, err := Databases(m, "db.sqlite")
 	require.NoError(t, err)
@@ -146,20 +146,20 @@ func TestDatabaseBetweenOperations(t *testing.T) {
 		"a number of another slice":    {[]op{made, {[]string{strings.Replace(bufferAt8192("deallocate"), "[0]", "[1]", 1)}, nil}}, "2 free 1 cb on [0]"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := toldIn(t, databaseOf(true, append(c.ops, op{lives: []int{12288}, nodes: []string{opStart, opEnd}})...))
+			got := eventsIn(t, databaseOf(true, append(c.ops, op{lives: []int{12288}, nodes: []string{opStart, opEnd}})...))
 			require.Contains(t, got, c.want)
 			require.NotContains(t, got, "hidden")
 			t.Log(got)
 		})
 	}
-	require.Contains(t, toldIn(t, databaseOf(false, made, placed)), "hidden between-operations")
-	require.NotContains(t, toldIn(t, databaseOf(false, placed, made)), "hidden", "nothing comes after it")
+	require.Contains(t, eventsIn(t, databaseOf(false, made, placed)), "hidden between-operations")
+	require.NotContains(t, eventsIn(t, databaseOf(false, placed, made)), "hidden", "nothing comes after it")
 	other := databaseOf(true, made, still)
 	other["devices"] = append(other["devices"], append([]any{int64(3)}, other["devices"][1][1:]...)) // two chips have an L1 each
 	for _, row := range other[buffersTable][1:] {
 		row[1] = int64(3)
 	}
-	require.Contains(t, toldIn(t, other), "hidden between-operations", "the lists are about another device")
+	require.Contains(t, eventsIn(t, other), "hidden between-operations", "the lists are about another device")
 }
 
 // TestDatabaseLosesOperations: an operation, or an error, that has no graph is hidden.
@@ -189,7 +189,7 @@ func TestDatabaseLosesOperations(t *testing.T) {
 		"of an operation":        {with("errors", "operation_id operation_name error_type", 1, 2, 0), false},
 		"no names":               {with("operations", "operation_id other", 3), true},
 	} {
-		require.Equal(t, c.want, strings.Contains(toldIn(t, c.m), "hidden operation-lost"), name)
+		require.Equal(t, c.want, strings.Contains(eventsIn(t, c.m), "hidden operation-lost"), name)
 	}
 }
 
@@ -230,8 +230,8 @@ func TestDatabaseErrors(t *testing.T) {
 // TestDatabaseSlicesAreEmpty: an empty graph stands for nothing.
 func TestDatabaseSlicesAreEmpty(t *testing.T) {
 	m := databaseOf(true, op{nil, []int{8192}}, op{[]string{placeOn(0)}, []int{8192}}, op{nil, nil}, op{[]string{placeOn(0)}, []int{8192}})
-	require.Contains(t, toldIn(t, m), "0 allocate 1 l1 on [0] [8192,8256)")
-	require.NotContains(t, toldIn(t, m), "free")
+	require.Contains(t, eventsIn(t, m), "0 allocate 1 l1 on [0] [8192,8256)")
+	require.NotContains(t, eventsIn(t, m), "free")
 }
 
 // TestDatabaseSlicesShareTheirReader: the texts of all operations go through one buffer, so that

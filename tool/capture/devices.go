@@ -8,8 +8,8 @@ import (
 	"github.com/cbl1/cbl1/event"
 )
 
-// ground is shared by the parts of the third stage: knowledge of the devices, and the queue of events.
-type ground struct {
+// shared is what the parts of the third stage have in common: knowledge of the devices, and the queue of events.
+type shared struct {
 	known *knowledge
 	specs *specs
 	grids *grids
@@ -17,15 +17,15 @@ type ground struct {
 	out   *events
 }
 
-func newGround(known *knowledge, opt Options) *ground {
+func newShared(known *knowledge, opt Options) *shared {
 	s := &specs{opt: opt, known: known}
 	g := &grids{specs: s, known: known, byID: map[device.ID]*grid{}}
-	return &ground{known, s, g, newUnits(known.members), newEvents()}
+	return &shared{known, s, g, newUnits(known.members), newEvents()}
 }
 
 // declare makes the units, and yields a declaration of each, and of each mesh that nothing names but the nodes of
 // its chips.
-func (g *ground) declare() {
+func (g *shared) declare() {
 	ids := maps.Clone(g.known.ids)
 	for mesh := range g.known.members.chips {
 		ids[mesh] = true
@@ -44,7 +44,7 @@ func (g *ground) declare() {
 	}
 }
 
-func (g *ground) declaration(id device.ID) event.Event {
+func (g *shared) declaration(id device.ID) event.Event {
 	of := g.grids.of(id)
 	e := event.Event{Kind: event.KindDevice, Device: id, Role: g.known.members.role(id)}
 	if e.Role == event.RoleMesh {

@@ -26,12 +26,12 @@
 //	  │
 //	  ├─ survey ── knowledge, in the first reading
 //	  │            ids .......... mesh.go, groups.go
-//	  │            silences ..... past.go, clues.go, census.go, proven.go, timeline.go, life.go, residents.go, ends.go
+//	  │            silences ..... past.go, evidence.go, census.go, proven.go, timeline.go, life.go, residents.go, ends.go
 //	  ▼
 //	2 operations ─ step ────> the functions that run; a hit of the program cache; an abort
 //	  ▼                       operations.go
 //	3 places                  places.go, unreadable.go
-//	  │  ground ............. specs, grids, units and events, which the parts share
+//	  │  shared ............. specs, grids, units and events, which the parts share
 //	  ├─ programs             runs that are open, frees that announce them, equal runs, hits
 //	  │                       unit.go, open.go, workload.go, layout.go, hits.go, hidden.go
 //	  └─ memory               buffers that live, their ranges, buffers from before the capture

@@ -18,7 +18,7 @@ func (r *reading) close() {
 	}
 	p.programs.complete(s.at, p.programs.open.from(0))
 	p.memory.tellEarlier(&node{})
-	p.attend(forever)
+	p.expireAndPlace(forever)
 	if p.units.ran == 0 {
 		for _, node := range slices.Sorted(maps.Keys(p.out.absent)) {
 			p.out.tell(p.out.absent[node])

@@ -9,8 +9,8 @@ import (
 	"github.com/cbl1/cbl1/event"
 )
 
-// TestTeller drives the last stage of a reading alone: events come out in the order in which they go in.
-func TestTeller(t *testing.T) {
+// TestEvents drives the last stage of a reading alone: events come out in the order in which they go in.
+func TestEvents(t *testing.T) {
 	one, got := newEvents(), []event.Event(nil)
 	one.pos = event.Pos{Node: 7, Line: 3}
 	one.yield = func(e *event.Event, _ error) bool {
@@ -29,7 +29,7 @@ func TestTeller(t *testing.T) {
 }
 
 // TestTellerNotes counts facts that are hidden only in a run. Hidden facts come before anomalies.
-func TestTellerNotes(t *testing.T) {
+func TestEventNotes(t *testing.T) {
 	for _, plan := range []bool{false, true} {
 		one, codes := newEvents(), []string(nil)
 		one.yield = func(e *event.Event, _ error) bool {

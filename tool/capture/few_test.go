@@ -24,7 +24,7 @@ var update = flag.Bool("update", false, "TestFew: write testdata/few.txt anew; r
 // with its nodes, and behind > the lines of the event log that they make.
 func TestFew(t *testing.T) {
 	testkit.Sections(t, "testdata/few.txt", *update, func(asked []string) []string {
-		return toldOf(t, asked)
+		return writtenEvents(t, asked)
 	})
 }
 
@@ -34,8 +34,8 @@ var (
 	inDir = regexp.MustCompile(`/[^":]*/([0-9]\.json)`)
 )
 
-// toldOf returns the event log of a section.
-func toldOf(t *testing.T, given []string) (lines []string) {
+// writtenEvents returns the event log of a section.
+func writtenEvents(t *testing.T, given []string) (lines []string) {
 	t.Helper()
 	var c few
 	for _, line := range given {

@@ -91,7 +91,7 @@ func outcome(t *testing.T, nodes []map[string]any) string {
 	}
 	require.NoError(t, err)
 	text, others := "read", []string{}
-	for _, code := range r.Untold() {
+	for _, code := range r.Undecided() {
 		switch code {
 		case hiddenUnreadable:
 			text = "hidden"

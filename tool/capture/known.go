@@ -23,7 +23,7 @@ type knowledge struct {
 	sizes   knownSizes         // of L1_SMALL
 	banks   saidBanks          // sizes of banks by messages of the allocator
 	shards  map[uint64]*shards // of sharded buffers, by the counters of their allocations
-	blind   blindTensors       // with no buffer of the capture that is known to be theirs
+	blind   hiddenTensors      // with no buffer of the capture that is known to be theirs
 	// recorded begins where the lowest local circular buffer with an address starts, and ends at the highest end of any
 	// recorded range in L1.
 	recorded l1.Range
@@ -68,7 +68,7 @@ type knownBefore struct {
 func newKnowledge(m *members) *knowledge {
 	return &knowledge{
 		members: m, ids: map[device.ID]bool{}, placed: map[device.ID]bool{}, runs: map[device.ID]bool{}, shards: map[uint64]*shards{}, aborted: map[uint64]bool{},
-		sizes: knownSizes{contradicted: map[uint64]bool{}}, blind: blindTensors{},
+		sizes: knownSizes{contradicted: map[uint64]bool{}}, blind: hiddenTensors{},
 		behind: counters{}, unshown: counters{}, partly: map[uint64][]device.ID{}, settled: map[uint64]bool{}, bottom: bottom{map[owner]uint64{}, map[device.ID]uint64{}, map[owner]bool{}},
 	}
 }
@@ -91,10 +91,10 @@ func (k *knowledge) ofOneMesh() bool {
 
 // blindTensors are tensors whose memory_config cannot be read: by address, 0 if that cannot be read either,
 // the ids that they name.
-type blindTensors map[uint64]map[device.ID]bool
+type hiddenTensors map[uint64]map[device.ID]bool
 
 // add records a tensor. No live buffer is known to be its own.
-func (t blindTensors) add(n *node) {
+func (t hiddenTensors) add(n *node) {
 	kind, ok := bufferKind(n)
 	if ok && !kind.InL1() || !n.Tensor.HidesPlace && n.Address.V == 0 {
 		return

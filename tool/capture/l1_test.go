@@ -230,7 +230,7 @@ func TestL1CachedPlanThatClashes(t *testing.T) {
 	require.Equal(t, replay.Hits{Inferred: 2}, r.Hits)
 	require.Equal(t, int64(2), codes(r)[replay.CodeInferred])
 	require.Zero(t, codes(r)[replay.CodeCacheHit])
-	require.Empty(t, r.Untold())
+	require.Empty(t, r.Undecided())
 	require.Equal(t, []int64{3, 2, 1}, []int64{r.Checks.Runs, r.Checks.Inferred, r.Checks.Failed})
 	require.Len(t, r.Checks.List, 1)
 	c := r.Checks.List[0]
@@ -247,7 +247,7 @@ func TestL1CachedPlanThatClashes(t *testing.T) {
 	r = s.replay(t, wormhole)
 	require.Equal(t, replay.Hits{Unknown: 2}, r.Hits)
 	require.Zero(t, r.Checks.Failed)
-	require.Equal(t, []replay.Code{replay.CodeCacheHit}, r.Untold(), "never green")
+	require.Equal(t, []replay.Code{replay.CodeCacheHit}, r.Undecided(), "never green")
 }
 
 // Before the flag, a hit is a free in an operation that no CB follows.
@@ -269,7 +269,7 @@ func TestL1HitsOfOldCaptures(t *testing.T) {
 	r := s.replay(t, Options{})
 	require.Equal(t, replay.Hits{Inferred: 1}, r.Hits)
 	require.Equal(t, int64(2), codes(r)[replay.CodeNotShown])
-	require.NotContains(t, r.Untold(), replay.CodeFreeWithoutCBs, "one thing has one code")
+	require.NotContains(t, r.Undecided(), replay.CodeFreeWithoutCBs, "one thing has one code")
 	require.Equal(t, int64(1), codes(r)[replay.CodeInferred])
 }
 
@@ -292,7 +292,7 @@ func TestL1Misses(t *testing.T) {
 }
 
 // What a finished program left is in nobody's way.
-func TestL1LeftoversAreNotInTheWay(t *testing.T) {
+func TestL1RemnantsAreNotInTheWay(t *testing.T) {
 	var s script
 	s.free(0)
 	s.cb(0, "{[0-0 - 0-0]}", 111616, mib)
@@ -392,7 +392,7 @@ func TestL1WithoutAddresses(t *testing.T) {
 
 	r = s.replay(t, Options{})
 	require.Equal(t, int64(1), l1Row(t, r, 0).Unplaced, "nobody says where L1_SMALL is")
-	require.Empty(t, r.Untold())
+	require.Empty(t, r.Undecided())
 }
 
 // A tensor may come after its cores mattered.
@@ -515,17 +515,17 @@ func TestL1Backing(t *testing.T) {
 }
 
 // What may hide programs or buffers never lets a capture be green.
-func TestL1Untold(t *testing.T) {
+func TestL1Undecided(t *testing.T) {
 	var s script
 	s.add("tensor", params{"device_tensors": "["})
 	s.cb(0, "{[0-0 - 0-0]}", 111616, 64)
-	require.Equal(t, []replay.Code{replay.CodeBadDeviceTensors}, s.replay(t, Options{}).Untold())
+	require.Equal(t, []replay.Code{replay.CodeBadDeviceTensors}, s.replay(t, Options{}).Undecided())
 
 	s = script{} // a mesh that shows last hides nothing
 	s.interleaved(9, 1_500_000, 1000)
 	s.cb(0, "{[0-0 - 0-0]}", 111616, 64)
 	s.member(9, 0)
-	require.Empty(t, s.replay(t, Options{}).Untold())
+	require.Empty(t, s.replay(t, Options{}).Undecided())
 }
 
 // The same without buffer nodes: address, size and kind pair the events.

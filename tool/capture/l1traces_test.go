@@ -43,7 +43,7 @@ func TestTraceMatmul(t *testing.T) {
 	require.Equal(t, replay.EarlierBuffers{Other: 1}, r.Earlier)
 	require.Equal(t, int64(1), r.Live.Buffers)
 	require.Empty(t, r.Upstream.Causes)
-	require.Empty(t, r.Untold())
+	require.Empty(t, r.Undecided())
 }
 
 // No dispatch: nothing clashes because of an address 0. The peak is that of ttnn less
@@ -62,7 +62,7 @@ func TestTraceConv2d(t *testing.T) {
 	require.Equal(t, []l1.Range{{Start: 1_525_248, End: 1_545_728}, {Start: 1_545_728, End: 1_572_864}},
 		[]l1.Range{d.Peak.Residents[6].Range(), d.Peak.Residents[7].Range()})
 	require.Equal(t, uint64(110*77_888), d.TotalFinal, "what the last program left")
-	require.Empty(t, r.Untold())
+	require.Empty(t, r.Undecided())
 
 	d = l1Row(t, replayTrace(t, "conv2d.json", Options{L1Small: event.Some(uint64(4096))}), 1)
 	require.Equal(t, uint64(125_536), d.Peak.Bytes)
@@ -100,7 +100,7 @@ func TestTraceConcat(t *testing.T) {
 	require.Equal(t, [2]uint64{64 * 4_096, 64 * 4_096}, [2]uint64{d.TotalPeak, d.TotalFinal})
 	require.Equal(t, int64(3), r.Checks.Runs)
 	require.Zero(t, codes(r)[replay.CodeFreeUnknown])
-	require.Empty(t, r.Untold())
+	require.Empty(t, r.Undecided())
 	require.Equal(t, uint64(44), r.Live.List[0].At)
 }
 
@@ -109,5 +109,5 @@ func TestTraceAddCached(t *testing.T) {
 	r := replayTrace(t, "add_cached_2024.json", Options{})
 	require.Empty(t, r.L1)
 	require.Zero(t, r.Hits, "nothing says that it was one")
-	require.Equal(t, []replay.Code{replay.CodeNoCBs, replay.CodeNotShown}, r.Untold())
+	require.Equal(t, []replay.Code{replay.CodeNoCBs, replay.CodeNotShown}, r.Undecided())
 }

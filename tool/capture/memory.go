@@ -14,22 +14,22 @@ import (
 
 // memory knows which buffers live, and where.
 type memory struct {
-	*ground
+	*shared
 	live     *buffers
 	heights  heights
 	attended int  // of the residents that are known
 	unread   bool // an allocation cannot be read
 	borders  borders
-	leaving  *btree.BTreeG[guest] // buffers that go where no node frees them: residents, and those of a database, by their end
-	own      map[device.ID]bool   // ids under which L1 buffers lie
-	running  []*unit              // on which programs run; nil: not looked for
-	path     string               // functions that run at the node at hand
+	leaving  *btree.BTreeG[expiring] // buffers that go where no node frees them: residents, and those of a database, by their end
+	own      map[device.ID]bool      // ids under which L1 buffers lie
+	running  []*unit                 // on which programs run; nil: not looked for
+	path     string                  // functions that run at the node at hand
 }
 
-func newMemory(g *ground) *memory {
+func newMemory(g *shared) *memory {
 	return &memory{
-		ground: g, live: newBuffers(g.known), heights: newHeights(g.known), own: map[device.ID]bool{},
-		leaving: newGuests(),
+		shared: g, live: newBuffers(g.known), heights: newHeights(g.known), own: map[device.ID]bool{},
+		leaving: newExpiring(),
 	}
 }
 
@@ -53,7 +53,7 @@ func (m *memory) allocate(n *node, id device.ID) {
 func (m *memory) add(b *buffer) {
 	m.live.add(b)
 	if until, ok := m.known.before.ends[b.said.at]; ok { // it is gone when an operation ends
-		m.leaving.ReplaceOrInsert(guest{b, until})
+		m.leaving.ReplaceOrInsert(expiring{b, until})
 	}
 	if b.said.kind.InL1() { // how much of a core it takes, and where, as far as the capture says so
 		if b.said.perCore = m.perCore(b); !b.said.perCore.OK {
@@ -69,7 +69,7 @@ func (m *memory) add(b *buffer) {
 }
 
 // perCore returns how many bytes of a core the allocation of a buffer in L1 takes, as far as it says so.
-func (g *ground) perCore(b *buffer) event.Opt[uint64] {
+func (g *shared) perCore(b *buffer) event.Opt[uint64] {
 	grid, page := g.grids.of(b.said.named), b.said.page
 	if b.said.perCore.OK || b.sharded || grid.from == event.FromAssumed || !b.said.sized || page == 0 || page > jsonobject.MaxL1 {
 		return b.said.perCore
@@ -248,7 +248,7 @@ func (m *memory) allocation(b *buffer) event.Event {
 }
 
 // departing returns a buffer that ends before the node next, where no node frees it. ok is false if there is none.
-func (m *memory) departing(next uint64) (b guest, ok bool) {
+func (m *memory) departing(next uint64) (b expiring, ok bool) {
 	for b, ok = m.leaving.Min(); ok && b.until < next; b, ok = m.leaving.Min() {
 		if b.earlier || m.live.live[b.said.named][b.id] != nil {
 			return b, true
@@ -259,7 +259,7 @@ func (m *memory) departing(next uint64) (b guest, ok bool) {
 }
 
 // depart removes a buffer that departing has returned, and writes its free.
-func (m *memory) depart(b guest) {
+func (m *memory) depart(b expiring) {
 	if m.leaving.DeleteMin(); !b.earlier {
 		m.live.remove(b.buffer)
 	}
@@ -267,13 +267,13 @@ func (m *memory) depart(b guest) {
 }
 
 // arriving returns a resident that is there from the node next on. ok is false if there is none.
-func (m *memory) arriving(next uint64) (b guest, ok bool) {
+func (m *memory) arriving(next uint64) (b expiring, ok bool) {
 	for all := m.known.before.residents; m.attended < len(all) && all[m.attended].since <= next; {
 		r := all[m.attended]
 		if m.attended++; next >= r.until {
 			continue
 		}
-		b = guest{&buffer{
+		b = expiring{&buffer{
 			id: m.live.next(), op: r.op(), shards: r.shards, earlier: true,
 			said:  allocation{at: r.since, named: r.named, kind: r.kind, perCore: r.perCore, recorded: r.address},
 			place: placement{on: m.unitsOf(r)}, proven: r.proven > 0, unit: r.unit,
@@ -309,7 +309,7 @@ func (m *memory) unitsOf(r resident) []*unit {
 }
 
 // arrive places a resident that arriving has returned, and writes its allocation.
-func (m *memory) arrive(b guest) {
+func (m *memory) arrive(b expiring) {
 	b.place.address = event.Some(b.said.recorded)
 	m.heights.locate(b.buffer, m.specs.spec())
 	m.leaving.ReplaceOrInsert(b)
@@ -377,8 +377,8 @@ func (m *memory) hideBuffers(at uint64, id device.ID) {
 	for _, b := range m.live.sharing(id) {
 		m.hideBuffer(b, at)
 	}
-	var residents []guest
-	m.leaving.Ascend(func(b guest) bool {
+	var residents []expiring
+	m.leaving.Ascend(func(b expiring) bool {
 		if b.earlier && m.known.members.share(b.said.named, id) {
 			residents = append(residents, b)
 		}

@@ -9,15 +9,15 @@ import (
 // past gathers the traces of buffers from before a capture. Their places show only later,
 // so a second reading alone uses them.
 type past struct {
-	members *members
-	time    timeline
-	clues   clues
-	census  census
-	lives   map[uint64]*byDevice[history] // by address
-	frees   map[uint64]*byDevice[frees]   // by address
-	byNode  map[uint64]lostFree           // the first one that names a buffer node, with the largest address
-	blind   []uint64                      // frees of L1 buffers without an address or node, in a database
-	bare    map[device.ID]bool            // ids of allocations in L1 without an address
+	members  *members
+	time     timeline
+	evidence allEvidence
+	census   census
+	lives    map[uint64]*byDevice[history] // by address
+	frees    map[uint64]*byDevice[frees]   // by address
+	byNode   map[uint64]lostFree           // the first one that names a buffer node, with the largest address
+	blind    []uint64                      // frees of L1 buffers without an address or node, in a database
+	bare     map[device.ID]bool            // ids of allocations in L1 without an address
 	// placeless are tensors in L1 without an address. No allocation that lacks one too may be theirs.
 	placeless counters
 	hidden    event.Opt[uint64] // the first hidden allocation: what shows later may be its buffer
@@ -25,7 +25,7 @@ type past struct {
 
 func newPast(m *members) *past {
 	return &past{
-		members: m, clues: newClues(), lives: map[uint64]*byDevice[history]{}, frees: map[uint64]*byDevice[frees]{},
+		members: m, evidence: newEvidence(), lives: map[uint64]*byDevice[history]{}, frees: map[uint64]*byDevice[frees]{},
 		byNode: map[uint64]lostFree{}, bare: map[device.ID]bool{}, placeless: counters{},
 	}
 }
@@ -39,17 +39,17 @@ func (p *past) next(n *node) {
 		p.time.leaves(n.Counter)
 	case typeBuffer:
 		if n.Unreadable == nil {
-			p.clues.names(n)
+			p.evidence.names(n)
 		}
 	}
 }
 
-// tensor records a tensor. of is the clue of the buffer node that names it, if there is one.
-func (p *past) tensor(n *node, of *clue) {
+// tensor records a tensor. of is the evidence of the buffer node that names it, if there is one.
+func (p *past) tensor(n *node, of *evidence) {
 	if n.Unreadable != nil || p.hidden.OK {
 		return
 	}
-	p.clues.tensor(n, of)
+	p.evidence.tensor(n, of)
 	if kind, ok := bufferKind(n); ok && kind == fit.KindL1 && n.Address.V == 0 && !anySharing(p.members, p.bare, idOf(n.DeviceID)) {
 		p.placeless.add(n.Counter)
 	}
@@ -59,7 +59,7 @@ func (p *past) tensor(n *node, of *clue) {
 // recorded. Where there are no lists, it is one life with the allocation before it.
 func (p *past) allocated(b *buffer) *life {
 	if b.node.OK {
-		p.clues.allocated(b.node.V)
+		p.evidence.allocated(b.node.V)
 	}
 	if b.said.kind == fit.KindL1 && b.said.recorded == 0 {
 		p.bare[b.said.named] = true

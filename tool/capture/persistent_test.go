@@ -95,6 +95,6 @@ func TestPersistentPagesOfALateMesh(t *testing.T) {
 	}
 	s.member(1, 0)
 	got := replayFile(t, s.text(t), Options{})
-	require.Contains(t, fmt.Sprint(got.Untold()), replay.CodePersistentL1)
+	require.Contains(t, fmt.Sprint(got.Undecided()), replay.CodePersistentL1)
 	require.Zero(t, got.Checks.Failed)
 }

@@ -12,7 +12,7 @@ import (
 
 // places is the third stage of a reading: what happens on which device. Each of its parts knows one thing.
 type places struct {
-	*ground
+	*shared
 	opt      Options
 	programs *programs
 	memory   *memory
@@ -25,8 +25,8 @@ type places struct {
 }
 
 func newPlaces(known *knowledge, opt Options) *places {
-	g := newGround(known, opt)
-	return &places{ground: g, opt: opt, freed: event.NoDevice, unclear: map[device.ID]bool{}, programs: newPrograms(g, opt.NoInfer), memory: newMemory(g)}
+	g := newShared(known, opt)
+	return &places{shared: g, opt: opt, freed: event.NoDevice, unclear: map[device.ID]bool{}, programs: newPrograms(g, opt.NoInfer), memory: newMemory(g)}
 }
 
 // stand records where the stage stands: at a node, and in which functions.
@@ -40,7 +40,7 @@ func (p *places) next(s *step) {
 	p.known.members.resolve(n)
 	p.stand(s)
 	p.note(n)
-	p.attend(s.at)
+	p.expireAndPlace(s.at)
 	p.memory.tellEarlier(n)
 	if n.Unreadable != nil {
 		p.unreadable(s)
@@ -93,7 +93,7 @@ func (p *places) note(n *node) {
 
 // attend brings the residents up to date with the node that comes. Residents that ended before it go, and
 // residents that are there by then come.
-func (p *places) attend(next uint64) {
+func (p *places) expireAndPlace(next uint64) {
 	for b, ok := p.memory.departing(next); ok; b, ok = p.memory.departing(next) {
 		p.programs.complete(next, p.programs.open.of(b.place.on...))
 		p.memory.depart(b)

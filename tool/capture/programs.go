@@ -12,7 +12,7 @@ import (
 
 // programs know which program runs on each unit.
 type programs struct {
-	*ground
+	*shared
 	layouts  *layouts
 	hits     hits
 	open     openRuns
@@ -24,9 +24,9 @@ type programs struct {
 	starting []event.Event                     // room for those of start, if there are few
 }
 
-func newPrograms(g *ground, noInfer bool) *programs {
+func newPrograms(g *shared, noInfer bool) *programs {
 	return &programs{
-		ground: g, layouts: newLayouts(len(g.known.partly) > 0), hits: newHits(), open: newOpenRuns(g.units), alive: map[*unit]bool{},
+		shared: g, layouts: newLayouts(len(g.known.partly) > 0), hits: newHits(), open: newOpenRuns(g.units), alive: map[*unit]bool{},
 		hidden: hiddenPrograms{ran: map[hiddenRun]bool{}}, noInfer: noInfer, alike: map[device.ID]map[contentSum]bool{},
 	}
 }

@@ -26,14 +26,14 @@ func (p *past) freed(named device.ID, address, from uint64) uint64 {
 // nodes that hide nothing.
 func (p *past) residents() (out []resident, seen map[uint64]bool) {
 	seen = map[uint64]bool{}
-	modes := map[uint64][]clue{} // by address, of buffers that are listed
+	modes := map[uint64][]evidence{} // by address, of buffers that are listed
 	out = p.fromLists()
 	listed := len(out)
-	clues := slices.Collect(p.clues.all())
-	slices.SortFunc(clues, func(a, b clue) int {
+	all := slices.Collect(p.evidence.all())
+	slices.SortFunc(all, func(a, b evidence) int {
 		return cmp.Or(cmp.Compare(a.node.V, b.node.V), cmp.Compare(a.tensor, b.tensor), cmp.Compare(a.named, b.named), cmp.Compare(a.kind, b.kind))
 	})
-	for _, c := range clues {
+	for _, c := range all {
 		if p.speaks(c.named) { // of all that lived when an operation ended
 			if c.node.OK {
 				seen[c.node.V] = true
@@ -92,9 +92,9 @@ func (p *past) apart(r resident, parts []deviceTensor) []resident {
 	return out
 }
 
-// follow finds the resident of a clue, which has until 0 if there is none. Explained says
-// that nothing about the clue is hidden.
-func (p *past) follow(c clue) (r resident, explained bool) {
+// follow finds the resident of evidence, which has until 0 if there is none. Explained says
+// that nothing about it is hidden.
+func (p *past) follow(c evidence) (r resident, explained bool) {
 	r = resident{named: c.named, kind: c.kind, address: c.address, told: c.address != 0, until: forever}
 	if c.address != 0 && p.firstLife(c.named, c.address) <= c.tensor {
 		return resident{}, true // it is a buffer of the capture

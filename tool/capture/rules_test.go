@@ -13,7 +13,7 @@ import (
 
 // TestRules compares the event logs of captures that tell rules apart, as TestFew does: testdata/rules.txt.
 func TestRules(t *testing.T) {
-	testkit.Sections(t, "testdata/rules.txt", *update, func(asked []string) []string { return toldOf(t, asked) })
+	testkit.Sections(t, "testdata/rules.txt", *update, func(asked []string) []string { return writtenEvents(t, asked) })
 }
 
 // TestSpoolLimit: as many bytes as are kept at most can be read, and no more.

@@ -397,12 +397,12 @@ func (s *survey) deallocate(n *node) {
 func (s *survey) tensor(n *node) {
 	node, named := s.tensors[n.Counter]
 	delete(s.tensors, n.Counter)
-	var clue *clue
+	var found *evidence
 	if named {
-		clue = s.past.clues.byNode[node]
+		found = s.past.evidence.byNode[node]
 	}
 	if n.Type == typeTensor {
-		s.past.tensor(n, clue)
+		s.past.tensor(n, found)
 	}
 	of, ok := shardsOf(n)
 	if !ok {
@@ -456,7 +456,7 @@ func (s *survey) unallocated(n *node) {
 		return
 	}
 	if kind, ok := bufferKind(old); ok && (kind == fit.KindL1 || kind == fit.KindL1Small) {
-		s.past.clues.used(old, kind)
+		s.past.evidence.used(old, kind)
 	}
 }
 
@@ -493,13 +493,13 @@ func (s *survey) end(opt Options) {
 	}
 	k.before.residents, k.before.harmless = s.past.residents()
 	k.before.placeless = s.past.placeless
-	k.before.placeless.remove(s.past.clues.backed)
-	for c := range s.past.clues.all() {
+	k.before.placeless.remove(s.past.evidence.backed)
+	for c := range s.past.evidence.all() {
 		if c.parts != nil && k.placed[c.named] && !k.members.isChip[c.named] { // programs run under the id of the mesh, on chips that differ
 			k.before.placeless.add(c.tensor)
 		}
 	}
-	of := newGround(k, opt)
+	of := newShared(k, opt)
 	k.before.unplaced = s.past.unplaced(func(id device.ID, address uint64) bool {
 		spec, _ := of.specs.of(id)
 		return spec.CBBase <= address && address < spec.L1Size
@@ -508,7 +508,7 @@ func (s *survey) end(opt Options) {
 	hidden := func(r resident) bool { return !r.told && k.mayDescribe(r.named, r.address) }
 	k.before.residents, k.before.least = append(slices.DeleteFunc(k.before.residents, hidden), proven...), least
 	slices.SortStableFunc(k.before.residents, func(a, b resident) int { return cmp.Compare(a.since, b.since) })
-	for node := range s.past.clues.later {
+	for node := range s.past.evidence.later {
 		k.before.harmless[node] = true
 	}
 	for _, one := range k.before.residents {

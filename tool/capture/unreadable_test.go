@@ -59,7 +59,7 @@ func TestUnreadableHidesDependents(t *testing.T) {
 				continue
 			}
 			require.Zero(t, got.Checks.Failed, c.name)
-			require.Contains(t, fmt.Sprint(got.Untold()), hiddenUnreadable, c.name)
+			require.Contains(t, fmt.Sprint(got.Undecided()), hiddenUnreadable, c.name)
 		}
 	}
 }

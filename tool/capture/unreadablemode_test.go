@@ -61,7 +61,7 @@ func TestUnreadableMode(t *testing.T) {
 			require.Equal(t, !bad, got.Checks.Failed == 1, "%s: bad %v", c.name, bad)
 			require.EqualValues(t, 1, got.Checks.Runs, c.name)
 			if bad {
-				require.Contains(t, got.Untold(), replay.Code(hiddenUnreadable), c.name)
+				require.Contains(t, got.Undecided(), replay.Code(hiddenUnreadable), c.name)
 			}
 		}
 	}

@@ -75,7 +75,7 @@ type TotalsRow struct {
 	Reserved   uint64 `json:"registered_range_granular_bytes"` // that tt-metal's bookkeeping charges
 	Logical    uint64 `json:"registered_logical_bytes"`        // sizes of CBs times cores
 	Core       uint64 `json:"registered_core_peak_bytes"`      // Registered on the fullest core
-	Dispatched uint64 `json:"dispatched_bytes"`                // leftovers of the last dispatches
+	Dispatched uint64 `json:"dispatched_bytes"`                // what the last dispatches left
 	Tracked    uint64 `json:"tracked_bytes"`                   // everything in L1 but kernels, each byte once
 	L1         uint64 `json:"l1_buffer_bytes"`
 	DRAM       uint64 `json:"dram_buffer_bytes"`

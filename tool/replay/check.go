@@ -16,7 +16,7 @@ type CheckDocument struct {
 	Untold   []Reason         `json:"untold"`
 	Aborted  *AbortedRuns     `json:"aborted"` // nil if no program run was
 	Accepted []Reason         `json:"accepted"`
-	Basis    Grounds          `json:"basis"`
+	Basis    Basis            `json:"basis"`
 	Runs     int64            `json:"runs"`
 	Inferred int64            `json:"runs_inferred"`
 	Failed   int64            `json:"runs_failed"`
@@ -45,7 +45,7 @@ type BudgetJudgement struct {
 func (r *Result) Check(j Judgement) CheckDocument {
 	k := &r.Checks
 	doc := CheckDocument{
-		Head: r.Head(CheckSchema), Answer: j.Answer, Untold: List(j.Untold), Accepted: List(j.Accepted), Basis: r.Grounds(r.Spec),
+		Head: r.Head(CheckSchema), Answer: j.Answer, Untold: List(j.Untold), Accepted: List(j.Accepted), Basis: r.Basis(r.Spec),
 		Runs: k.Runs, Inferred: k.Inferred, Failed: k.Failed, Failures: make([]FailedCheck, 0, len(k.List)), More: k.More,
 		Ops: List(j.Ops), Tightest: k.Tightest.Document(),
 	}

@@ -160,7 +160,7 @@ func TestEnqueueOnSeveralSpecsIsNotJudged(t *testing.T) {
 {"event":"enqueue","program":1}
 `, replay.Options{})
 		require.Zero(t, r.Checks.Runs)
-		require.Equal(t, []replay.Code{replay.CodeEventRefused, replay.CodeNoCBs}, r.Untold())
+		require.Equal(t, []replay.Code{replay.CodeEventRefused, replay.CodeNoCBs}, r.Undecided())
 	}
 }
 

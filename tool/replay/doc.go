@@ -48,7 +48,7 @@
 // # Invariants
 //
 // A refused event has changed nothing. The same events give the same answers,
-// byte for byte. Untold has everything that a source could not show: then no answer is that all
+// byte for byte. [Result.Undecided] has everything that a source could not show: then no answer is that all
 // fits. No sum wraps: one beyond 2^63-1 is an error.
 //
 // # Cost

@@ -64,7 +64,7 @@ func known[T any](n uint64, figure T) event.Opt[T] {
 }
 
 // Grounds are the facts under the figures of a document about L1.
-type Grounds struct {
+type Basis struct {
 	Chip
 	Usable      event.Opt[uint64] `json:"usable_bytes"`
 	Addresses   Addresses         `json:"cb_addresses"`
@@ -73,14 +73,14 @@ type Grounds struct {
 }
 
 // Grounds returns the facts under figures that were reckoned with a Spec.
-func (r *Result) Grounds(s Spec) Grounds {
-	return Grounds{s.Chip(), known(s.L1Size, s.UsableBytes()), r.Addresses, r.Earlier.L1, r.Earlier.Bytes}
+func (r *Result) Basis(s Spec) Basis {
+	return Basis{s.Chip(), known(s.L1Size, s.UsableBytes()), r.Addresses, r.Earlier.L1, r.Earlier.Bytes}
 }
 
 // A PeakDocument is the answer of cbl1 peak.
 type PeakDocument struct {
 	Head
-	Basis    Grounds        `json:"basis"`
+	Basis    Basis          `json:"basis"`
 	Untold   []Reason       `json:"untold"`
 	Inferred int64          `json:"hits_inferred"`
 	Fullest  event.Opt[int] `json:"fullest"` // index of the device with the highest peak
@@ -140,7 +140,7 @@ const PeakSchema = "cbl1.peak/1"
 // residents. Cost: the residents of those cores, once for devices that held the same.
 func (r *Result) Peak() PeakDocument {
 	doc := PeakDocument{
-		Head: r.Head(PeakSchema), Basis: r.Grounds(r.Spec), Untold: List(r.Untracked()), Inferred: r.Hits.Inferred,
+		Head: r.Head(PeakSchema), Basis: r.Basis(r.Spec), Untold: List(r.Untracked()), Inferred: r.Hits.Inferred,
 		Devices: make([]DevicePeak, 0, len(r.L1)), Stale: List(r.Stale),
 	}
 	highest, look := uint64(0), r.composer()

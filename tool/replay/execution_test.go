@@ -99,7 +99,7 @@ func TestExecutions(t *testing.T) {
 				executed(p, ids, true)
 			}
 		}
-		r, err := replay.Run("x", told(event.RoleChip, append(events, ends())...), replay.Options{})
+		r, err := replay.Run("x", runEvents(event.RoleChip, append(events, ends())...), replay.Options{})
 		require.NoError(t, err)
 		for _, d := range r.L1 {
 			if of := want[device.ID(d.ID.V)]; of == nil {
@@ -140,7 +140,7 @@ func TestExecutionsOfTheirOwn(t *testing.T) {
 			events = append(slices.Clip(events), ran(id, node),
 				&event.Event{Kind: event.KindExecuted, Node: node + 1, Devices: event.Some([]device.ID{3}), Program: id, Known: true})
 		}
-		r, err := replay.Run("x", told(event.RoleChip, append(events, ends())...), replay.Options{})
+		r, err := replay.Run("x", runEvents(event.RoleChip, append(events, ends())...), replay.Options{})
 		require.NoError(t, err)
 		require.Equal(t, x.want, *r.L1[0].Dispatched)
 	}
@@ -153,7 +153,7 @@ func TestExecutionsOfChipsWithDifferentPasts(t *testing.T) {
 	}
 	both := ran(1, 4)
 	both.On = append(both.On, event.RunDevice{Device: 4, First: 4, Last: 4, CBFirst: 4, CBLast: 4})
-	r, err := replay.Run("x", told(event.RoleChip,
+	r, err := replay.Run("x", runEvents(event.RoleChip,
 		&event.Event{Kind: event.KindDevice, Device: 4, Spec: l1.N150(), Role: event.RoleChip, From: event.Origins{Grid: event.FromFile}},
 		defines(1, "{[0-0 - 0-0]}", 1024), defines(2, "{[1-0 - 1-0]}", 64), both,
 		executed(1, 5, 3), executed(2, 6, 3, 4), executed(2, 7, 3), ends()), replay.Options{})
@@ -180,12 +180,12 @@ func TestExecutionsOfRedefinedPrograms(t *testing.T) {
 	} {
 		events := append([]*event.Event{defines(1, "{[0-0 - 0-0]}", 1024), ran(1, 5), ran(1, 6), executed(7), freed(8)}, x.between...)
 		events = append(events, defines(1, x.cores, 64), ran(1, 9), executed(10), ends())
-		r, err := replay.Run("x", told(event.RoleChip, events...), replay.Options{})
+		r, err := replay.Run("x", runEvents(event.RoleChip, events...), replay.Options{})
 		require.NoError(t, err)
 		require.Equal(t, x.want, *r.L1[0].Dispatched)
 	}
 	events := []*event.Event{defines(1, "{[0-0 - 0-0]}", 1024), ran(1, 5), unregistered, defines(1, "{[1-0 - 1-0]}", 64), ran(1, 6), ends()}
-	_, err := replay.Run("x", told(event.RoleChip, events...), replay.Options{})
+	_, err := replay.Run("x", runEvents(event.RoleChip, events...), replay.Options{})
 	require.ErrorIs(t, err, device.ErrConflict)
 	require.NotContains(t, err.Error(), "sizes")
 }

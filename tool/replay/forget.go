@@ -50,7 +50,7 @@ func (c *catalogue) content(p *program.Program, def *definition) (*content, erro
 	if err != nil {
 		return nil, err
 	}
-	out.asTold(p, def)
+	out.asDeclared(p, def)
 	c.contents[p] = out
 	c.turn.came++
 	return out, nil

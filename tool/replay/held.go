@@ -23,7 +23,7 @@ const WhoSchema = "cbl1.who/1"
 type WhoDocument struct {
 	Origin
 	Nodes  int64    `json:"nodes"`
-	Basis  Grounds  `json:"basis"`
+	Basis  Basis    `json:"basis"`
 	Untold []Reason `json:"untold"`
 	Question
 	Core   event.Opt[l1.Core] `json:"core"`
@@ -56,7 +56,7 @@ type Holders struct {
 func (r *Result) Who(q Question, only Filter) WhoDocument {
 	head := r.Head(WhoSchema)
 	doc := WhoDocument{
-		head.Origin, head.Nodes, r.Grounds(r.Spec), List(r.Untracked()), q, only.Core, only.Device, only.Op, []Holders{},
+		head.Origin, head.Nodes, r.Basis(r.Spec), List(r.Untracked()), q, only.Core, only.Device, only.Op, []Holders{},
 	}
 	for _, h := range r.Held {
 		if !only.HasDevice(h.Device) || !only.HasCores(h.Cores) {

@@ -84,7 +84,7 @@ type DeviceL1 struct {
 	Needs Needs `json:"-"`
 
 	// Scarce are the moments of Options.Scarce that came, each once, in their order.
-	Scarce []ScarceMoment `json:"-"`
+	Scarce []FreeMoment `json:"-"`
 }
 
 // Residue is the circular buffers that dispatches left: on each core the buffers of the last program that was
@@ -301,9 +301,9 @@ type EarlierBuffers struct {
 // MaxListed is how many rows the lists of a Result have at most.
 const MaxListed = 1000
 
-// Untold returns the codes of anomalies that leave open whether all programs fit. They hide programs or buffers,
+// Undecided returns the codes of anomalies that leave open whether all programs fit. They hide programs or buffers,
 // misplace some, or end a capture early.
-func (r *Result) Untold() []Code {
+func (r *Result) Undecided() []Code {
 	var out []Code
 	for _, a := range r.Anomalies {
 		switch {
@@ -311,16 +311,16 @@ func (r *Result) Untold() []Code {
 			// Dataflow buffers and scratchpads are placed and checked like CBs.
 		case a.Code == CodeNoCBs && r.Log && (r.Checks.Failed > 0 || r.Count(CodeRefused) > 0): // its programs were judged, and refused
 		case a.Code == CodeBeyondL1 && r.Checks.Failed > 0: // which says it
-		case a.Hidden || slices.Contains(untoldCodes(), a.Code):
+		case a.Hidden || slices.Contains(undecidedCodes(), a.Code):
 			out = append(out, a.Code)
 		}
 	}
 	return slices.Clip(out)
 }
 
-// hidden returns the codes of Untold as reasons.
+// hidden returns the codes of Undecided as reasons.
 func (r *Result) hidden() (out []Reason) {
-	for _, code := range r.Untold() {
+	for _, code := range r.Undecided() {
 		out = append(out, r.Reason(code))
 	}
 	return out
@@ -331,14 +331,14 @@ func (r *Result) Untracked() []Reason {
 	out := append(r.hidden(), r.Unseen()...)
 	for _, a := range r.Anomalies {
 		if a.Code == CodeBufferUnsized || !a.Hidden && a.Code == CodePerCoreHidden {
-			out = append(out, r.Reason(a.Code)) // if it is hidden, Untold has it
+			out = append(out, r.Reason(a.Code)) // if it is hidden, Undecided has it
 		}
 	}
 	return out
 }
 
-// untoldCodes returns the codes of anomalies that leave open whether everything fits.
-func untoldCodes() []Code {
+// undecidedCodes returns the codes of anomalies that leave open whether everything fits.
+func undecidedCodes() []Code {
 	return []Code{
 		CodeNoNodes, CodeNoCBs, CodeCacheHit, CodeFreeWithoutCBs, CodeBufferUnplaced, CodeBufferBeyondL1, CodeBeyondL1, CodeEventRefused,
 		CodeUnfinished, CodeOperationFailed, CodeUnattributed, CodeTornLine,
@@ -357,9 +357,9 @@ type Scarcity struct {
 	Bank uint64
 }
 
-// A ScarceMoment is the first moment at which no more and no less was free on a device, and some
+// A FreeMoment is the first moment at which no more and no less was free on a device, and some
 // buffer lay in its usable L1.
-type ScarceMoment struct {
+type FreeMoment struct {
 	Scarcity
 	At uint64      // counter of the allocation or free that led to it
 	T  json.Number // of that event of a log; see L1Peak.T

@@ -118,7 +118,7 @@ func TestSumsAreNotCut(t *testing.T) {
 		`{"event":"register","program":1,"devices":[0]}` + "\n"
 	r, err := replay.Run("log", event.NewLog(strings.NewReader(head+one), "log").Events(), replay.Options{})
 	require.NoError(t, err)
-	require.Contains(t, r.Untold(), replay.CodeEventRefused)
+	require.Contains(t, r.Undecided(), replay.CodeEventRefused)
 }
 
 // A peak names the buffer that lay there, and not a later one with the same id.

@@ -15,7 +15,7 @@ const MapSchema = "cbl1.map/1"
 type MapDocument struct {
 	Head
 	At      event.Opt[uint64] `json:"at"` // absent: each device at its peak
-	Basis   Grounds           `json:"basis"`
+	Basis   Basis             `json:"basis"`
 	Untold  []Reason          `json:"untold"`
 	Devices []MapDevice       `json:"devices"`
 	Clash   *MapClash         `json:"clash"` // the first program run that does not fit; nil if all fit
@@ -65,7 +65,7 @@ type MapClash struct {
 // devices.
 func (r *Result) Map(at event.Opt[uint64]) MapDocument {
 	look := r.composer()
-	doc := MapDocument{r.Head(MapSchema), at, r.Grounds(r.Spec), List(r.Untracked()), []MapDevice{}, r.Clash()}
+	doc := MapDocument{r.Head(MapSchema), at, r.Basis(r.Spec), List(r.Untracked()), []MapDevice{}, r.Clash()}
 	for i := range r.L1 {
 		d := &r.L1[i]
 		row := MapDevice{

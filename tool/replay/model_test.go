@@ -57,7 +57,7 @@ func logAgrees(t require.TestingT, moves []gen.Move, asked naiveQuestion, polite
 	}
 	r, err := replay.Run("log", events(bytes.NewReader(n.log.Bytes()), "log"), replay.Options{
 		Timeline: true, Groups: true, OnePeak: asked.late, GroupsAt: event.Some(asked.at), Ask: &replay.Question{Address: asked.address, At: event.Some(asked.at)},
-		Room: &asked.room, Scarce: n.allScarce(),
+		Room: &asked.room, Scarce: n.allFree(),
 	})
 	if err != nil { // sums over everything that was ever registered may be too large
 		require.True(t, giant, "%v\n%s", err, n.log.String())
@@ -73,7 +73,7 @@ func logAgrees(t require.TestingT, moves []gen.Move, asked naiveQuestion, polite
 	c.who()
 	c.groups()
 	c.rooms()
-	c.scarce()
+	c.freeMoments()
 }
 
 // A comparison holds the naive replay of a log, and its Result.

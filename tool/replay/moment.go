@@ -38,7 +38,7 @@ func (m *moment) declare() {
 }
 
 // dispatch writes what dispatches left.
-func (m *moment) dispatch(ls leftovers) {
+func (m *moment) dispatch(ls remnants) {
 	on := event.Some(ls.devices)
 	whole, parts := ls.order(m.registered)
 	for _, l := range whole {

@@ -264,8 +264,8 @@ func idShown(id program.ID, programs definitions) (program.ID, *definition) {
 	return id, programs[id]
 }
 
-// asTold records the addresses of a log's program that its source made up.
-func (c *content) asTold(p *program.Program, def *definition) {
+// asDeclared records the addresses of a log's program that its source made up.
+func (c *content) asDeclared(p *program.Program, def *definition) {
 	if def == nil || !slices.ContainsFunc(def.cbs, func(cb event.CB) bool { return cb.Synthesised }) {
 		return
 	}

@@ -104,7 +104,7 @@ func newSubscribers(opt Options) *subscribers {
 		newRooms(opt.Room).join(s)
 	}
 	if len(opt.Scarce) > 0 {
-		(&scarce{sought: opt.Scarce}).join(s)
+		(&freeSearch{sought: opt.Scarce}).join(s)
 	}
 	if opt.Ask != nil {
 		w := &who{address: opt.Ask.Address}

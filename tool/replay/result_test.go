@@ -78,7 +78,7 @@ func TestReplayOfLog(t *testing.T) {
 	require.EqualValues(t, 2, codes[replay.CodeFreeUnknown])
 	require.EqualValues(t, 1, codes[replay.CodeEndWithoutStart])
 	require.Positive(t, codes[replay.CodeEventRefused])
-	require.Equal(t, []replay.Code{replay.CodeBuffersOverlap, replay.CodeEventRefused, replay.CodeUnknownType}, r.Untold()) // an unknown event may be anything
+	require.Equal(t, []replay.Code{replay.CodeBuffersOverlap, replay.CodeEventRefused, replay.CodeUnknownType}, r.Undecided()) // an unknown event may be anything
 }
 
 // What holds a byte, after any line; the header is number 0.

@@ -37,7 +37,7 @@ type RoomDocument struct {
 	Answer   Answer   `json:"answer"`
 	Untold   []Reason `json:"untold"`
 	Accepted []Reason `json:"accepted"`
-	Basis    Grounds  `json:"basis"`
+	Basis    Basis    `json:"basis"`
 	Runs     int64    `json:"runs"`
 	Rooms
 }
@@ -145,7 +145,7 @@ type TightRun struct {
 // one. They leave the answer open.
 func (r *Result) Room(accept []Code) RoomDocument {
 	head, j := r.Head(RoomSchema), r.judgeRoom(accept)
-	return RoomDocument{head.Origin, head.Nodes, j.Answer, List(j.Untold), List(j.Accepted), r.Grounds(r.Spec), r.Checks.Runs, *r.Rooms}
+	return RoomDocument{head.Origin, head.Nodes, j.Answer, List(j.Untold), List(j.Accepted), r.Basis(r.Spec), r.Checks.Runs, *r.Rooms}
 }
 
 // fit reports whether the size of the question, if it has one, has a place: at its moment, if it has one too.

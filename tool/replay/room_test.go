@@ -19,7 +19,7 @@ import (
 func roomBeside(t *testing.T, size uint64, end *event.Event, more ...*event.Event) *replay.Result {
 	t.Helper()
 	all := slices.Concat(programs(), []*event.Event{ran(1, 3), freed(4)}, more, []*event.Event{end})
-	r, err := replay.Run("x", told(event.RoleChip, all...), replay.Options{Room: &replay.RoomQuestion{Size: size}})
+	r, err := replay.Run("x", runEvents(event.RoleChip, all...), replay.Options{Room: &replay.RoomQuestion{Size: size}})
 	require.NoError(t, err)
 	return r
 }

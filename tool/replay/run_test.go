@@ -17,8 +17,8 @@ import (
 	"github.com/cbl1/cbl1/tool/replay"
 )
 
-// told returns the events of a source with runs, on one chip.
-func told(role event.Role, more ...*event.Event) iter.Seq2[*event.Event, error] {
+// runEvents returns the events of a source with runs, on one chip.
+func runEvents(role event.Role, more ...*event.Event) iter.Seq2[*event.Event, error] {
 	return func(yield func(*event.Event, error) bool) {
 		head := []*event.Event{
 			{Kind: event.KindHeader, Source: "capture"},
@@ -62,7 +62,7 @@ func TestRuns(t *testing.T) {
 	goesOn, again := ran(2, 5), ran(2, 20)
 	goesOn.Continues = true
 	again.Inferred, again.On[0].CBFirst = true, 5
-	r, err := replay.Run("x", told(event.RoleChip,
+	r, err := replay.Run("x", runEvents(event.RoleChip,
 		defines(1, "{[0-0 - 0-0]}", 1024), defines(2, "{[0-0 - 0-0]}", 1024, 2048), defines(3, "{[0-0 - 0-0]}", 512),
 		ran(1, 5), goesOn, freed(9), ran(3, 12), freed(13), again,
 		&event.Event{Kind: event.KindExecuted, Node: 21, Devices: event.Some([]device.ID{3}), Program: 2, Known: true},
@@ -83,7 +83,7 @@ func TestRuns(t *testing.T) {
 	require.EqualValues(t, replay.Residue{Peak: 3072, Final: 3072, CorePeak: 3072, Executions: 1}, *r.L1[0].Dispatched)
 	require.Len(t, r.Runs, 3)
 	require.EqualValues(t, 2, r.Runs[1].Times) // as it went on, and from the cache
-	require.Empty(t, r.Untold())
+	require.Empty(t, r.Undecided())
 }
 
 // What is alive beside programs that were registered is more than what it is alone, also
@@ -95,7 +95,7 @@ func TestRunsBesideRegisteredPrograms(t *testing.T) {
 	besides := []*event.Event{calls(event.KindRegister, 2, 8), ran(1, 9), freed(10), calls(event.KindUnregister, 2, 11)}
 	events := []*event.Event{defines(1, "{[0-0 - 1-0]}", 1024), defines(2, "{[1-0 - 1-0]}", 1024, 2048), ran(1, 5), freed(6)}
 	events = append(append(events, besides...), ran(1, 15))
-	r, err := replay.Run("x", told(event.RoleChip, append(events, ends())...), replay.Options{})
+	r, err := replay.Run("x", runEvents(event.RoleChip, append(events, ends())...), replay.Options{})
 	require.NoError(t, err)
 	d := r.Devices[0]
 	require.EqualValues(t, 2*1024+3072, d.LogicalPeak)
@@ -119,7 +119,7 @@ func TestRunsOfTwoDevices(t *testing.T) {
 		return e
 	}
 	second := &event.Event{Kind: event.KindDevice, Device: 4, Spec: l1.N150(), Role: event.RoleChip, From: event.Origins{Grid: event.FromFile}}
-	r, err := replay.Run("x", told(event.RoleChip, second, defines(1, "{[0-0 - 1-0]}", 1024), defines(2, "{[1-0 - 1-0]}", 2048),
+	r, err := replay.Run("x", runEvents(event.RoleChip, second, defines(1, "{[0-0 - 1-0]}", 1024), defines(2, "{[1-0 - 1-0]}", 2048),
 		ran(2, 5), freed(6), ran(1, 7), freed(8), on4(ran(1, 9)), on4(freed(10)), on4(ran(2, 11)), on4(freed(12)), ran(2, 13), on4(ran(1, 14)), ends(),
 	), replay.Options{})
 	require.NoError(t, err)
@@ -131,7 +131,7 @@ func TestRunsOfTwoDevices(t *testing.T) {
 		require.EqualValues(t, 2048, d.CoreGroups[1].AlivePeak)
 	}
 
-	r, err = replay.Run("x", told(event.RoleChip, second, defines(1, "{[0-0 - 1-0]}", 1024), defines(2, "{[1-0 - 1-0]}", 2048),
+	r, err = replay.Run("x", runEvents(event.RoleChip, second, defines(1, "{[0-0 - 1-0]}", 1024), defines(2, "{[1-0 - 1-0]}", 2048),
 		ran(2, 5), freed(6), ran(1, 7), freed(8), on4(ran(1, 9)), on4(freed(10)), ends(),
 	), replay.Options{})
 	require.NoError(t, err)
@@ -142,20 +142,20 @@ func TestRunsOfTwoDevices(t *testing.T) {
 // What a source hides, or a source that is cut, is never green.
 func TestRunsHidden(t *testing.T) {
 	run := []*event.Event{defines(1, "{[0-0 - 0-0]}", 1024), ran(1, 5)}
-	r, err := replay.Run("x", told(event.RoleChip, run...), replay.Options{})
+	r, err := replay.Run("x", runEvents(event.RoleChip, run...), replay.Options{})
 	require.NoError(t, err)
-	require.Equal(t, []replay.Code{replay.CodeUnfinished}, r.Untold())
+	require.Equal(t, []replay.Code{replay.CodeUnfinished}, r.Undecided())
 
 	hidden := &event.Event{Kind: event.KindHidden, Code: "not-shown", Node: 7, Count: 2, Detail: "g"}
-	r, err = replay.Run("x", told(event.RoleChip, append(run, hidden, ends())...), replay.Options{})
+	r, err = replay.Run("x", runEvents(event.RoleChip, append(run, hidden, ends())...), replay.Options{})
 	require.NoError(t, err)
-	require.Equal(t, []replay.Code{"not-shown"}, r.Untold())
+	require.Equal(t, []replay.Code{"not-shown"}, r.Undecided())
 	require.Equal(t, []replay.AnomalyCount{{Code: "not-shown", Count: 2, First: 7, Detail: "g", Hidden: true}}, r.Anomalies)
 
 	unknown := &event.Event{Kind: "later", Node: 8}
-	r, err = replay.Run("x", told(event.RoleChip, append(run, unknown, ends())...), replay.Options{})
+	r, err = replay.Run("x", runEvents(event.RoleChip, append(run, unknown, ends())...), replay.Options{})
 	require.NoError(t, err)
-	require.Equal(t, []replay.Code{replay.CodeUnknownType}, r.Untold())
+	require.Equal(t, []replay.Code{replay.CodeUnknownType}, r.Undecided())
 }
 
 // A run outside the grid of its device is judged, and not registered, whoever knows the
@@ -164,7 +164,7 @@ func TestRunsOutsideTheGrid(t *testing.T) {
 	for _, role := range []event.Role{"", event.RoleChip} {
 		goesOn := ran(2, 5)
 		goesOn.Continues = true
-		r, err := replay.Run("x", told(role,
+		r, err := replay.Run("x", runEvents(role,
 			defines(1, "{[0-0 - 7-0]}", 1024), defines(2, "{[0-0 - 8-0]}", 1024, 2048), ran(1, 5), goesOn,
 			&event.Event{Kind: event.KindExecuted, Node: 6, Devices: event.Some([]device.ID{3}), Program: 2, Known: true}, freed(9), ends(),
 		), replay.Options{})
@@ -180,7 +180,7 @@ func TestRunsOutsideTheGrid(t *testing.T) {
 		require.Equal(t, []replay.AnomalyCount{{
 			Code: replay.CodeOutsideGrid, Count: 1, First: 5, Detail: "core 8-0 lies outside the grid of 8x8",
 		}}, r.Anomalies)
-		require.Empty(t, r.Untold()) // it does not fit
+		require.Empty(t, r.Undecided()) // it does not fit
 	}
 
 	assumed := &event.Event{Kind: event.KindDevice, Device: 3, Spec: l1.N150(), Role: event.RoleChip, From: event.Origins{Grid: event.FromAssumed}}
@@ -260,21 +260,21 @@ func TestRunsAmbiguous(t *testing.T) {
 		e := ran(c.taken, 5)
 		e.Inferred, e.Candidates = true, alone(c.others...)
 		first := ran(c.taken, 1) // beside nothing, since it comes first
-		r, err := replay.Run("x", told(event.RoleChip, append(append(slices.Clone(many[1:]), first, freed(2)), low, e, ends())...), replay.Options{})
+		r, err := replay.Run("x", runEvents(event.RoleChip, append(append(slices.Clone(many[1:]), first, freed(2)), low, e, ends())...), replay.Options{})
 		require.NoError(t, err)
 		require.EqualValues(t, 2, r.Checks.Runs, c.name)
 		require.EqualValues(t, 1, r.Checks.Inferred, c.name)
 		require.Equal(t, c.failed, r.Checks.Failed, c.name)
-		require.Equal(t, c.untold, slices.Contains(r.Untold(), replay.CodeAmbiguous), c.name)
+		require.Equal(t, c.untold, slices.Contains(r.Undecided(), replay.CodeAmbiguous), c.name)
 		i := slices.IndexFunc(r.Anomalies, func(a replay.AnomalyCount) bool { return a.Code == replay.CodeAmbiguous })
 		require.Equal(t, c.marked > 0, i >= 0, c.name)
 	}
 
 	e := ran(1, 5)
 	e.Candidates = alone(77)
-	r, err := replay.Run("x", told(event.RoleChip, defines(1, "{[0-0 - 0-0]}", 1024), e, ends()), replay.Options{})
+	r, err := replay.Run("x", runEvents(event.RoleChip, defines(1, "{[0-0 - 0-0]}", 1024), e, ends()), replay.Options{})
 	require.NoError(t, err)
-	require.Contains(t, r.Untold(), replay.CodeEventRefused) // nothing says what 77 is
+	require.Contains(t, r.Undecided(), replay.CodeEventRefused) // nothing says what 77 is
 }
 
 // A workload of several programs that may be another one is judged as a whole, and so is
@@ -306,14 +306,14 @@ func TestWorkloadsAmbiguous(t *testing.T) {
 		require.EqualValues(t, len(c.taken), r.Checks.Runs, c.name)
 		require.EqualValues(t, len(c.taken), r.Checks.Inferred, c.name)
 		require.Equal(t, c.failed, r.Checks.Failed, c.name)
-		require.Equal(t, c.untold, slices.Contains(r.Untold(), replay.CodeAmbiguous), c.name)
+		require.Equal(t, c.untold, slices.Contains(r.Undecided(), replay.CodeAmbiguous), c.name)
 		require.True(t, marked(r), c.name)
 
 		// Some of them may be more programs than they list: then what they do not fit says nothing.
 		events[0].CandidatesUnsettled = true
 		r = ranBesideLow(t, events...)
 		require.Zero(t, r.Checks.Failed, c.name)
-		require.Equal(t, c.name != "both fit", slices.Contains(r.Untold(), replay.CodeAmbiguous), c.name)
+		require.Equal(t, c.name != "both fit", slices.Contains(r.Undecided(), replay.CodeAmbiguous), c.name)
 	}
 }
 
@@ -328,7 +328,7 @@ func TestCandidatesOfDevices(t *testing.T) {
 	require.EqualValues(t, 3, r.Checks.Runs)
 	require.EqualValues(t, 1, r.Checks.Failed)
 	require.Equal(t, event.Some[uint64](3), r.Checks.List[0].Device)
-	require.NotContains(t, r.Untold(), replay.CodeAmbiguous)
+	require.NotContains(t, r.Undecided(), replay.CodeAmbiguous)
 }
 
 // Equal devices count apart where the answer is "cannot tell", and the first reason is named.
@@ -350,7 +350,7 @@ func TestCandidatesOfDevicesAlike(t *testing.T) {
 		detail   string
 	}{{1, "some fit and some do not"}, {1 << 12, "some fit and some do not"}, {1<<12 + 1, "candidates of more than 4096 programs"}} {
 		all := slices.Concat([]*event.Event{other}, programs(), []*event.Event{low, one(c.programs, 5), freed(6), one(5000, 7), freed(8), one(1, 9), ends()})
-		r, err := replay.Run("x", told(event.RoleChip, all...), replay.Options{})
+		r, err := replay.Run("x", runEvents(event.RoleChip, all...), replay.Options{})
 		require.NoError(t, err)
 		require.EqualValues(t, 6, r.Checks.Runs)
 		require.EqualValues(t, 6, r.Checks.Inferred)
@@ -384,7 +384,7 @@ func TestCandidatesOfEachRun(t *testing.T) {
 		}
 		r := ranBesideLow(t, events...)
 		require.Equal(t, c.failed, r.Checks.Failed)
-		require.Equal(t, c.untold, slices.Contains(r.Untold(), replay.CodeAmbiguous))
+		require.Equal(t, c.untold, slices.Contains(r.Undecided(), replay.CodeAmbiguous))
 	}
 }
 
@@ -423,7 +423,7 @@ func TestRunsListCandidates(t *testing.T) {
 		}},
 	} {
 		all := slices.Concat([]*event.Event{other}, programs(), c.low, events, []*event.Event{apart, ends()})
-		r, err := replay.Run("x", told(event.RoleChip, all...), replay.Options{Runs: true})
+		r, err := replay.Run("x", runEvents(event.RoleChip, all...), replay.Options{Runs: true})
 		require.NoError(t, err)
 		var got []listed
 		for _, e := range r.Runs {
@@ -462,7 +462,7 @@ func ranBesideLow(t *testing.T, events ...*event.Event) *replay.Result {
 		Parts: []event.Part{{Cores: event.Some(l1.CoreSetOf(l1.Core{})), Range: l1.Range{Start: 500_000, End: 500_064}}},
 	}
 	all := slices.Concat(programs(), []*event.Event{low}, events, []*event.Event{ends()})
-	r, err := replay.Run("x", told(event.RoleChip, all...), replay.Options{})
+	r, err := replay.Run("x", runEvents(event.RoleChip, all...), replay.Options{})
 	require.NoError(t, err)
 	return r
 }
@@ -489,7 +489,7 @@ func TestDataflowBuffersNameTheirProgram(t *testing.T) {
 	mixed := defines(7, "{[0-0 - 0-0]}", 1024, 400_000)
 	mixed.CBs[1].Kind = program.DataflowBuffer
 	mixed.Name = "both"
-	r, err := replay.Run("x", told(event.RoleChip, mixed, low, ran(7, 5), ends()), replay.Options{})
+	r, err := replay.Run("x", runEvents(event.RoleChip, mixed, low, ran(7, 5), ends()), replay.Options{})
 	require.NoError(t, err)
 	require.Len(t, r.Checks.List, 1)
 	v := r.Checks.List[0].Verdict
@@ -504,7 +504,7 @@ func TestDataflowBuffersNameTheirProgram(t *testing.T) {
 		}}
 	}
 	var out bytes.Buffer
-	require.NoError(t, s.Stream(told(event.RoleChip, mixed, ran(7, 5), query("who"), query("core")), &out))
+	require.NoError(t, s.Stream(runEvents(event.RoleChip, mixed, ran(7, 5), query("who"), query("core")), &out))
 	require.Contains(t, out.String(), `"program":7,"cb":0,"name":"both"`)
 	require.Contains(t, out.String(), `"dispatched_program":7`)
 	require.NotContains(t, out.String(), fmt.Sprint(^uint64(7)))

@@ -51,7 +51,7 @@ func Feed(events iter.Seq2[*event.Event, error], of func(header *event.Event) (*
 	})
 }
 
-// WriteMoment writes an event log that begins now: devices, registered programs, leftovers of dispatches, buffers,
+// WriteMoment writes an event log that begins now: devices, registered programs, what dispatches left, buffers,
 // and things that the logs do not show. A reader of it has the figures of this fleet, with high-water marks that
 // begin now, and without traces. Leftovers of a program that is not registered any more, or was partly evicted,
 // come from a program of its name that is there for a moment. Other logs wait meanwhile. Cost: O(n log n) in the
@@ -63,7 +63,7 @@ func (s *SharedSession) WriteMoment(w io.Writer) error {
 	m := moment{fleet: f, out: event.NewWriter(w), used: map[program.ID]bool{}}
 	m.write(&event.Event{Kind: event.KindHeader})
 	m.declare()
-	for _, ls := range leftoversOf(f) {
+	for _, ls := range remnantsOf(f) {
 		m.dispatch(ls)
 	}
 	m.allocate()

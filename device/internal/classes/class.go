@@ -41,8 +41,8 @@ func (c *Class) clone(owner uint64) *Class {
 	return &to
 }
 
-// A Seat is a class in a partition, with the notes of that partition.
-type Seat struct {
+// A Member is a class in a partition, with the notes of that partition.
+type Member struct {
 	*Class
 	Peaks uint64 // the name of the high-water marks that are, on each of the cores,
 	Held  uint64 // at least so many bytes
@@ -51,14 +51,14 @@ type Seat struct {
 
 // A Partition divides the cores that hold anything into classes.
 type Partition struct {
-	Owner   uint64 // its name, given to no other that shares classes with it
-	Classes []Seat // disjoint
-	grid    grid   // core -> its class
-	Bytes   uint64 // sum over cores of the covered bytes
-	Logical uint64 // sum over cores of the logical bytes
-	Fullest uint64 // covered bytes of the fullest core
-	left    int    // departures since equal classes were last joined
-	round   uint64 // the last walk over classes
+	Owner   uint64   // its name, given to no other that shares classes with it
+	Classes []Member // disjoint
+	grid    grid     // core -> its class
+	Bytes   uint64   // sum over cores of the covered bytes
+	Logical uint64   // sum over cores of the logical bytes
+	Fullest uint64   // covered bytes of the fullest core
+	left    int      // departures since equal classes were last joined
+	round   uint64   // the last walk over classes
 
 	live      *live                           // the programs; nil for buffers, which are never hidden
 	Roster    *Roster                         // of the numbers in Class.groups
@@ -86,7 +86,7 @@ func (p *Partition) own(at int) *Class {
 // at returns the number of the class of a core, -1 if it is in none.
 func (p *Partition) at(core l1.Core) int {
 	if p.grid.wide {
-		return slices.IndexFunc(p.Classes, func(c Seat) bool { return c.Cores.Has(core) })
+		return slices.IndexFunc(p.Classes, func(c Member) bool { return c.Cores.Has(core) })
 	}
 	return p.grid.at(core)
 }
@@ -156,7 +156,7 @@ func (p *Partition) newClass(cores l1.CoreSet, free uint64) int {
 	}
 	c := &Class{owner: p.Owner, Cores: cores, N: free}
 	c.Covered, c.plain = new(cbregion.Coverage), p.rare(c)
-	return p.enter(Seat{Class: c})
+	return p.enter(Member{Class: c})
 }
 
 // rest returns the given cores that are in no class.
@@ -180,7 +180,7 @@ func (p *Partition) rest(cores l1.CoreSet) l1.CoreSet {
 
 // enter gives a new class a number, and returns it. The current walk counts it as
 // met.
-func (p *Partition) enter(c Seat) int {
+func (p *Partition) enter(c Member) int {
 	c.first, c.met = first(c.Cores), p.round
 	p.grid.put(c.Cores, len(p.Classes))
 	p.Classes = append(p.Classes, c)
@@ -196,7 +196,7 @@ func (p *Partition) split(at int, cores l1.CoreSet) int {
 	to.N = uint64(to.Cores.Len())
 	c.N -= to.N
 	c.first = first(c.Cores)
-	return p.enter(Seat{Class: to, Peaks: p.Classes[at].Peaks, Held: p.Classes[at].Held})
+	return p.enter(Member{Class: to, Peaks: p.Classes[at].Peaks, Held: p.Classes[at].Held})
 }
 
 // Remove removes a program that was added. Every class lies inside one of its groups
@@ -238,7 +238,7 @@ func (p *Partition) end(at int) {
 		p.Classes[at] = p.Classes[last]
 		p.grid.put(p.Classes[at].Cores, at)
 	}
-	p.Classes[last] = Seat{}
+	p.Classes[last] = Member{}
 	p.Classes = p.Classes[:last]
 }
 

@@ -2,7 +2,7 @@
 //
 // A [Holder] takes ranges on cores: a program ([NewHolder]) or a buffer ([HolderOf]).
 // A [Roster] numbers holders. A [Partition] divides cores into classes ([Class]) that
-// hold the same, each with one region tree; a [Seat] is a class in a partition. A
+// hold the same, each with one region tree; a [Member] is a class in a partition. A
 // [Content] holds the programs of a device in two partitions, for occupied ranges
 // ([OccupiedBy]) and reserved ones, with its [Figures]; [NewContent] makes an empty
 // one.

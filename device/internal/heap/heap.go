@@ -101,7 +101,7 @@ func (h *Heap) Charged() uint64 { return h.orNone().charge }
 func (h *Heap) Gap() l1.Range { return h.orNone().order.free() }
 
 // Classes returns the classes of cores under buffers of tracked kinds.
-func (h *Heap) Classes() []classes.Seat { return h.orNone().placed.Classes }
+func (h *Heap) Classes() []classes.Member { return h.orNone().placed.Classes }
 
 // InTheWay returns the present buffers that count when programs are judged. It writes
 // to h.

@@ -29,7 +29,7 @@ const (
 func roundUp(n uint64) uint64 { return (n + baseAlign - 1) / baseAlign * baseAlign }
 
 // facts returns what the words of an explanation may name, reckoned from the message and the chip.
-func (r *MessageRow) facts(c chip) teller {
+func (r *MessageRow) facts(c chip) filler {
 	m, n := r.Message, r.Message.Numbers
 	wormhole, blackhole := l1.ArchSpec(l1.Wormhole), l1.ArchSpec(l1.Blackhole)
 	region, above := r.regionSpan(), r.aboveSpan()
@@ -45,7 +45,7 @@ func (r *MessageRow) facts(c chip) teller {
 	if r.Region != 0 {
 		base, room = *r.Base, *r.Room
 	}
-	return teller{
+	return filler{
 		message: m,
 		numbers: map[string]uint64{
 			"over": r.Over, "base": base, "region": r.Region, "room": room, "above": r.Above, "l1": r.L1Size,

@@ -37,14 +37,14 @@ func (r *MessageRow) Add(match Match) {
 }
 
 // facts returns what the words about a match may name.
-func (m Match) facts(msg Message) teller {
+func (m Match) facts(msg Message) filler {
 	best := cmp.Or(m.ProgramRun, &ProgramRun{})
 	others := slices.DeleteFunc(slices.Clone(m.Ops), func(op string) bool { return op == best.Op })
 	var tensor uint64
 	if len(m.Tensors) > 0 {
 		tensor = m.Tensors[0].Address
 	}
-	return teller{
+	return filler{
 		message: msg,
 		numbers: map[string]uint64{"ends": m.End, "runs": uint64(m.Runs), "run-base": best.Base, "tensor-at": tensor},
 		texts: map[string]string{

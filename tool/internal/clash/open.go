@@ -78,7 +78,7 @@ func (c *Comparison) AddMargin(next Margin) {
 
 // changes returns what the words may name about how far the parameter that would help can change.
 // Without a margin no run was judged that takes any bytes.
-func (r *MessageRow) changes(margin *Margin) teller {
+func (r *MessageRow) changes(margin *Margin) filler {
 	m, memory := r.Message, ""
 	if m.Kind == OutOfMemory {
 		memory = m.What
@@ -93,7 +93,7 @@ func (r *MessageRow) changes(margin *Margin) teller {
 	if ofRing {
 		parameter, verb, wanted = "worker_l1_size", "shrink", m.ringNeed(cmp.Or(r.align, baseAlign))
 	}
-	return teller{
+	return filler{
 		message: m,
 		numbers: map[string]uint64{
 			"failed": uint64(g.Failed), "gap": g.Free, "small": g.Small, "small-free": g.SmallFree, "wanted": wanted, "lack": wanted - min(wanted, g.Free),

@@ -12,7 +12,7 @@ import (
 // Each condition and each field of the words is known, and each block is named.
 func TestWords(t *testing.T) {
 	var e MessageRow
-	tellers := []teller{e.facts(chip{}), e.changes(nil), Match{}.facts(Message{})}
+	tellers := []filler{e.facts(chip{}), e.changes(nil), Match{}.facts(Message{})}
 	conditions := []string{ // that a message makes, by its kind, its memory and the limit that is exceeded
 		string(Grow), string(Clash), string(ServiceClash), string(Grid), string(Append), string(IndexReuse),
 		string(BackingBuffer), string(PageSize), string(KernelConfig), string(TraceRegion),
@@ -30,7 +30,7 @@ func TestWords(t *testing.T) {
 		}
 	}
 	isNumber := func(name string) bool {
-		return fields[name] || slices.ContainsFunc(tellers, func(t teller) bool { _, ok := t.number(name); return ok })
+		return fields[name] || slices.ContainsFunc(tellers, func(t filler) bool { _, ok := t.number(name); return ok })
 	}
 	blocks := map[string]bool{} // whether a text names it
 	for _, name := range regexp.MustCompile(`(?m)^@(.*)$`).FindAllStringSubmatch(words, -1) {
@@ -45,12 +45,12 @@ func TestWords(t *testing.T) {
 			}
 			for _, name := range r.when {
 				name = strings.TrimSuffix(strings.TrimPrefix(name, "!"), "?")
-				known := slices.ContainsFunc(tellers, func(t teller) bool { _, ok := t.holds[name]; return ok })
+				known := slices.ContainsFunc(tellers, func(t filler) bool { _, ok := t.holds[name]; return ok })
 				require.True(t, known || isNumber(name) || slices.Contains(conditions, name), "%s: condition %s", block, name)
 			}
 			for _, f := range field.FindAllStringSubmatch(r.text, -1) {
 				_, isBlock := blocks[f[1]]
-				isText := slices.ContainsFunc(tellers, func(t teller) bool { _, ok := t.texts[f[1]]; return ok })
+				isText := slices.ContainsFunc(tellers, func(t filler) bool { _, ok := t.texts[f[1]]; return ok })
 				require.True(t, isNumber(f[1]) || isText || isBlock, "%s: field %s", block, f[1])
 				if isBlock {
 					blocks[f[1]] = true

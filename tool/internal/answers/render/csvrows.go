@@ -10,7 +10,7 @@ import (
 
 // fileColumns begin each row: the file, the filter, and the basis of the figures, with the chip of the device.
 func fileColumns(r *replay.Result, id event.Opt[uint64]) []column {
-	head, b := r.Head(""), r.Grounds(r.SpecOf(id))
+	head, b := r.Head(""), r.Basis(r.SpecOf(id))
 	return []column{
 		{"file", head.File}, {"rank", head.Rank}, {"nodes", head.Nodes}, {"only", head.Only},
 		{"arch", b.Arch}, {"l1_small_bytes", b.L1Small}, {"usable_bytes", b.Usable}, {"cb_addresses", b.Addresses},

@@ -36,7 +36,7 @@ func Map(r *replay.Result, at event.Opt[uint64]) Output {
 	if clash, ok := clashMap(r); ok {
 		page.picture(clash)
 	}
-	page.apart(slices.Concat(untoldNotes(r), textNotes("?", doubts(r))))
+	page.apart(slices.Concat(untrackedNotes(r), textNotes("?", doubts(r))))
 	page.detail(func() []note { return chipNotes(r) })
 	return d
 }

@@ -25,10 +25,10 @@ func Peak(r *replay.Result) Output {
 	case most != nil:
 		bytes := most.CorePeak
 		d.page.line("%s%s registered at once on a core of %s: %s", head("peak", r), bytesText(r.SpecOf(most.ID), bytes), deviceName(r, most.ID), nothingRan(r))
-		d.page.note(slices.Concat(untoldNotes(r), boundNotes(r), textNotes("?", doubts(r)))...)
+		d.page.note(slices.Concat(untrackedNotes(r), boundNotes(r), textNotes("?", doubts(r)))...)
 	default:
 		d.page.line("%snothing is known to have been in L1", head("peak", r))
-		d.page.note(untoldNotes(r)...)
+		d.page.note(untrackedNotes(r)...)
 	}
 	return d
 }
@@ -66,7 +66,7 @@ func writePeak(page *page, r *replay.Result, row *replay.DeviceL1) {
 	}
 	page.line("%s%s%s", head("peak", r), text, doubtful(r))
 	writeResidents(page, atPeak(r, row), r, p.Residents, 0)
-	notes := slices.Concat(composition(r, row.ID, p), staleNotes(r), usableNotes(r, row, p), untoldNotes(r))
+	notes := slices.Concat(composition(r, row.ID, p), staleNotes(r), usableNotes(r, row, p), untrackedNotes(r))
 	if most := mostRegistered(r); most != nil {
 		notes = append(notes, note{"apart", fmt.Sprintf("%s CB bytes registered at once on a core of %s; %s", grouped(most.CorePeak), deviceName(r, most.ID), nothingRan(r))})
 		notes = append(notes, boundNotes(r)...)
@@ -181,5 +181,5 @@ func bufferDoubts(row *replay.DeviceL1) (out []string) {
 	return out
 }
 
-// untoldNotes name everything that the capture hides: the true peak may be higher.
-func untoldNotes(r *replay.Result) []note { return reasonNotes("hidden", r.Untracked()) }
+// untrackedNotes name everything that the capture hides: the true peak may be higher.
+func untrackedNotes(r *replay.Result) []note { return reasonNotes("hidden", r.Untracked()) }

@@ -26,7 +26,7 @@ func Who(r *replay.Result, q replay.WhoDocument) Output {
 			page.table(fmt.Sprintf("%s of %s", coresText(h.Cores), f.title(r)), heldTable(r, h))
 		}
 	}
-	page.apart(slices.Concat(untoldNotes(r), textNotes("?", doubts(r))))
+	page.apart(slices.Concat(untrackedNotes(r), textNotes("?", doubts(r))))
 	page.detail(func() []note { return chipNotes(r) })
 	return d
 }

@@ -74,12 +74,12 @@ func (m meter) cost(t *testing.T, in attack.Template, size int, verb string) att
 	sum, err := m.Sum(dir)
 	require.NoError(t, err)
 	require.Positive(t, sum)
-	return attack.CostLimit{Steps: sum, Heap: heapTold(told.String())}
+	return attack.CostLimit{Steps: sum, Heap: largestHeap(told.String())}
 }
 
 // heapTold returns the largest heap in use at a garbage collection, in bytes, from the output of a
 // process with GODEBUG=gctrace=1; 0 if it collected none.
-func heapTold(trace string) (most int64) {
+func largestHeap(trace string) (most int64) {
 	for _, match := range regexp.MustCompile(`\d+->(\d+)->\d+ MB`).FindAllStringSubmatch(trace, -1) {
 		if n, err := strconv.ParseInt(match[1], 10, 64); err == nil {
 			most = max(most, n<<20)

@@ -47,12 +47,12 @@ func TestContendersAgree(t *testing.T) {
 func TestHistoriesAreDeterministic(t *testing.T) {
 	again := histories()
 	for name, h := range histories() {
-		require.Equal(t, told(h.before), told(again[name].before))
-		require.Equal(t, told(h.steps), told(again[name].steps))
+		require.Equal(t, stepTexts(h.before), stepTexts(again[name].before))
+		require.Equal(t, stepTexts(h.steps), stepTexts(again[name].steps))
 	}
 }
 
-func told(steps []step) (out []string) {
+func stepTexts(steps []step) (out []string) {
 	for _, s := range steps {
 		out = append(out, fmt.Sprintf("%d %#v %v %v", s.do, s.program, s.buffer, s.devices))
 	}

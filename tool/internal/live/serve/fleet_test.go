@@ -40,28 +40,28 @@ func (l *logs) shut(t *testing.T) {
 	require.NoError(t, <-l.done)
 }
 
-// A teller is one event log, and who reads its answers.
-type teller struct {
+// A logClient is one event log, and who reads its answers.
+type logClient struct {
 	conn    net.Conn
 	answers *bufio.Reader
 }
 
-func (l *logs) tell(t *testing.T, header string) *teller {
+func (l *logs) tell(t *testing.T, header string) *logClient {
 	t.Helper()
 	conn := l.connect(0)
-	told := &teller{conn, bufio.NewReader(conn)}
+	told := &logClient{conn, bufio.NewReader(conn)}
 	told.line(t, header)
 	return told
 }
 
-func (c *teller) line(t *testing.T, text string) {
+func (c *logClient) line(t *testing.T, text string) {
 	t.Helper()
 	_, err := io.WriteString(c.conn, text+"\n")
 	require.NoError(t, err)
 	synctest.Wait() // it is taken in
 }
 
-func (c *teller) ask(t *testing.T, text string) (answer map[string]any) {
+func (c *logClient) ask(t *testing.T, text string) (answer map[string]any) {
 	t.Helper()
 	c.line(t, text)
 	line, err := c.answers.ReadString('\n')
@@ -169,7 +169,7 @@ func TestFleetNames(t *testing.T) {
 	})
 }
 
-func requireEnds(t *testing.T, c *teller) {
+func requireEnds(t *testing.T, c *logClient) {
 	t.Helper()
 	_, err := c.answers.ReadByte()
 	require.ErrorIs(t, err, io.EOF)

@@ -52,7 +52,7 @@ func TestPrintedLines(t *testing.T) {
 		{12, record(wire.TypeResponse, 0, 0, 0, 0)},
 	}
 	for _, format := range []serve.Format{serve.FormatProtocol, serve.FormatText} {
-		var o told
+		var o outputs
 		synctest.Test(t, func(t *testing.T) {
 			s := newShop(t, serve.Config{Format: format, Dialect: wire.Newest()})
 			conns := map[int32]net.Conn{}

@@ -43,11 +43,11 @@ func (o *outlet) write(b []byte) error {
 		return o.err
 	}
 	o.wait = append(o.wait, b...)
-	o.wake()
+	o.signal()
 	return o.err
 }
 
-func (o *outlet) wake() {
+func (o *outlet) signal() {
 	select {
 	case o.more <- struct{}{}:
 	default: // it is awake
@@ -103,7 +103,7 @@ func (o *outlet) again() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.full != nil {
-		o.wake()
+		o.signal()
 	}
 }
 
@@ -117,7 +117,7 @@ func (o *outlet) end() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.over = true
-	o.wake()
+	o.signal()
 }
 
 // leftOut returns how many lines were left out, and the error of writing.

@@ -40,7 +40,7 @@ type recording struct {
 	to     *Recorder
 	file   io.WriteCloser // nil: none is open
 	events *event.Writer
-	teller wire.Teller
+	teller wire.Translator
 	wait   []byte // lines that are not written yet
 	there  int64  // bytes that are
 	bytes  int64  // of both
@@ -151,7 +151,7 @@ func (s *Server) begin() error {
 		return err
 	}
 	r.file, r.there, r.bytes, r.failed = file, 0, 0, nil
-	r.events, r.teller = event.NewWriter(r), wire.Teller{T: s.stamp()}
+	r.events, r.teller = event.NewWriter(r), wire.Translator{T: s.stamp()}
 	write := func(e *event.Event) error {
 		if r.failed != nil { // the first failure ends it
 			return r.failed

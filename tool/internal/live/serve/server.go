@@ -68,7 +68,7 @@ type Server struct {
 
 	mu      sync.Mutex // all below
 	ledger  *wire.Ledger
-	teller  wire.Teller
+	teller  wire.Translator
 	live    replay.Session
 	known   map[int32]wire.DeclaredDevice // that are no meshes
 	meshes  map[int32]wire.DeclaredDevice

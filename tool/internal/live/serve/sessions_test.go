@@ -21,20 +21,20 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files; review the difference")
 
-// told holds all outputs of a server about a session.
-type told struct{ text strings.Builder }
+// outputs holds all outputs of a server about a session.
+type outputs struct{ text strings.Builder }
 
-func (o *told) part(name, text string) { fmt.Fprintf(&o.text, "-- %s\n%s", name, text) }
+func (o *outputs) part(name, text string) { fmt.Fprintf(&o.text, "-- %s\n%s", name, text) }
 
 // said are the lines since the last time.
-func (o *told) said(s *shop) {
+func (o *outputs) said(s *shop) {
 	o.part("out", s.out.String())
 	o.part("err", s.errs.String())
 	s.out.Reset()
 	s.errs.Reset()
 }
 
-func (o *told) snapshot(t *testing.T, s *shop) {
+func (o *outputs) snapshot(t *testing.T, s *shop) {
 	now := s.Snapshot()
 	text, err := now.AppendJSON(nil)
 	require.NoError(t, err)
@@ -42,7 +42,7 @@ func (o *told) snapshot(t *testing.T, s *shop) {
 	o.part("summary", string(s.AppendSummary(nil)))
 }
 
-func (o *told) moment(t *testing.T, s *shop) {
+func (o *outputs) moment(t *testing.T, s *shop) {
 	var log bytes.Buffer
 	require.NoError(t, s.WriteMoment("", &log))
 	o.part("moment", log.String())
@@ -51,7 +51,7 @@ func (o *told) moment(t *testing.T, s *shop) {
 // session plays two processes and a monitor on a server: each size is another one, and most things
 // come twice.
 func session(t *testing.T, f serve.Format) string {
-	var o told
+	var o outputs
 	synctest.Test(t, func(t *testing.T) {
 		d := wire.Newest()
 		var log file

@@ -20,15 +20,15 @@ const maxRows = 4096
 // of the devices of named fleets, by name. Processes that are shown under one id are one row for
 // each device. Cost: O(devices, and processes times the devices that they named).
 func (s *Server) Snapshot() watch.Snapshot {
-	out, fleets := s.told()
+	out, fleets := s.ofRecords()
 	for _, f := range fleets { // which have locks of their own
 		f.notes.Add(&out, f.name, f.Fleet(), maxRows)
 	}
 	return out
 }
 
-// told returns the snapshot of the records of processes, and the named fleets.
-func (s *Server) told() (watch.Snapshot, []*fleet) {
+// ofRecords returns the snapshot of the records of processes, and the named fleets.
+func (s *Server) ofRecords() (watch.Snapshot, []*fleet) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	counts := s.count()
@@ -170,37 +170,37 @@ func (s *Server) WriteMoment(fleet string, w io.Writer) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	teller, write := &wire.Teller{T: s.stamp()}, event.NewWriter(w).Write
-	return cmp.Or(writeAll(write, teller.Header()), s.moment(teller, write))
+	to, write := &wire.Translator{T: s.stamp()}, event.NewWriter(w).Write
+	return cmp.Or(writeAll(write, to.Header()), s.moment(to, write))
 }
 
 // moment writes the ledger of records behind a header, as a log that begins now. A fleet has no processes, no declared
 // DRAM and no CB without a place, so replay.SharedSession.WriteMoment, which writes fleets, does not serve here. The error
 // is the first of write.
-func (s *Server) moment(teller *wire.Teller, write func(*event.Event) error) error {
+func (s *Server) moment(to *wire.Translator, write func(*event.Event) error) error {
 	for _, id := range s.devices() {
 		for _, declared := range []map[int32]wire.DeclaredDevice{s.known, s.meshes} {
 			if d, ok := declared[id]; ok {
-				if err := writeAll(write, teller.Declare(d)); err != nil {
+				if err := writeAll(write, to.Declare(d)); err != nil {
 					return err
 				}
 			}
 		}
 	}
 	for lot := range s.ledger.Live() {
-		if err := writeAll(write, teller.Came(&lot)); err != nil {
+		if err := writeAll(write, to.Came(&lot)); err != nil {
 			return err
 		}
 	}
 	var hidden []event.Event
 	for a, n := range s.ledger.Anomalies() {
 		if a != wire.OddityWrapped { // which is counted beside others
-			hidden = append(hidden, event.Event{Pos: event.Pos{Node: -1}, T: teller.T, Kind: event.KindHidden, Code: wire.CodeOdd, Count: n, Detail: string(a)})
+			hidden = append(hidden, event.Event{Pos: event.Pos{Node: -1}, T: to.T, Kind: event.KindHidden, Code: wire.CodeOdd, Count: n, Detail: string(a)})
 		}
 	}
 	slices.SortFunc(hidden, func(a, b event.Event) int { return cmp.Compare(a.Detail, b.Detail) })
 	for _, l := range s.lost {
-		hidden = append(hidden, l.event(teller.T))
+		hidden = append(hidden, l.event(to.T))
 	}
 	return writeAll(write, hidden)
 }

@@ -29,8 +29,8 @@ func drawn(lines []watch.Line) string {
 	return b.String()
 }
 
-// told returns a moment with two devices and all figures, each another number.
-func told() watch.Snapshot {
+// fullSnapshot returns a moment with two devices and all figures, each another number.
+func fullSnapshot() watch.Snapshot {
 	programs := 3
 	all := replay.LiveDevice{
 		Fleet: "eval", Device: 17, Board: "n150", Cores: 10, Usable: 10_000, Bound: true, Incomplete: true,
@@ -82,11 +82,11 @@ func TestScreens(t *testing.T) {
 		columns, rows int
 		model         func(m *watch.Model)
 	}{
-		{"all figures", 110, 0, func(m *watch.Model) { m.Take(told()); m.Fail("why") }},
+		{"all figures", 110, 0, func(m *watch.Model) { m.Take(fullSnapshot()); m.Fail("why") }},
 		{"a device of no fleet, registered and not dispatched", 110, 30, func(m *watch.Model) {
-			m.Take(told())
+			m.Take(fullSnapshot())
 			m.Move(1)
-			s := told()
+			s := fullSnapshot()
 			s.Time, s.Processes, s.Odd, s.Leaked, s.Leaks, s.Left, s.Refused, s.Behind = s.Time+90*int64(time.Second), nil, nil, 0, nil, 0, nil, 2
 			m.Take(s)
 		}},
@@ -96,8 +96,8 @@ func TestScreens(t *testing.T) {
 		}})},
 		{"looks and bars, beside the limits of each", 80, 24, alone(at(1, 1_001, 1_000, 900, 899, 750, 749, 32, 31, 0))},
 		{"devices as full as each other stay in their order", 80, 24, alone(at(1, 500, 600, 500, 600))},
-		{"more lines than rows", 80, 12, alone(told())},
-		{"one line more than rows", 80, 2, alone(told())},
+		{"more lines than rows", 80, 12, alone(fullSnapshot())},
+		{"one line more than rows", 80, 2, alone(fullSnapshot())},
 		{"a narrow screen", 60, 8, alone(at(1, 5))},
 		{"as many rows as lines", 80, 11, alone(at(1, 5))},
 		{"a row more than lines", 80, 12, alone(at(1, 5))},

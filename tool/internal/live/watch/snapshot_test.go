@@ -143,7 +143,7 @@ func TestLabelsDiffer(t *testing.T) {
 
 // All metrics of a moment with two devices and two processes, each figure another number.
 func TestAllMetrics(t *testing.T) {
-	s := told()
+	s := fullSnapshot()
 	testkit.Golden(t, *update, "testdata/metrics.golden", string(s.AppendMetrics(nil, true)))
 	require.NotContains(t, string(s.AppendMetrics(nil, false)), "cbl1_process")
 	s.Processes, s.Server = nil, nil

@@ -40,8 +40,8 @@ func ExampleLedger() {
 }
 
 // A teller makes events of records, so that a session has a device's bytes.
-func ExampleTeller() {
-	ledger, teller, live := wire.NewLedger(), new(wire.Teller), new(replay.Session)
+func ExampleTranslator() {
+	ledger, teller, live := wire.NewLedger(), new(wire.Translator), new(replay.Session)
 	for _, e := range teller.Declare(wire.DeclaredDevice{ID: 0, Spec: l1.N150()}) {
 		fmt.Println(e.Kind, live.Apply(&e))
 	}

@@ -28,7 +28,7 @@ func ids() []int32 { return []int32{0, 1, 255, 300} }
 type world struct {
 	ledger *wire.Ledger
 	model  naive
-	teller wire.Teller
+	teller wire.Translator
 	live   replay.Session
 	notes  watch.Notes
 	leaked int64 // by the events
@@ -62,7 +62,7 @@ func (w *world) tell(t require.TestingT, e event.Event) {
 }
 
 func (w *world) effect(t require.TestingT, e *wire.Effect) {
-	if e.Leaked && (e.Type != wire.TypeCBAlloc || isTold(e.ID, e.Lot.Size)) {
+	if e.Leaked && (e.Type != wire.TypeCBAlloc || isInL1(e.ID, e.Lot.Size)) {
 		w.leaked++
 	}
 	for _, told := range w.teller.Tell(e) {
@@ -145,7 +145,7 @@ func (w *world) checkProcesses(t require.TestingT) {
 	var want []watch.Process
 	for o := range wire.Client(4) {
 		for _, id := range ids() {
-			if p, has := w.model.told(o, id); has {
+			if p, has := w.model.reported(o, id); has {
 				want = append(want, p)
 			}
 		}
@@ -220,7 +220,7 @@ func (w *world) checkLog(t require.TestingT) {
 // checkAfresh begins a log with the live lots: the same fleet comes out, except for its peaks.
 func (w *world) checkAfresh(t require.TestingT) {
 	var again replay.Session
-	var teller wire.Teller
+	var teller wire.Translator
 	for _, d := range declared() {
 		for _, e := range teller.Declare(d) {
 			require.NoError(t, again.Apply(&e))
@@ -367,7 +367,7 @@ func TestFreedAreForgotten(t *testing.T) {
 func TestProgramsAreAsManyAsLive(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := wire.NewLedger()
-		var teller wire.Teller
+		var teller wire.Translator
 		live, most := map[program.ID]bool{}, 0
 		for range rapid.IntRange(1, 100).Draw(t, "records") {
 			r := wire.Record{Type: rapid.SampledFrom([]wire.Type{wire.TypeCBAlloc, wire.TypeCBFree, wire.TypeAlloc}).Draw(t, "type"), Size: 16, ID: rapid.Uint64Range(1, 5).Draw(t, "id")}

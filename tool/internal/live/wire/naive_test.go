@@ -268,16 +268,16 @@ func (n *naive) shared(device int32) (count int, bytes uint64) {
 	return count, bytes
 }
 
-// isTold reports whether events have a CB: it has bytes, and lies in what may be an L1.
-func isTold(id, size uint64) bool { return size > 0 && size < 1<<32 && id+size < 1<<32 }
+// isInL1 reports whether events have a CB: it has bytes, and lies in what may be an L1.
+func isInL1(id, size uint64) bool { return size > 0 && size < 1<<32 && id+size < 1<<32 }
 
-// told returns the figures of a process on a device by the events.
-func (n *naive) told(o wire.Client, device int32) (p watch.Process, has bool) {
+// reported returns the figures of a process on a device by the events.
+func (n *naive) reported(o wire.Client, device int32) (p watch.Process, has bool) {
 	on := uint64(device)
 	p = watch.Process{PID: int32(o), Device: &on}
 	t := naive{chips: n.chips}
 	for _, lot := range n.lots {
-		if lot.owner == o && n.lies(lot, device) && (lot.what != 'c' || isTold(lot.id, lot.size)) {
+		if lot.owner == o && n.lies(lot, device) && (lot.what != 'c' || isInL1(lot.id, lot.size)) {
 			t.lots = append(t.lots, lot)
 		}
 	}

@@ -48,7 +48,7 @@ func (s step) on(device int32) step { s.Device = device; return s }
 // A story is one history as a ledger, as lines, and as the events of a Teller.
 type story struct {
 	ledger *wire.Ledger
-	teller wire.Teller
+	teller wire.Translator
 	out    bytes.Buffer
 }
 
@@ -247,7 +247,7 @@ func TestLive(t *testing.T) {
 // A declared device keeps its name and its DRAM; a mesh is called one, once.
 func TestDeclare(t *testing.T) {
 	for name, want := range map[string]string{"": "mesh", "n150": "mesh n150", "mesh": "mesh"} {
-		var teller wire.Teller
+		var teller wire.Translator
 		d := wire.DeclaredDevice{ID: 3, Chips: []int32{1}, DRAM: 9}
 		d.Spec.Name = name
 		e := teller.Declare(d)[0]
@@ -257,7 +257,7 @@ func TestDeclare(t *testing.T) {
 		require.EqualValues(t, 9, e.DRAM)
 		d.Chips = []int32{3, 4}
 		require.Empty(t, teller.Declare(d), "its device is its first chip")
-		teller = wire.Teller{}
+		teller = wire.Translator{}
 		d.Chips = nil
 		require.Equal(t, name, teller.Declare(d)[0].Spec.Name)
 		d.Spec.Cols, d.Spec.Rows = 3, 2

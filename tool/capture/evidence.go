@@ -9,8 +9,8 @@ import (
 	"github.com/cbl1/cbl1/fit"
 )
 
-// A clue is a node that stands for a buffer from before the capture, or may.
-type clue struct {
+// A evidence is a node that stands for a buffer from before the capture, or may.
+type evidence struct {
 	named device.ID
 	kind  fit.Kind
 	node  event.Opt[uint64] // the buffer node, if it is one
@@ -32,24 +32,24 @@ func describedBy(n *node) described {
 	return d
 }
 
-// clues are all clues of a capture.
-type clues struct {
-	byNode map[uint64]*clue // by buffer node
-	backed counters         // tensors that a buffer node names
-	loose  map[uint64]clue  // of tensors that none names so far, by counter
-	found  described        // by a tensor before the last buffer node, which names it
-	later  map[uint64]bool  // buffer nodes that looked like clues, and were allocated later
+// allEvidence is all evidence of a capture.
+type allEvidence struct {
+	byNode map[uint64]*evidence // by buffer node
+	backed counters             // tensors that a buffer node names
+	loose  map[uint64]evidence  // of tensors that none names so far, by counter
+	found  described            // by a tensor before the last buffer node, which names it
+	later  map[uint64]bool      // buffer nodes that looked like evidence, and were allocated later
 }
 
-func newClues() clues {
-	return clues{
-		byNode: map[uint64]*clue{}, backed: counters{}, loose: map[uint64]clue{}, later: map[uint64]bool{},
+func newEvidence() allEvidence {
+	return allEvidence{
+		byNode: map[uint64]*evidence{}, backed: counters{}, loose: map[uint64]evidence{}, later: map[uint64]bool{},
 	}
 }
 
-// all yields the clues in no order.
-func (s *clues) all() iter.Seq[clue] {
-	return func(yield func(clue) bool) {
+// all yields the evidence in no order.
+func (s *allEvidence) all() iter.Seq[evidence] {
+	return func(yield func(evidence) bool) {
 		for _, one := range s.byNode {
 			if !yield(*one) {
 				return
@@ -64,7 +64,7 @@ func (s *clues) all() iter.Seq[clue] {
 }
 
 // allocated records that a buffer node is of an allocation.
-func (s *clues) allocated(node uint64) {
+func (s *allEvidence) allocated(node uint64) {
 	if s.byNode[node] != nil {
 		delete(s.byNode, node)
 		s.later[node] = true
@@ -72,12 +72,12 @@ func (s *clues) allocated(node uint64) {
 }
 
 // used records a buffer node that is not of an allocation.
-func (s *clues) used(n *node, kind fit.Kind) {
-	s.byNode[n.Counter] = &clue{named: idOf(n.DeviceID), kind: kind, node: event.Some(n.Counter), size: n.Size, described: s.found}
+func (s *allEvidence) used(n *node, kind fit.Kind) {
+	s.byNode[n.Counter] = &evidence{named: idOf(n.DeviceID), kind: kind, node: event.Some(n.Counter), size: n.Size, described: s.found}
 }
 
 // names records that a buffer node names tensors.
-func (s *clues) names(n *node) {
+func (s *allEvidence) names(n *node) {
 	s.found = described{}
 	for _, c := range n.Connections {
 		s.backed.add(c)
@@ -90,9 +90,9 @@ func (s *clues) names(n *node) {
 	}
 }
 
-// tensor records a tensor, which may say where its buffer lies. of is the clue of the buffer node that names it, if
+// tensor records a tensor, which may say where its buffer lies. of is the evidence of the buffer node that names it, if
 // there is one.
-func (s *clues) tensor(n *node, of *clue) {
+func (s *allEvidence) tensor(n *node, of *evidence) {
 	if n.Address.V == 0 {
 		return
 	}
@@ -104,7 +104,7 @@ func (s *clues) tensor(n *node, of *clue) {
 	}
 	kind, ok := bufferKind(n)
 	if ok && kind.InL1() && !s.backed.has(n.Counter) && len(s.loose) < maxTensors {
-		s.loose[n.Counter] = clue{named: idOf(n.DeviceID), kind: kind, described: describedBy(n)}
+		s.loose[n.Counter] = evidence{named: idOf(n.DeviceID), kind: kind, described: describedBy(n)}
 	}
 }
 

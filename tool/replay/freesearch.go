@@ -13,20 +13,20 @@ import (
 // that are sought: a search ends there.
 const maxLooks = 1 << 26
 
-// A scarce seeks the moments of Options.Scarce.
-type scarce struct {
+// A freeSearch seeks the moments of Options.Scarce.
+type freeSearch struct {
 	sought []Scarcity
 	looks  int // buffers that were scanned
 }
 
 // join adds the calls that are needed.
-func (s *scarce) join(to *subscribers) {
+func (s *freeSearch) join(to *subscribers) {
 	to.laid = append(to.laid, func(d *row, _ fit.Buffer, b *buffer) { s.seek(d, b, when{b.info.At, b.info.T, b.info.Op}) })
 	to.gone = append(to.gone, s.seek)
 }
 
 // seek looks whether one of the moments has come. The buffer has just come or gone; nil: all have gone.
-func (s *scarce) seek(d *row, b *buffer, now when) {
+func (s *freeSearch) seek(d *row, b *buffer, now when) {
 	if b == nil {
 		d.scarce = 0
 		return
@@ -58,14 +58,14 @@ func (s *scarce) seek(d *row, b *buffer, now when) {
 			far = min(far, max(left.Free, sought.Free)-min(left.Free, sought.Free))
 		case left.Free < usable.Len() && !d.had(sought):
 			groups := everything().laid(d.dev.Moment(), spec, d.memory.resident)
-			d.on.Scarce = append(slices.Clip(d.on.Scarce), ScarceMoment{left, now.at, now.t, now.op, groups})
+			d.on.Scarce = append(slices.Clip(d.on.Scarce), FreeMoment{left, now.at, now.t, now.op, groups})
 		}
 	}
 	d.scarce = far
 }
 
 func (d *row) had(sought Scarcity) bool {
-	return slices.ContainsFunc(d.on.Scarce, func(m ScarceMoment) bool { return m.Scarcity == sought })
+	return slices.ContainsFunc(d.on.Scarce, func(m FreeMoment) bool { return m.Scarcity == sought })
 }
 
 // usable returns the addresses that L1 buffers may take. Where the source does not give the size of L1_SMALL, the

@@ -24,7 +24,7 @@ type DeclaredDevice struct {
 
 // A Teller turns effects of records into events. The zero Teller knows no device. An undeclared
 // device has one core, which stands for all.
-type Teller struct {
+type Translator struct {
 	T string // the time of the events, a number as a log has it; "" = none
 
 	specs map[int32]l1.Spec
@@ -41,7 +41,7 @@ type placedCB struct {
 
 // program returns the id under which a CB is registered. Ids of CBs that are gone are used again,
 // so that a long run needs no more ids than CBs that lived at once.
-func (t *Teller) program(cb placedCB) program.ID {
+func (t *Translator) program(cb placedCB) program.ID {
 	if id, ok := t.ids[cb]; ok {
 		return id
 	}
@@ -63,7 +63,7 @@ type group struct {
 }
 
 // groups returns the devices on which a lot lies.
-func (t *Teller) groups(lot *Lot) (out []group) {
+func (t *Translator) groups(lot *Lot) (out []group) {
 	for _, id := range t.members(lot) {
 		spec := t.specs[int32(id)]
 		i := slices.IndexFunc(out, func(g group) bool { return g.spec == spec })
@@ -77,7 +77,7 @@ func (t *Teller) groups(lot *Lot) (out []group) {
 }
 
 // members returns the ids of the devices on which a lot lies. CBs and kernels of a mesh lie on its chips.
-func (t *Teller) members(lot *Lot) (out []device.ID) {
+func (t *Translator) members(lot *Lot) (out []device.ID) {
 	chips := t.chips[lot.Device]
 	if chips == nil || lot.Type == TypeAlloc {
 		chips = []int32{lot.Device}
@@ -90,7 +90,7 @@ func (t *Teller) members(lot *Lot) (out []device.ID) {
 
 // Header returns the first events of a log: its header, and that CBs are counted on every
 // core.
-func (t *Teller) Header() []event.Event {
+func (t *Translator) Header() []event.Event {
 	return []event.Event{
 		{Kind: event.KindHeader},
 		{Pos: event.Pos{Node: -1}, T: t.T, Kind: event.KindAnomaly, Code: CodeEveryCore, Count: 1},
@@ -112,7 +112,7 @@ const meshName = "mesh"
 // Declare returns the event that declares a device, and remembers its grid and its chips. The name
 // of a mesh begins with the word, as "mesh n150". A mesh with the id of its first chip has no event:
 // the device of this id is the chip.
-func (t *Teller) Declare(d DeclaredDevice) []event.Event {
+func (t *Translator) Declare(d DeclaredDevice) []event.Event {
 	if t.specs == nil {
 		t.specs, t.chips = map[int32]l1.Spec{}, map[int32][]int32{}
 	}
@@ -134,7 +134,7 @@ func (t *Teller) Declare(d DeclaredDevice) []event.Event {
 }
 
 // Tell returns the events of an effect. An odd record hides something that came or went.
-func (t *Teller) Tell(e *Effect) (out []event.Event) {
+func (t *Translator) Tell(e *Effect) (out []event.Event) {
 	switch e.What {
 	case Came, CameAgain:
 		out = t.Came(&e.Lot)
@@ -149,7 +149,7 @@ func (t *Teller) Tell(e *Effect) (out []event.Event) {
 }
 
 // Came returns the events of a lot that is live, as a log that begins later needs them.
-func (t *Teller) Came(lot *Lot) (out []event.Event) {
+func (t *Translator) Came(lot *Lot) (out []event.Event) {
 	for _, id := range t.members(lot) { // of which some are not declared
 		if _, ok := t.specs[int32(id)]; !ok {
 			out = append(out, t.Declare(DeclaredDevice{ID: int32(id), Spec: l1.Spec{Name: "unknown", Cols: 1, Rows: 1}})...)
@@ -198,7 +198,7 @@ func place(e *event.Event, lot *Lot) {
 
 // went returns the events of a lot that is not live any more. If several processes shared its
 // bytes, an event gives them to the next one.
-func (t *Teller) went(of *Effect) []event.Event {
+func (t *Translator) went(of *Effect) []event.Event {
 	lot := &of.Lot
 	e := event.Event{T: t.T, Process: strconv.Itoa(int(lot.PID)), Devices: event.Some(t.members(lot)), Leaked: of.Leaked}
 	var out []event.Event

@@ -57,8 +57,8 @@ func (n *naive) seekScarcity() {
 	}
 }
 
-// allScarce are all that any device ever had.
-func (n *naive) allScarce() (out []replay.Scarcity) {
+// allFree are all that any device ever had.
+func (n *naive) allFree() (out []replay.Scarcity) {
 	for _, of := range n.scarce {
 		for s := range of {
 			if !slices.Contains(out, s) {
@@ -72,8 +72,8 @@ func (n *naive) allScarce() (out []replay.Scarcity) {
 	return out
 }
 
-// scarce compares when so much was free, and that what lay there then leaves as much.
-func (c comparison) scarce() {
+// freeMoments compares when so much was free, and that what lay there then leaves as much.
+func (c comparison) freeMoments() {
 	for _, d := range c.got.L1 {
 		want, got := c.want.scarce[d.ID.V], map[replay.Scarcity]uint64{}
 		for _, m := range d.Scarce {

@@ -29,8 +29,8 @@ func rowsOf(block string) iter.Seq[row] {
 	}
 }
 
-// A teller fills the words with the facts about one message.
-type teller struct {
+// A filler fills the words with the facts about one message.
+type filler struct {
 	message Message
 	numbers map[string]uint64
 	texts   map[string]string
@@ -38,7 +38,7 @@ type teller struct {
 }
 
 // notes returns the first row that holds of each label of a block, with its fields filled.
-func (t teller) notes(block string) (out []Note) {
+func (t filler) notes(block string) (out []Note) {
 	label, done := "", false
 	for row := range rowsOf(block) {
 		if row.label != "" {
@@ -52,7 +52,7 @@ func (t teller) notes(block string) (out []Note) {
 }
 
 // tell adds the summary and the notes of a block.
-func (r *MessageRow) tell(t teller, block string) {
+func (r *MessageRow) tell(t filler, block string) {
 	for _, n := range t.notes(block) {
 		switch {
 		case n.Label == "=":
@@ -65,7 +65,7 @@ func (r *MessageRow) tell(t teller, block string) {
 }
 
 // allHold reports whether all conditions hold.
-func (t teller) allHold(when []string) bool {
+func (t filler) allHold(when []string) bool {
 	for _, name := range when {
 		name, denied := strings.CutPrefix(name, "!")
 		holds := t.holds[name]
@@ -82,7 +82,7 @@ func (t teller) allHold(when []string) bool {
 }
 
 // number returns a number of the message, or one that was reckoned.
-func (t teller) number(name string) (n uint64, ok bool) {
+func (t filler) number(name string) (n uint64, ok bool) {
 	if n, ok = t.message.number(name); !ok {
 		n, ok = t.numbers[name]
 	}
@@ -90,7 +90,7 @@ func (t teller) number(name string) (n uint64, ok bool) {
 }
 
 // fill puts values in place of the fields of a text.
-func (t teller) fill(text string) string {
+func (t filler) fill(text string) string {
 	var b strings.Builder
 	for {
 		before, rest, ok := strings.Cut(text, "{")
@@ -105,7 +105,7 @@ func (t teller) fill(text string) string {
 }
 
 // value returns the value of a field of a text.
-func (t teller) value(field string) string {
+func (t filler) value(field string) string {
 	name, noun, counted := strings.Cut(field, "#")
 	name, sized := strings.CutSuffix(name, "+")
 	name, plain := strings.CutSuffix(name, "%")

@@ -14,29 +14,29 @@ import (
 	"github.com/cbl1/cbl1/tool/internal/fold"
 )
 
-// A leftovers has the CBs that dispatches have left, the same on some devices.
-type leftovers struct {
+// A remnants has the CBs that dispatches have left, the same on some devices.
+type remnants struct {
 	devices []device.ID
-	all     []*leftover
+	all     []*remnant
 }
 
-// A leftover has the CBs that dispatches of one program have left, on the cores where they still are.
-type leftover struct {
+// A remnant has the CBs that dispatches of one program have left, on the cores where they still are.
+type remnant struct {
 	program *program.Program
-	cbs     map[int]leftoverCB          // by position in the program
+	cbs     map[int]remnantCB           // by position in the program
 	cores   map[program.Kind]l1.CoreSet // of cbs
 	wrote   map[program.Kind]l1.CoreSet // cores that a dispatch of it writes
 }
 
-// A leftoverCB is one CB on some cores.
-type leftoverCB struct {
+// A remnantCB is one CB on some cores.
+type remnantCB struct {
 	kind  program.Kind
 	where l1.Range
 	cores l1.CoreSet
 }
 
-// leftoversOf returns what dispatches left on the devices of a fleet, by the first of them.
-func leftoversOf(f *device.Fleet) (out []leftovers) {
+// remnantsOf returns what dispatches left on the devices of a fleet, by the first of them.
+func remnantsOf(f *device.Fleet) (out []remnants) {
 	same := map[string]int{}
 	for d := range f.Devices() {
 		all := leftOn(d)
@@ -54,11 +54,11 @@ func leftoversOf(f *device.Fleet) (out []leftovers) {
 }
 
 // leftOn returns what dispatches left on one device, by program.
-func leftOn(d device.Device) []*leftover {
+func leftOn(d device.Device) []*remnant {
 	if d.Totals().Tracked == 0 {
 		return nil
 	}
-	of := map[*program.Program]*leftover{}
+	of := map[*program.Program]*remnant{}
 	for g := range d.UsageGroups(device.BasisResident) {
 		for r := range g.Residents() {
 			if r.Program == nil {
@@ -66,21 +66,21 @@ func leftOn(d device.Device) []*leftover {
 			}
 			l := of[r.Program]
 			if l == nil {
-				l = &leftover{program: r.Program, cbs: map[int]leftoverCB{}, cores: map[program.Kind]l1.CoreSet{}}
+				l = &remnant{program: r.Program, cbs: map[int]remnantCB{}, cores: map[program.Kind]l1.CoreSet{}}
 				of[r.Program] = l
 			}
 			kind := program.Kind(r.Kind)
-			l.cbs[r.CB] = leftoverCB{kind, r.Range, l.cbs[r.CB].cores.Union(g.Cores)}
+			l.cbs[r.CB] = remnantCB{kind, r.Range, l.cbs[r.CB].cores.Union(g.Cores)}
 			l.cores[kind] = l.cores[kind].Union(g.Cores)
 		}
 	}
-	return slices.SortedFunc(maps.Values(of), func(a, b *leftover) int {
+	return slices.SortedFunc(maps.Values(of), func(a, b *remnant) int {
 		return cmp.Or(cmp.Compare(a.program.ID(), b.program.ID()), strings.Compare(a.text(), b.text()))
 	})
 }
 
 // text has all CBs with their cores. Two programs that had one id have left something on other cores.
-func (l *leftover) text() string {
+func (l *remnant) text() string {
 	var b strings.Builder
 	for _, i := range slices.Sorted(maps.Keys(l.cbs)) {
 		fmt.Fprintf(&b, " %d %v %v", i, l.cbs[i].where, l.cbs[i].cores.Ranges())
@@ -90,14 +90,14 @@ func (l *leftover) text() string {
 
 // order returns programs that leave all that, dispatched one after the other. First come registered programs, as
 // far as some order of them leaves nothing else. The rest comes behind them, as parts.
-func (ls leftovers) order(registered func(p *program.Program, on []device.ID) bool) (whole, parts []*leftover) {
+func (ls remnants) order(registered func(p *program.Program, on []device.ID) bool) (whole, parts []*remnant) {
 	taken := map[program.Kind]l1.CoreSet{}
 	for _, l := range ls.all {
 		for kind, cores := range l.cores {
 			taken[kind] = taken[kind].Union(cores)
 		}
 	}
-	rest := make([]*leftover, 0, len(ls.all))
+	rest := make([]*remnant, 0, len(ls.all))
 	for _, l := range ls.all {
 		if registered(l.program, ls.devices) && l.wroteWithin(taken) {
 			rest = append(rest, l)
@@ -107,8 +107,8 @@ func (ls leftovers) order(registered func(p *program.Program, on []device.ID) bo
 	}
 	// The last is one that writes over nothing that the others have left, and so on.
 	for len(rest) > 0 {
-		last := slices.IndexFunc(rest, func(l *leftover) bool {
-			return !slices.ContainsFunc(rest, func(other *leftover) bool { return other != l && l.hides(other) })
+		last := slices.IndexFunc(rest, func(l *remnant) bool {
+			return !slices.ContainsFunc(rest, func(other *remnant) bool { return other != l && l.hides(other) })
 		})
 		if last < 0 {
 			return whole, append(parts, rest...)
@@ -121,7 +121,7 @@ func (ls leftovers) order(registered func(p *program.Program, on []device.ID) bo
 
 // wroteWithin works out which cores a dispatch writes, and reports whether something is left on all of
 // them. Of a program with global CBs nothing shows where it has emptied cores.
-func (l *leftover) wroteWithin(taken map[program.Kind]l1.CoreSet) bool {
+func (l *remnant) wroteWithin(taken map[program.Kind]l1.CoreSet) bool {
 	l.wrote = map[program.Kind]l1.CoreSet{}
 	for _, cb := range l.program.CBs() {
 		if cb.Global || cb.Range.IsEmpty() {
@@ -138,7 +138,7 @@ func (l *leftover) wroteWithin(taken map[program.Kind]l1.CoreSet) bool {
 }
 
 // hides reports whether a dispatch writes over what another program has left.
-func (l *leftover) hides(other *leftover) bool {
+func (l *remnant) hides(other *remnant) bool {
 	for kind, cores := range l.wrote {
 		if cores.Overlaps(other.cores[kind]) {
 			return true
@@ -148,7 +148,7 @@ func (l *leftover) hides(other *leftover) bool {
 }
 
 // definition is a program that leaves just that.
-func (l *leftover) definition(id program.ID) event.Event {
+func (l *remnant) definition(id program.ID) event.Event {
 	e := event.Event{Kind: event.KindProgram, Program: id, Name: l.program.Name(), AsWritten: true}
 	for _, i := range slices.Sorted(maps.Keys(l.cbs)) {
 		at := l.cbs[i]

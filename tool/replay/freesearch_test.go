@@ -16,7 +16,7 @@ import (
 // When so much was free comes first, and once: two buffers at one address on two cores take its
 // bytes once, and where no buffer lies there is nothing scarce. A log has the size of L1_SMALL,
 // so that a bank changes nothing.
-func TestScarceMomentsLineByLine(t *testing.T) {
+func TestFreeMomentsLineByLine(t *testing.T) {
 	lies := func(id, core string) string {
 		return `{"event":"allocate","buffer":` + id + `,"kind":"l1","parts":[{"cores":"` + core + `","address":2048,"size":32}]}` + "\n"
 	}
@@ -38,7 +38,7 @@ func TestScarceMomentsLineByLine(t *testing.T) {
 }
 
 // A capture does not always have the size of L1_SMALL: then the size of a bank gives it.
-func TestScarceMomentsOfABank(t *testing.T) {
+func TestFreeMomentsOfABank(t *testing.T) {
 	const usable, bank = 1_499_136 - 103_712, 1_499_136 - 103_712 - 16_384
 	sought := []replay.Scarcity{
 		{Free: usable - 64, Block: 896_288}, {Free: usable - 64, Block: 896_288, Bank: bank}, {Free: bank - 64, Block: 896_288}, {Free: bank - 64, Block: 896_288, Bank: bank},
@@ -47,7 +47,7 @@ func TestScarceMomentsOfABank(t *testing.T) {
 		Kind: event.KindAllocate, Node: 6, Devices: event.Some([]device.ID{3}), Buffer: fit.Buffer{ID: 1, Kind: fit.KindL1, Size: 64},
 		Parts: []event.Part{{Cores: event.Some(l1.CoreSetOf(l1.Core{})), Range: l1.Range{Start: 1_000_000, End: 1_000_064}}},
 	}
-	r, err := replay.Run("x", told(event.RoleChip, lies, ends()), replay.Options{Scarce: sought})
+	r, err := replay.Run("x", runEvents(event.RoleChip, lies, ends()), replay.Options{Scarce: sought})
 	require.NoError(t, err)
 	require.Len(t, r.L1[0].Scarce, 2)
 	require.Equal(t, sought[0], r.L1[0].Scarce[0].Scarcity)
