@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/cbl1/cbl1/internal/guard/testkit"
 	"github.com/cbl1/cbl1/tool/capture"
 	"github.com/cbl1/cbl1/tool/replay"
 	"github.com/cbl1/cbl1/tool/tensor"
@@ -131,6 +132,7 @@ func (m *model) text(t require.TestingT) string {
 // Random operations, frees and views: FindStale finds what a count of bytes by moments finds.
 func TestStaleAgreesWithModel(t *testing.T) {
 	found, several := 0, 0
+	defer testkit.SameDraws(1, 100)()
 	rapid.Check(t, func(t *rapid.T) {
 		m := &model{top: 1_499_136}
 		m.node("capture_start", nil)
