@@ -43,7 +43,7 @@ func (in *inputs) diff(old, new string, t diff.Terms) (*diff.Document, error) {
 func (in *inputs) runs(arg string) (runs []*diff.Run, err error) {
 	text, err := in.savedReport(arg)
 	if err != nil {
-		in.refuse(missing(arg, fileError(arg, err)))
+		in.refuse(arg, missing(arg, fileError(arg, err)))
 		return nil, errUnreadable
 	}
 	if text != nil {
@@ -53,7 +53,7 @@ func (in *inputs) runs(arg string) (runs []*diff.Run, err error) {
 			name = "stdin"
 		}
 		if runs, err = diff.Decode(text, name); err != nil {
-			in.refuse(err)
+			in.refuse(arg, err)
 			return nil, errUnreadable
 		}
 		return runs, nil

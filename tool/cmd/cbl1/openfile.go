@@ -80,7 +80,7 @@ func (in *inputs) pipe(arg string) (s source, is bool) {
 	}
 	f, err := in.openFile(arg)
 	if err != nil {
-		return source{err: err}, true
+		return source{name: arg, err: err}, true
 	}
 	in.pipes = append(in.pipes, f)
 	return source{name: arg, events: capture.NewReader(f, arg).Events(in.opt)}, true

@@ -127,7 +127,7 @@ input, or 3 if it cannot tell.`, helpWidth(s.out)),
 // verbGroups are the groups of commands in the help, each with its names.
 func verbGroups() [][2]string {
 	return [][2]string{
-		{"One run", "report check peak room sizes who map page export convert"}, {"Two runs", "diff"}, {"An error", "explain"},
+		{"One run", "report check peak room sizes who map page export convert"}, {"Many runs", "tables"}, {"Two runs", "diff"}, {"An error", "explain"},
 		{"Live", "serve watch stream"},
 	}
 }

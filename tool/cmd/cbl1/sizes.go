@@ -30,7 +30,7 @@ func findSizes(c *request, names []string) (o reply, err error) {
 	if len(runs) > 0 {
 		err = c.each(runs, func(r *replay.Result) error {
 			if r.Count(replay.CodeTensorsOnly) > 0 {
-				c.refuse(fmt.Errorf("%s: a dump of the allocator does not tell what a run needs; sizes takes captures, logs and messages", r.File))
+				c.refuse(r.File, fmt.Errorf("%s: a dump of the allocator does not tell what a run needs; sizes takes captures, logs and messages", r.File))
 				return nil
 			}
 			read = true
@@ -44,7 +44,7 @@ func findSizes(c *request, names []string) (o reply, err error) {
 	for _, name := range texts {
 		messages, err := c.messages(name)
 		if err != nil {
-			c.refuse(fileError(name, err))
+			c.refuse(name, fileError(name, err))
 			continue
 		}
 		read = true

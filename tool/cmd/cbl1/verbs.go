@@ -15,7 +15,7 @@ import (
 
 // verbs are all commands.
 func verbs() []verb {
-	return slices.Concat(tableVerbs(), pictureVerbs(), logVerbs(), []verb{
+	return slices.Concat(tableVerbs(), pictureVerbs(), []verb{tablesVerb()}, logVerbs(), []verb{
 		{use: "version", short: "Say which version of cbl1 this is, and what built it", args: cobra.MaximumNArgs(0), whole: printVersion},
 	})
 }
@@ -213,6 +213,23 @@ each device as counters, for ui.perfetto.dev. One microsecond of its axis is one
 				},
 			},
 		},
+	}
+}
+
+// tablesVerb writes the tables of many runs.
+func tablesVerb() verb {
+	return verb{
+		use: "tables FILE|FOLDER|- ... --out DIR", short: "Write the tables of many runs, for DuckDB and other engines",
+		long: `Write five tables into a folder, in one pass over the inputs: devices, programs, checks and peaks, with
+the rows that report, report --programs, check and peak write with --format csv, and refused, with the inputs that cannot
+be read. Parquet has the same columns with types: whole numbers are INT64, what is missing is NULL.
+
+A table appears when all are complete. Memory does not grow with the number of inputs. The exit code is 0 also if
+programs do not fit, and 2 if an input cannot be read: its row says why. The key of a run is its path: with --out
+lake/commit=abc/model=x engines read commit and model as columns.`,
+		example: "  cbl1 tables runs/ --out lake/commit=abc/model=resnet --format parquet",
+		formats: "csv parquet", files: true, options: "out budget accept format" + chipOptions,
+		inputs: all, ask: askTables, whole: writeTables,
 	}
 }
 
