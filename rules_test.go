@@ -38,6 +38,7 @@ const (
 	pflag     = "github.com/spf13/pflag"
 	terminal  = "golang.org/x/term"
 	porcupine = "github.com/anishathalye/porcupine"
+	mcpSDK    = "github.com/modelcontextprotocol/go-sdk"
 	rapid     = "pgregory.net/rapid"
 	sqlite    = "github.com/ncruces/go-sqlite3"
 	tcell     = "github.com/gdamore/tcell/v2"
@@ -100,7 +101,7 @@ func importTable() map[string]row {
 		"fuzz/gen":                      {ours: []string{"l1", "program", "fuzz/model"}, outside: []string{rapid}},
 		"fuzz/suite":                    {ours: []string{"l1", "program", "fuzz/model", "fuzz/gen"}, outside: []string{rapid}},
 		"tool/internal/pictures/page":   {ours: []string{"tool/replay", "tool/replay/diff", "tool/internal/answers/render", "internal/asciijson", "internal/shown"}, never: []string{"os", "flag"}},
-		"tool/cmd/cbl1":                 {ours: append(product, "tool/internal/pictures/page", "tool/internal/pictures/export", "internal/shown"), outside: []string{cobra, pflag, sqlite, tcell, terminal}},
+		"tool/cmd/cbl1":                 {ours: append(product, "tool/internal/pictures/page", "tool/internal/pictures/export", "internal/shown"), outside: []string{cobra, mcpSDK, pflag, sqlite, tcell, terminal}},
 		"internal/asciijson":            {},
 		"tool/internal/fold":            {},
 		"tool/internal/guard/attack":    {ours: []string{"tool/internal/guard/large"}, outside: []string{sqlite}},

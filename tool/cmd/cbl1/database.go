@@ -302,7 +302,7 @@ func (in *inputs) find(arg string, read func()) (iter.Seq[capture.Input], error)
 	}
 	listed, err := capture.List(arg)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
+		return slices.Values[[]capture.Input](nil), err
 	}
 	for _, p := range listed.Passed {
 		in.complain(fmt.Errorf("%s: passed over: %s", p.Path, p.Why))

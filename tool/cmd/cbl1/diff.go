@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/cbl1/cbl1/tool/internal/answers/render"
 	"github.com/cbl1/cbl1/tool/replay"
@@ -84,12 +83,8 @@ func (in *inputs) savedReport(arg string) (io.ReadCloser, error) {
 		}
 		return io.NopCloser(r), nil
 	}
-	info, err := os.Stat(arg)
-	if err != nil || !info.Mode().IsRegular() {
-		return nil, nil // which is said, or read, as other verbs do
-	}
-	f, err := os.Open(arg)
-	if err != nil {
+	f, err := in.openRegular(arg)
+	if f == nil {
 		return nil, err
 	}
 	head := make([]byte, enough)

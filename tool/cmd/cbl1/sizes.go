@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 
 	"github.com/cbl1/cbl1/tool/internal/answers/render"
@@ -73,12 +72,8 @@ func (c *request) isText(name string) bool {
 		start, _ := in.Peek(magicBytes)
 		return text(start)
 	}
-	info, err := os.Stat(name)
-	if err != nil || !info.Mode().IsRegular() {
-		return false // each says why
-	}
-	f, err := os.Open(name)
-	if err != nil {
+	f, err := c.openRegular(name)
+	if f == nil || err != nil {
 		return false
 	}
 	defer func() { _ = f.Close() }() // open for reading only
@@ -101,7 +96,7 @@ func (c *request) messages(name string) (clash.Messages, error) {
 	if name == "-" {
 		return clash.Read(c.in)
 	}
-	f, err := os.Open(name)
+	f, err := c.openFile(name)
 	if err != nil {
 		return clash.Messages{}, err
 	}

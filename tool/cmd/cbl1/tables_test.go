@@ -241,7 +241,7 @@ func TestDatabasesAreOpenOneAtATime(t *testing.T) {
 	for i := range 3 {
 		makeDatabase(t, filepath.Join(dir, fmt.Sprintf("%d.sqlite", i)), db31, readRun(t, data).sliced(t))
 	}
-	c := newRequest(streams{strings.NewReader(""), io.Discard, io.Discard}, verb{})
+	c := newRequest(streams{in: strings.NewReader(""), out: io.Discard, err: io.Discard}, verb{})
 	require.NoError(t, c.start([]string{dir, filepath.Join(dir, "0.sqlite")}))
 	read := map[string]bool{}
 	require.NoError(t, c.each([]string{dir, filepath.Join(dir, "0.sqlite"), "../../capture/testdata/repeats.json"}, func(r *replay.Result) error {

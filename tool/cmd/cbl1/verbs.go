@@ -15,7 +15,7 @@ import (
 
 // verbs are all commands.
 func verbs() []verb {
-	return slices.Concat(tableVerbs(), pictureVerbs(), []verb{tablesVerb()}, logVerbs(), []verb{
+	return slices.Concat(tableVerbs(), pictureVerbs(), []verb{tablesVerb()}, logVerbs(), []verb{mcpVerb()}, []verb{
 		{use: "version", short: "Say which version of cbl1 this is, and what built it", args: cobra.MaximumNArgs(0), whole: printVersion},
 	})
 }
@@ -259,6 +259,19 @@ capture then has no events at all, and -o leaves no file.`,
 		},
 		newServe(),
 		newWatch(),
+	}
+}
+
+// mcpVerb answers assistants.
+func mcpVerb() verb {
+	return verb{
+		use: "mcp FOLDER", short: "Answer an assistant by the Model Context Protocol",
+		long: `Serve the Model Context Protocol over standard input and output, until the assistant closes them. Each verb
+whose answer has a JSON is a tool, which changes nothing. Files are given by their paths below FOLDER, and no other file
+is read: links that lead out of it are refused. Folders and databases are not read; cbl1 convert makes event logs of
+databases.`,
+		example: "  claude mcp add cbl1 -- cbl1 mcp captures/",
+		args:    cobra.ExactArgs(1), whole: serveMCP,
 	}
 }
 
