@@ -44,17 +44,16 @@ type object = map[string]any
 
 // tool describes a verb. Its parameters are the files, the address of who, and options.
 func (v verb) tool() *mcp.Tool {
-	files := object{"type": "array", "items": object{"type": "string"}, "minItems": 1, "description": "paths below the folder of the server, for: cbl1 " + v.use}
-	parameters, required := object{"files": files}, []string{"files"}
+	required := []string{"files"}
+	parameters := object{"files": object{
+		"type": "array", "items": object{"type": "string"}, "minItems": 1, "description": "paths below the folder of the server, for: cbl1 " + v.use,
+	}}
 	if v.name() == "who" {
 		parameters["address"], required = object{"type": "string", "description": "in bytes, like 111616 or 0x1b400"}, append(required, "address")
 	}
 	for _, o := range v.parameters() {
-		kind := "string"
-		if _, is := o.to.(*bool); is {
-			kind = "boolean"
-		}
-		parameters[o.name] = object{"type": kind, "description": o.help}
+		_, yes := o.to.(*bool)
+		parameters[o.name] = object{"type": map[bool]string{true: "boolean", false: "string"}[yes], "description": o.help}
 	}
 	return &mcp.Tool{
 		Name: v.name(), Description: v.short + ".\n\n" + v.long, Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true},
@@ -143,12 +142,8 @@ func (v verb) arguments(root *os.Root, text []byte) (args []string, err error) {
 
 // openBelow opens a regular file below a folder.
 func openBelow(root *os.Root, name string) (*os.File, error) {
-	info, err := root.Stat(name)
-	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("no regular file")
-	}
-	if err != nil {
-		return nil, err
+	if info, err := root.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return nil, errors.New("no regular file") // a pipe waits for its writer
 	}
 	return root.Open(name)
 }
