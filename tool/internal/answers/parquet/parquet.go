@@ -47,7 +47,7 @@ type Column struct {
 	Kind Kind
 }
 
-// A Writer writes rows. Errors of writing are those of Close.
+// A Writer writes rows. Write and Close return the first error of the file.
 type Writer struct {
 	w       io.Writer
 	err     error

@@ -24,7 +24,7 @@ func (t *thrift) end() {
 	t.out = append(t.out, 0)
 }
 
-// field begins a field. Its number is at most 15 above that of the last one.
+// field begins a field. Its number is at most 15 above the last number.
 func (t *thrift) field(id int16, kind byte) {
 	top := &t.last[len(t.last)-1]
 	t.out = append(t.out, byte(id-*top)<<4|kind)

@@ -270,7 +270,7 @@ func (w *csvWriter) Write(row []parquet.Value) error {
 	return w.Writer.Write(w.cells)
 }
 
-// Close writes what is left.
+// Close writes the rows that are buffered.
 func (w *csvWriter) Close() error {
 	w.Flush()
 	return w.Error()

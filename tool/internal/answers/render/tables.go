@@ -11,8 +11,8 @@ import (
 // TableNames are the names of the tables of runs, in the order in which Tables writes them.
 func TableNames() []string { return []string{"devices", "programs", "checks", "peaks", "refused"} }
 
-// Tables writes the rows of many Results: those of the CSV of Report, of Report with Programs, of Check and of Peak, and
-// a row for each input that cannot be read.
+// Tables writes the rows of many Results. A table has the rows that Report, Report with Programs, Check or Peak write as
+// CSV. The last one has a row for each input that cannot be read.
 type Tables struct {
 	columns [][]leaf
 	to      []rowWriter
@@ -89,7 +89,7 @@ func (t *Tables) Refuse(file, reason string) error {
 	return refusedTable(file, reason).each(t.columns[last], t.to[last].Write)
 }
 
-// Close writes what is left.
+// Close ends all tables.
 func (t *Tables) Close() error {
 	for _, w := range t.to {
 		if err := w.Close(); err != nil {
