@@ -174,7 +174,7 @@ func conversion(typ reflect.Type) (parquet.Kind, func(reflect.Value) parquet.Val
 		return parquet.Text, func(v reflect.Value) parquet.Value { return present(v.String()) }
 	case typ == reflect.TypeFor[event.Opt[uint64]]():
 		return parquet.Uint, func(v reflect.Value) parquet.Value {
-			if o := v.Interface().(event.Opt[uint64]); o.OK {
+			if o, _ := reflect.TypeAssert[event.Opt[uint64]](v); o.OK {
 				return parquet.Value{Kind: parquet.Uint, Bits: o.V}
 			}
 			return parquet.Value{}
@@ -226,7 +226,7 @@ func words(list reflect.Value) string {
 	if n := list.Len(); n > 0 {
 		_, cell := conversion(list.Type().Elem())
 		for i := range n {
-			if one, is := list.Index(i).Interface().(l1.Range); is {
+			if one, is := reflect.TypeAssert[l1.Range](list.Index(i)); is {
 				out = append(out, fmt.Sprintf("%d-%d", one.Start, one.End))
 			} else {
 				out = append(out, cellText(cell(list.Index(i))))
