@@ -84,17 +84,19 @@ func TestRange(t *testing.T) {
 // A row group ends with the row with which its values have 8 MiB: memory is bounded.
 func TestRowGroups(t *testing.T) {
 	const mib = 1 << 20
-	row := []parquet.Value{text(strings.Repeat("x", mib-4))}
 	var rows [][]parquet.Value
-	for range 20 {
-		rows = append(rows, row)
+	for i := range 20 {
+		rows = append(rows, []parquet.Value{text(strings.Repeat("x", mib-4)), truth(i%3 == 0)})
 	}
-	file, err := parquetread.Read(write(t, []parquet.Column{{"name", parquet.Text}}, rows...))
+	file, err := parquetread.Read(write(t, []parquet.Column{{"name", parquet.Text}, {"yes", parquet.Bool}}, rows...))
 	require.NoError(t, err)
 	require.Len(t, file.Rows, 20)
 	require.Len(t, file.Groups, 3)
 	require.InDelta(t, 8*mib, file.Groups[0], 100) // with headers
 	require.InDelta(t, 4*mib, file.Groups[2], 100)
+	for i, row := range file.Rows {
+		require.Equal(t, i%3 == 0, row[1])
+	}
 }
 
 // Whatever is written is read, with any number of rows in the last byte of levels.
