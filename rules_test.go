@@ -38,6 +38,7 @@ const (
 	pflag     = "github.com/spf13/pflag"
 	terminal  = "golang.org/x/term"
 	porcupine = "github.com/anishathalye/porcupine"
+	mcpSDK    = "github.com/modelcontextprotocol/go-sdk"
 	rapid     = "pgregory.net/rapid"
 	sqlite    = "github.com/ncruces/go-sqlite3"
 	tcell     = "github.com/gdamore/tcell/v2"
@@ -55,7 +56,7 @@ type row struct {
 // importTable has a row per package. A package's own internal/ folders belong
 // to its row and may be imported by it. Test files may import what they like.
 func importTable() map[string]row {
-	product := []string{"l1", "cbregion", "program", "fit", "device", "event", "tool/capture", "tool/tensor", "tool/replay", "tool/replay/diff", "tool/internal/clash", "tool/internal/pictures/draw", "tool/internal/answers/render", "tool/internal/answers/sizes", "tool/internal/live/wire", "tool/internal/live/shm", "tool/internal/live/watch", "tool/internal/live/serve"}
+	product := []string{"l1", "cbregion", "program", "fit", "device", "event", "tool/capture", "tool/tensor", "tool/replay", "tool/replay/diff", "tool/internal/clash", "tool/internal/pictures/draw", "tool/internal/answers/render", "tool/internal/answers/sizes", "tool/internal/answers/parquet", "tool/internal/live/wire", "tool/internal/live/shm", "tool/internal/live/watch", "tool/internal/live/serve"}
 	// What reads and writes text from outside.
 	readers := slices.Clip([]string{"internal/asciijson", "internal/jsonobject", "internal/magic", "internal/packed", "internal/shown"})
 	const layers = "device/internal/"
@@ -90,7 +91,8 @@ func importTable() map[string]row {
 		"tool/internal/clash":           {ours: []string{"l1", "fit", "internal/asciijson", "internal/shown"}},
 		"tool/internal/pictures/draw":   {ours: []string{"l1", "internal/shown"}, never: []string{"os", "flag"}},
 		"tool/internal/answers/sizes":   {ours: []string{"l1", "event", "tool/replay", "tool/internal/clash"}, never: []string{"os", "flag"}},
-		"tool/internal/answers/render":  {ours: []string{"l1", "tool/internal/pictures/draw", "program", "fit", "device", "event", "tool/replay", "tool/replay/diff", "tool/internal/clash", "tool/internal/answers/sizes", "internal/asciijson", "tool/internal/fold", "internal/shown"}, never: []string{"os", "flag"}},
+		"tool/internal/answers/parquet": {outside: []string{compress}, never: []string{"os", "flag", "reflect"}},
+		"tool/internal/answers/render":  {ours: []string{"l1", "tool/internal/pictures/draw", "program", "fit", "device", "event", "tool/replay", "tool/replay/diff", "tool/internal/clash", "tool/internal/answers/sizes", "tool/internal/answers/parquet", "internal/asciijson", "tool/internal/fold", "internal/shown"}, never: []string{"os", "flag"}},
 		"tool/internal/live/wire":       {ours: []string{"l1", "program", "fit", "device", "event", "internal/shown"}, outside: []string{btree}, never: []string{"os/exec", "net", "flag"}},
 		"tool/internal/live/shm":        {ours: []string{"internal/shown"}, never: []string{"os/exec", "net", "flag", "encoding/json"}},
 		"tool/internal/live/watch":      {ours: []string{"l1", "fit", "device", "event", "tool/internal/pictures/draw", "tool/replay", "tool/internal/live/wire", "tool/internal/live/shm", "internal/asciijson", "internal/shown"}, never: []string{"os", "net", "flag"}},
@@ -100,7 +102,7 @@ func importTable() map[string]row {
 		"fuzz/gen":                      {ours: []string{"l1", "program", "fuzz/model"}, outside: []string{rapid}},
 		"fuzz/suite":                    {ours: []string{"l1", "program", "fuzz/model", "fuzz/gen"}, outside: []string{rapid}},
 		"tool/internal/pictures/page":   {ours: []string{"tool/replay", "tool/replay/diff", "tool/internal/answers/render", "internal/asciijson", "internal/shown"}, never: []string{"os", "flag"}},
-		"tool/cmd/cbl1":                 {ours: append(product, "tool/internal/pictures/page", "tool/internal/pictures/export", "internal/shown"), outside: []string{cobra, pflag, sqlite, tcell, terminal}},
+		"tool/cmd/cbl1":                 {ours: append(product, "tool/internal/pictures/page", "tool/internal/pictures/export", "internal/shown"), outside: []string{cobra, mcpSDK, pflag, sqlite, tcell, terminal}},
 		"internal/asciijson":            {},
 		"tool/internal/fold":            {},
 		"tool/internal/guard/attack":    {ours: []string{"tool/internal/guard/large"}, outside: []string{sqlite}},
@@ -119,6 +121,7 @@ func importTable() map[string]row {
 		"tool/internal/guard/oracle":               {ours: []string{"l1", "program", "fuzz/model"}},
 		"tool/internal/guard/oracle/randomcapture": {},
 		"tool/internal/guard/large":                {},
+		"tool/internal/guard/parquetread":          {outside: []string{compress}},
 
 		"tool/internal/guard/planted":             {},
 		"tool/internal/guard/planted/cbl1planted": {ours: []string{"tool/internal/guard/planted"}},

@@ -25,7 +25,7 @@ func convert(c *request, names []string) (reply, error) {
 
 // source opens one input, or several that are one run, under the name of the first.
 func (in *inputs) source(names []string) (source, error) {
-	all := slices.Collect(in.sources(names))
+	all := slices.Collect(in.sources(names, func() {}))
 	var err error
 	switch len(all) {
 	case 0:
@@ -36,7 +36,7 @@ func (in *inputs) source(names []string) (source, error) {
 		err = fmt.Errorf("%s has %d captures: one capture makes one log", names[0], len(all))
 	}
 	if err != nil && !errors.Is(err, errUnreadable) {
-		in.refuse(err)
+		in.refuse(all[0].name, err)
 		err = errUnreadable
 	}
 	return all[0], err
@@ -58,7 +58,7 @@ func (in *inputs) writeLog(from source, to io.Writer) error {
 			err = in.agrees(e.Spec)
 		}
 		if err != nil {
-			in.refuse(err)
+			in.refuse(from.name, err)
 			return errors.Join(out.Flush(), errUnreadable)
 		}
 		if e.Kind == event.KindTorn {
@@ -179,7 +179,7 @@ func linked(name string) string {
 	return name
 }
 
-// removeOnSignal removes a file if a signal ends the process before the returned function is called.
+// removeOnSignal removes a file or folder if a signal ends the process before the returned function is called.
 func removeOnSignal(name string) (stop func()) {
 	came, done := make(chan os.Signal, 1), make(chan struct{})
 	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
@@ -190,7 +190,7 @@ func removeOnSignal(name string) (stop func()) {
 	go func() {
 		select {
 		case sig := <-came:
-			_ = os.Remove(name)
+			_ = os.RemoveAll(name)
 			signal.Reset(sig)
 			if self, err := os.FindProcess(os.Getpid()); err == nil && self.Signal(sig) == nil {
 				select {} // which ends it, as if nothing had been done here

@@ -296,24 +296,24 @@ func (t textReader) Read(p []byte) (n int, err error) {
 
 // find returns the captures that an argument names: files, and the captures of a folder or of a
 // database. A database beside captures holds the same run, which is read only once.
-func (in *inputs) find(arg string) ([]capture.Input, error) {
+func (in *inputs) find(arg string, read func()) (iter.Seq[capture.Input], error) {
 	if isDatabase(arg) {
-		return in.databases([]string{arg})
+		return in.databases([]string{arg}, read), nil
 	}
 	listed, err := capture.List(arg)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
+		return slices.Values[[]capture.Input](nil), err
 	}
 	for _, p := range listed.Passed {
 		in.complain(fmt.Errorf("%s: passed over: %s", p.Path, p.Why))
 	}
-	files := listed.Inputs
+	files := slices.Values(listed.Inputs)
 	there := in.databasesIn(arg)
 	switch {
 	case len(there) == 0:
 		return files, err
 	case err != nil:
-		return in.databases(there)
+		return in.databases(there, read), nil
 	}
 	for _, name := range there {
 		in.complain(fmt.Errorf("%s: passed over: it is the same run as the JSON beside it, which is read", name))
@@ -346,21 +346,28 @@ func (in *inputs) databasesIn(folder string) (names []string) {
 	return names
 }
 
-// databases opens databases, until shut. One that cannot be read is named on standard error.
-func (in *inputs) databases(names []string) (all []capture.Input, err error) {
-	for _, name := range names {
-		d, err := openDatabase(name)
-		if err == nil {
-			in.open = append(in.open, d)
+// databases opens databases one after the other, until shut, and calls read behind each. One that cannot be read is
+// named on standard error.
+func (in *inputs) databases(names []string, read func()) iter.Seq[capture.Input] {
+	return func(yield func(capture.Input) bool) {
+		for _, name := range names {
 			var parts []capture.Input
-			parts, err = capture.Databases(d, name)
-			all = append(all, parts...)
-		}
-		if err != nil {
-			in.refuse(err)
+			d, err := openDatabase(name)
+			if err == nil {
+				in.open = append(in.open, d)
+				parts, err = capture.Databases(d, name)
+			}
+			if err != nil {
+				in.refuse(name, err)
+			}
+			for _, part := range parts {
+				if !yield(part) {
+					return
+				}
+			}
+			read()
 		}
 	}
-	return all, nil
 }
 
 // shut closes the databases that are open.
@@ -377,7 +384,7 @@ func (in *inputs) shut() {
 // located returns the events of an input, for the node that --at names in it.
 func (in *inputs) located(file capture.Input) source {
 	if err := in.locate(file); err != nil {
-		return source{err: err}
+		return source{name: file.Path, err: err}
 	}
 	return in.read(file.Path, file)
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/cbl1/cbl1/tool/internal/answers/render"
 	"github.com/cbl1/cbl1/tool/replay"
@@ -43,7 +42,7 @@ func (in *inputs) diff(old, new string, t diff.Terms) (*diff.Document, error) {
 func (in *inputs) runs(arg string) (runs []*diff.Run, err error) {
 	text, err := in.savedReport(arg)
 	if err != nil {
-		in.refuse(missing(arg, fileError(arg, err)))
+		in.refuse(arg, missing(arg, fileError(arg, err)))
 		return nil, errUnreadable
 	}
 	if text != nil {
@@ -53,7 +52,7 @@ func (in *inputs) runs(arg string) (runs []*diff.Run, err error) {
 			name = "stdin"
 		}
 		if runs, err = diff.Decode(text, name); err != nil {
-			in.refuse(err)
+			in.refuse(arg, err)
 			return nil, errUnreadable
 		}
 		return runs, nil
@@ -84,12 +83,8 @@ func (in *inputs) savedReport(arg string) (io.ReadCloser, error) {
 		}
 		return io.NopCloser(r), nil
 	}
-	info, err := os.Stat(arg)
-	if err != nil || !info.Mode().IsRegular() {
-		return nil, nil // which is said, or read, as other verbs do
-	}
-	f, err := os.Open(arg)
-	if err != nil {
+	f, err := in.openRegular(arg)
+	if f == nil {
 		return nil, err
 	}
 	head := make([]byte, enough)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -34,54 +33,106 @@ func duckDB(t *testing.T) func(file string) *exec.Cmd {
 	return nil
 }
 
-// The queries of the page run over the rows of every capture here, and have
-// answers.
-func TestDuckDBPage(t *testing.T) {
-	page, err := os.ReadFile("../../docs/duckdb.md")
+// queriesOf returns the queries of a page.
+func queriesOf(t *testing.T, page string) (queries []string) {
+	t.Helper()
+	text, err := os.ReadFile(page)
 	require.NoError(t, err)
-	var queries []string
-	for _, block := range strings.Split(string(page), "```sql\n")[1:] {
-		sql, _, ok := strings.Cut(block, "```")
+	for _, block := range strings.Split(string(text), "```sql\n")[1:] {
+		sql, _, ok := strings.Cut(block, ";\n```")
 		require.True(t, ok)
 		queries = append(queries, sql)
 	}
-	require.Len(t, queries, 7)
-	duck := duckDB(t)
-	if duck == nil {
-		t.Skipf("needs node with @duckdb/node-api (NODE_PATH): %d queries of docs/duckdb.md did not run", len(queries))
-	}
+	return queries
+}
 
-	dir := t.TempDir()
-	clash := filepath.Join(dir, "clash.json")
-	require.NoError(t, os.WriteFile(clash, []byte(hostileClash), 0o600))
-	captures := []string{"../../capture/testdata", "../../../examples", clash}
-	for file, args := range map[string][]string{
-		"devices.csv": {"report"}, "programs.csv": {"report", "--programs"}, "checks.csv": {"check"}, "peaks.csv": {"peak"},
-	} {
-		var out, errs bytes.Buffer
-		run(append(append(args, "--format", "csv"), captures...), strings.NewReader(""), &out, &errs)
-		require.Positive(t, out.Len(), "%s", errs.String())
-		require.NoError(t, os.WriteFile(filepath.Join(dir, file), out.Bytes(), 0o600))
-	}
+// runQueries runs queries in a folder, and returns how many rows each has.
+func runQueries(t *testing.T, duck func(file string) *exec.Cmd, dir string, queries []string) []string {
+	t.Helper()
 	script := filepath.Join(dir, "page.sql")
-	require.NoError(t, os.WriteFile(script, []byte(strings.Join(queries, "\n")+counts), 0o600))
+	require.NoError(t, os.WriteFile(script, []byte(strings.Join(queries, ";\n")), 0o600))
 	cmd := duck(script)
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	rows := strings.Fields(string(out))
-	require.Len(t, rows, len(queries)+1)
+	require.Len(t, rows, len(queries))
+	return rows
+}
+
+// The queries of the page run over the rows of every capture here, and have
+// answers.
+func TestDuckDBPage(t *testing.T) {
+	queries := queriesOf(t, "../../docs/duckdb.md")
+	require.Len(t, queries, 7)
+	duck := duckDB(t)
+	if duck == nil {
+		t.Skipf("needs node with @duckdb/node-api (NODE_PATH): %d queries of docs/duckdb.md did not run", len(queries))
+	}
+	dir := t.TempDir()
+	call("", append([]string{"tables", "--out", dir}, manyRuns(t)...)...)
+	rows := runQueries(t, duck, dir, append(queries, counts))
 	for i, n := range rows {
 		require.NotEqual(t, "0", n, "query %d has no answer", i+1)
 	}
 	t.Logf("%d queries of docs/duckdb.md ran, with %s rows", len(queries), strings.Join(rows[:len(queries)], ", "))
 }
 
+// DuckDB finds no row that Parquet and CSV do not share, and reads a byte in a path that is not UTF-8.
+func TestDuckDBReadsParquetAsCSV(t *testing.T) {
+	duck := duckDB(t)
+	if duck == nil {
+		t.Skip("needs node with @duckdb/node-api (NODE_PATH)")
+	}
+	dir, runs := t.TempDir(), manyRuns(t)
+	capture, err := os.ReadFile("../../capture/testdata/repeats.json")
+	require.NoError(t, err)
+	odd := filepath.Join(t.TempDir(), "=\xff.json")
+	if os.WriteFile(odd, capture, 0o600) == nil { // some file systems want UTF-8
+		runs = append(runs, odd)
+	}
+	for _, format := range []string{"csv", "parquet"} {
+		call("", append([]string{"tables", "--format", format, "--out", dir}, runs...)...)
+	}
+	var queries []string
+	for _, table := range []string{"devices", "programs", "checks", "peaks", "refused"} {
+		rows := "(SELECT coalesce(regexp_replace(COLUMNS(*), '^''', ''), '') FROM read_csv('" + table + ".csv', all_varchar = true, header = true))"
+		typed := "(SELECT coalesce(CAST(COLUMNS(*) AS VARCHAR), '') FROM '" + table + ".parquet')"
+		queries = append(queries, rows+" EXCEPT ALL "+typed, typed+" EXCEPT ALL "+rows, typed)
+	}
+	for i, n := range runQueries(t, duck, dir, queries) {
+		require.Equal(t, i%3 != 2, n == "0", "%s has %s rows", queries[i], n)
+	}
+}
+
+// A run's key is its path: the queries of the page have answers over two commits of two models.
+func TestTablesPage(t *testing.T) {
+	queries := queriesOf(t, "../../docs/tables.md")
+	require.Len(t, queries, 4)
+	duck := duckDB(t)
+	if duck == nil {
+		t.Skipf("needs node with @duckdb/node-api (NODE_PATH): %d queries of docs/tables.md did not run", len(queries))
+	}
+	dir := t.TempDir()
+	for commit, inputs := range map[string][]string{"1": {"old.jsonl", "small.jsonl"}, "2": {"new.jsonl", "smaller.jsonl"}} {
+		for i, model := range []string{"resnet", "bert"} {
+			code, _, stderr := call("", "tables", "--format", "parquet", "--out", filepath.Join(dir, "lake", "commit="+commit, "model="+model),
+				"../../docs/tour/"+inputs[i], filepath.Join(dir, "none.json"))
+			require.Equal(t, exitUsage, code, stderr)
+		}
+	}
+	keys := "SELECT DISTINCT commit, model FROM read_parquet('lake/*/*/devices.parquet', hive_partitioning = true) WHERE typeof(commit) = 'BIGINT'"
+	grown := "SELECT * FROM (" + queries[0] + ") WHERE growth > 0 AND commit = 2 AND model = 'resnet'"
+	rows := runQueries(t, duck, dir, append(queries, keys, grown))
+	require.NotContains(t, rows, "0")
+	require.Equal(t, []string{"4", "4", "4", "1"}, []string{rows[0], rows[3], rows[4], rows[5]})
+}
+
 // counts has a row only if DuckDB reads the names as they are: with an apostrophe in front of a
 // formula, commas, quotes and all.
 const counts = `
 SELECT DISTINCT failure_program_op FROM 'checks.csv'
-WHERE failure_program_op LIKE '''=cmd|''/c calc''!A1, "x" > %' AND typeof(failure_over_bytes) = 'BIGINT';`
+WHERE failure_program_op LIKE '''=cmd|''/c calc''!A1, "x" > %' AND typeof(failure_over_bytes) = 'BIGINT'`
 
 // hostileClash does not fit, in an operation with the name of a formula.
 const hostileClash = `[

@@ -33,7 +33,7 @@ type inputs struct {
 
 	known      *knownNames // of a filter
 	unreadable bool        // an input was
-	refused    func(error) // gets the reason; may be nil
+	refused    func(file string, why error)
 	open       []*database // to be shut
 	pipes      []io.Closer // the same
 	at         instant     // of the question
@@ -116,8 +116,8 @@ func (in *inputs) result(s source, opt replay.Options, stop <-chan struct{}) (*r
 }
 
 // sources opens the inputs that arguments name, one after the other: one for -, for each file, for each capture of
-// a folder, and for each part of a database.
-func (in *inputs) sources(args []string) iter.Seq[source] {
+// a folder, and for each part of a database. Behind each database it calls read.
+func (in *inputs) sources(args []string, read func()) iter.Seq[source] {
 	return func(yield func(source) bool) {
 		for _, arg := range args {
 			if s, is := in.pipe(arg); is {
@@ -126,11 +126,11 @@ func (in *inputs) sources(args []string) iter.Seq[source] {
 				}
 				continue
 			}
-			files, err := in.find(arg)
-			if err != nil && !yield(source{err: missing(arg, err)}) {
+			files, err := in.find(arg, read)
+			if err != nil && !yield(source{name: arg, err: missing(arg, err)}) {
 				return
 			}
-			for _, file := range files {
+			for file := range files {
 				if !yield(in.located(file)) {
 					return
 				}
@@ -142,7 +142,7 @@ func (in *inputs) sources(args []string) iter.Seq[source] {
 // each replays all inputs in order and calls do with each Result. Unreadable inputs are named on
 // standard error. The error is one of do, or errUnreadable.
 func (in *inputs) each(args []string, do func(*replay.Result) error) error {
-	return in.replayAll(in.sources(args), do)
+	return in.replayAll(in.sources(args, in.shut), do) // which has replayed a database when the next input is opened
 }
 
 // replayAll is each for opened inputs.
@@ -180,11 +180,11 @@ func (in *inputs) apart() bool { return len(in.open) > 0 || in.at.operation.OK }
 func (in *inputs) finish(result *replay.Result, name string, err error, do func(*replay.Result) error) error {
 	switch {
 	case err != nil:
-		in.refuse(err)
+		in.refuse(name, err)
 		return nil
 	case !result.Log: // a log says for itself
 		if err := in.agrees(result.Spec.Spec); err != nil {
-			in.refuse(fmt.Errorf("%s: %w", name, err))
+			in.refuse(name, fmt.Errorf("%s: %w", name, err))
 			return nil
 		}
 	}
@@ -196,15 +196,16 @@ func (in *inputs) ended(r *replay.Result) bool {
 	if !in.at.OK || in.at.V < uint64(r.Nodes) {
 		return false
 	}
-	in.refuse(fmt.Errorf("%s: there is no node or event %d: it has %d of them, counted from 0", r.File, in.at.V, r.Nodes))
+	in.refuse(r.File, fmt.Errorf("%s: there is no node or event %d: it has %d of them, counted from 0", r.File, in.at.V, r.Nodes))
 	return true
 }
 
-func (in *inputs) refuse(err error) {
+// refuse names an input that cannot be read on standard error.
+func (in *inputs) refuse(file string, why error) {
 	in.unreadable = true
-	in.complain(err)
+	in.complain(why)
 	if in.refused != nil {
-		in.refused(err)
+		in.refused(file, why)
 	}
 }
 

@@ -19,6 +19,9 @@ func (s streams) openFile(name string) (*os.File, error) { return s.openSaying(n
 
 // openSaying is openFile; that a pipe is waited for is said after a time.
 func (s streams) openSaying(name string, after time.Duration) (*os.File, error) {
+	if s.below != nil {
+		return openBelow(s.below, name)
+	}
 	info, err := os.Stat(name)
 	if err != nil {
 		return nil, missing(name, fileError(name, err))
@@ -70,18 +73,30 @@ func (s streams) waitFor(name string, after time.Duration) (done func()) {
 	}
 }
 
-// pipe opens an argument that is a pipe or standard input, and reports whether it is one.
+// openRegular opens a file, and returns nil if it is not regular.
+func (s streams) openRegular(name string) (*os.File, error) {
+	if s.below != nil {
+		return openBelow(s.below, name)
+	}
+	info, err := os.Stat(name)
+	if err != nil || !info.Mode().IsRegular() {
+		return nil, nil // who reads it says why
+	}
+	return os.Open(name)
+}
+
+// pipe opens an argument that is a pipe, standard input or a file of mcp, and reports whether it is one.
 func (in *inputs) pipe(arg string) (s source, is bool) {
-	if arg == "-" {
+	if arg == "-" && in.below == nil {
 		return in.readPipe("stdin", in.in), true
 	}
 	info, err := os.Stat(arg)
-	if err != nil || info.Mode().IsRegular() || info.IsDir() {
+	if in.below == nil && (err != nil || info.Mode().IsRegular() || info.IsDir()) {
 		return s, false // other openers handle it
 	}
 	f, err := in.openFile(arg)
 	if err != nil {
-		return source{err: err}, true
+		return source{name: arg, err: err}, true
 	}
 	in.pipes = append(in.pipes, f)
 	return in.readPipe(arg, f), true

@@ -45,7 +45,7 @@ func newPrinter(out io.Writer, v verb) printer {
 }
 
 // countRefused counts an input that cannot be read.
-func (p *printer) countRefused(err error) {
+func (p *printer) countRefused(_ string, err error) {
 	p.answers[""]++
 	if p.format == "junit" {
 		_ = p.junit.Refuse(err) // an error of writing comes again at the end

@@ -68,16 +68,19 @@ func requireNothingBeside(t *testing.T, dir string) {
 // asWriter is set in the environment of a process that writes a file without end.
 const asWriter = "CBL1_TEST_WRITER"
 
-// A signal ends a process that writes a file, and leaves nothing beside the file.
+// A signal ends a process that writes a file or tables, and leaves nothing beside the file or in the folder.
 func TestSignalLeavesNothing(t *testing.T) {
-	if path := os.Getenv(asWriter); path != "" {
+	if path := os.Getenv(asWriter); filepath.Base(path) == "folder" {
+		_ = intoFolder(filepath.Dir(path), []string{"a.csv", "b.csv"}, func([]io.Writer) error { time.Sleep(time.Hour); return nil })
+		return
+	} else if path != "" {
 		_ = writeFile(path, func(io.Writer) error { time.Sleep(time.Hour); return nil })
 		return
 	}
-	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
+	for sig, name := range map[syscall.Signal]string{syscall.SIGTERM: "out", syscall.SIGINT: "out", syscall.SIGHUP: "folder"} {
 		dir := t.TempDir()
 		c := exec.Command(os.Args[0], "-test.run", "^TestSignalLeavesNothing$")
-		c.Env = append(os.Environ(), asWriter+"="+filepath.Join(dir, "out"))
+		c.Env = append(os.Environ(), asWriter+"="+filepath.Join(dir, name))
 		var told bytes.Buffer
 		c.Stdout = &told
 		require.NoError(t, c.Start())
@@ -89,6 +92,8 @@ func TestSignalLeavesNothing(t *testing.T) {
 		require.Error(t, c.Wait(), told.String())
 		require.Equal(t, sig, c.ProcessState.Sys().(syscall.WaitStatus).Signal())
 		requireNothingBeside(t, dir)
-		require.NoFileExists(t, filepath.Join(dir, "out"))
+		left, err := os.ReadDir(dir)
+		require.NoError(t, err)
+		require.Empty(t, left)
 	}
 }

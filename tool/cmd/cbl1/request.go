@@ -21,7 +21,8 @@ type request struct {
 	with    event.Opt[string]
 	against string
 
-	together bool // of sizes
+	together bool   // of sizes
+	folder   string // of tables
 }
 
 func newRequest(s streams, v verb) *request {

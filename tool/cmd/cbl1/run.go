@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -36,6 +37,7 @@ const (
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
+	below    *os.Root // of mcp: inputs lie below it; nil: anywhere
 }
 
 // complain writes one line to standard error.
@@ -45,7 +47,10 @@ func (s streams) complain(err error) {
 
 // run is the command as a function. It returns the exit code.
 func run(args []string, in io.Reader, out, errw io.Writer) int {
-	s := streams{in, out, errw}
+	return runIn(streams{in: in, out: out, err: errw}, args)
+}
+
+func runIn(s streams, args []string) int {
 	root := newRoot(s)
 	if err := misspelt(root, args); err != nil {
 		s.complain(err)
@@ -127,8 +132,8 @@ input, or 3 if it cannot tell.`, helpWidth(s.out)),
 // verbGroups are the groups of commands in the help, each with its names.
 func verbGroups() [][2]string {
 	return [][2]string{
-		{"One run", "report check peak room sizes who map page export convert"}, {"Two runs", "diff"}, {"An error", "explain"},
-		{"Live", "serve watch stream"},
+		{"One run", "report check peak room sizes who map page export convert"}, {"Many runs", "tables"}, {"Two runs", "diff"}, {"An error", "explain"},
+		{"Live", "serve watch stream"}, {"Assistants", "mcp"},
 	}
 }
 

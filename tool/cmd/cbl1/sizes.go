@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 
 	"github.com/cbl1/cbl1/tool/internal/answers/render"
@@ -30,7 +29,7 @@ func findSizes(c *request, names []string) (o reply, err error) {
 	if len(runs) > 0 {
 		err = c.each(runs, func(r *replay.Result) error {
 			if r.Count(replay.CodeTensorsOnly) > 0 {
-				c.refuse(fmt.Errorf("%s: a dump of the allocator does not tell what a run needs; sizes takes captures, logs and messages", r.File))
+				c.refuse(r.File, fmt.Errorf("%s: a dump of the allocator does not tell what a run needs; sizes takes captures, logs and messages", r.File))
 				return nil
 			}
 			read = true
@@ -44,7 +43,7 @@ func findSizes(c *request, names []string) (o reply, err error) {
 	for _, name := range texts {
 		messages, err := c.messages(name)
 		if err != nil {
-			c.refuse(fileError(name, err))
+			c.refuse(name, fileError(name, err))
 			continue
 		}
 		read = true
@@ -73,12 +72,8 @@ func (c *request) isText(name string) bool {
 		start, _ := in.Peek(magicBytes)
 		return text(start)
 	}
-	info, err := os.Stat(name)
-	if err != nil || !info.Mode().IsRegular() {
-		return false // each says why
-	}
-	f, err := os.Open(name)
-	if err != nil {
+	f, err := c.openRegular(name)
+	if f == nil || err != nil {
 		return false
 	}
 	defer func() { _ = f.Close() }() // open for reading only
@@ -101,7 +96,7 @@ func (c *request) messages(name string) (clash.Messages, error) {
 	if name == "-" {
 		return clash.Read(c.in)
 	}
-	f, err := os.Open(name)
+	f, err := c.openFile(name)
 	if err != nil {
 		return clash.Messages{}, err
 	}

@@ -22,6 +22,7 @@ type verb struct {
 	formats string   // besides text, with blanks between
 	options string   // their names in the order of the help, with blanks between
 	own     []option // that no other verb has
+	files   bool     // it writes files, of which none is text
 	sums    bool     // text has no blank lines between inputs, and a last line counts the answers
 	tensors tensorsOf
 	any     bool // the answer is yes if it is for one input; else the worst answer counts
@@ -75,7 +76,7 @@ func (c *request) run(args []string) error {
 		}
 		o, err := c.verb.answer(c, r)
 		if err != nil {
-			c.refuse(err)
+			c.refuse(r.File, err)
 			return nil
 		}
 		return c.print(o)
@@ -114,6 +115,14 @@ func (c *request) printWhole(names []string) error {
 		c.complain(o.no)
 	}
 	return nil
+}
+
+// formatNames are the formats of an answer, the default first.
+func (v verb) formatNames() []string {
+	if v.files {
+		return strings.Fields(v.formats)
+	}
+	return strings.Fields("text " + v.formats)
 }
 
 // An option is a flag of a verb: its name, perhaps with a letter behind a comma, its help, and the place

@@ -15,7 +15,7 @@ import (
 
 // verbs are all commands.
 func verbs() []verb {
-	return slices.Concat(tableVerbs(), pictureVerbs(), logVerbs(), []verb{
+	return slices.Concat(tableVerbs(), pictureVerbs(), []verb{tablesVerb()}, logVerbs(), []verb{mcpVerb()}, []verb{
 		{use: "version", short: "Say which version of cbl1 this is, and what built it", args: cobra.MaximumNArgs(0), whole: printVersion},
 	})
 }
@@ -223,6 +223,23 @@ each device as counters, for ui.perfetto.dev. One microsecond of its axis is one
 	}
 }
 
+// tablesVerb writes the tables of many runs.
+func tablesVerb() verb {
+	return verb{
+		use: "tables FILE|FOLDER|- ... --out DIR", short: "Write the tables of many runs, for DuckDB and other engines",
+		long: `Write five tables into a folder, in one pass over the inputs: devices, programs, checks and peaks, with
+the rows that report, report --programs, check and peak write with --format csv, and refused, with the inputs that cannot
+be read. Parquet has the same columns with types: whole numbers are INT64, what is missing is NULL.
+
+A table appears when all are complete. Memory does not grow with the number of inputs. The exit code is 0 also if
+programs do not fit, and 2 if an input cannot be read: its row says why. The key of a run is its path: with --out
+lake/commit=abc/model=x engines read commit and model as columns.`,
+		example: "  cbl1 tables runs/ --out lake/commit=abc/model=resnet --format parquet",
+		formats: "csv parquet", files: true, options: "out budget accept format" + chipOptions,
+		inputs: all, ask: askTables, whole: writeTables,
+	}
+}
+
 // logVerbs are the verbs about event logs and running processes.
 func logVerbs() []verb {
 	return []verb{
@@ -249,6 +266,19 @@ capture then has no events at all, and -o leaves no file.`,
 		},
 		newServe(),
 		newWatch(),
+	}
+}
+
+// mcpVerb answers assistants.
+func mcpVerb() verb {
+	return verb{
+		use: "mcp FOLDER", short: "Answer an assistant by the Model Context Protocol",
+		long: `Serve the Model Context Protocol over standard input and output, until the assistant closes them. Each verb
+whose answer has a JSON is a tool, which changes nothing. Files are given by their paths below FOLDER, and no other file
+is read: links that lead out of it are refused. Folders and databases are not read; cbl1 convert makes event logs of
+databases.`,
+		example: "  claude mcp add cbl1 -- cbl1 mcp captures/",
+		args:    cobra.ExactArgs(1), whole: serveMCP,
 	}
 }
 

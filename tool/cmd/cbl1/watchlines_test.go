@@ -41,7 +41,7 @@ func (l *leaving) Write(b []byte) (int, error) {
 func TestEachOutageIsReported(t *testing.T) {
 	var errw bytes.Buffer
 	looks, answers := outages{"down", "down", "", "down", "slow", "slow", "down", ""}, leaving(2)
-	in := watching{streams: streams{nil, &answers, &errw}, every: time.Millisecond, format: "json"}
+	in := watching{streams: streams{out: &answers, err: &errw}, every: time.Millisecond, format: "json"}
 	require.NoError(t, in.lines(&looks))
 	require.Empty(t, looks)
 	require.Equal(t, "down down slow down", strings.Join(strings.Fields(strings.ReplaceAll(errw.String(), "cbl1:", "")), " "))

@@ -20,7 +20,7 @@ func Check(r *replay.Result, j replay.Judgement) Output {
 	c := check{j, r}
 	d := Output{
 		json: func(w io.Writer) error { return writeJSON(w, r.Check(j)) },
-		csv:  func() csvTable { return checkCSV(c) }, file: r.File, tests: c.tests(),
+		csv:  func() flatTable { return checkCSV(c) }, file: r.File, tests: c.tests(),
 	}
 	c.writeLine(&d.page)
 	switch {

@@ -7,11 +7,16 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"reflect"
+	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/tool/internal/answers/parquet"
 )
 
 // A column is a member of the JSON in a row: one cell, or a cell for each of its own members. Members of a column
@@ -21,67 +26,110 @@ type column struct {
 	value any
 }
 
-// A csvTable is rows with equal columns. The columns of empty have the types of a row.
-type csvTable struct {
+// A flatTable is rows with equal columns. The columns of empty have the types of a row.
+type flatTable struct {
 	empty []column
 	rows  iter.Seq[[]column]
+	first []string // columns that stand before the others
 }
 
-func (t csvTable) write(to io.Writer, head bool) error {
-	w := csv.NewWriter(to)
-	if head {
-		var names []string
-		for _, c := range t.empty {
-			names = columnNames(names, c.name, reflect.TypeOf(c.value))
-		}
-		if err := w.Write(names); err != nil {
-			return err
-		}
-	}
-	last := make([]struct {
-		of    any // the pointer, if the value is one: rows about one device share it
-		cells []string
-	}, len(t.empty))
-	for row := range t.rows {
-		var out []string
-		for i, c := range row {
-			v := reflect.ValueOf(c.value)
-			if v.Kind() != reflect.Pointer || c.value != last[i].of {
-				last[i].cells = cells(nil, v, v.Type())
-			}
-			if v.Kind() == reflect.Pointer {
-				last[i].of = c.value
-			}
-			out = append(out, last[i].cells...)
-		}
-		if err := w.Write(out); err != nil {
-			return err
-		}
-	}
-	w.Flush()
-	return w.Error()
+// A leaf is a column of one value.
+type leaf struct {
+	parquet.Column
+	member int   // in a row
+	path   []int // of fields, from the member on
+	cell   func(reflect.Value) parquet.Value
 }
 
-// columnNames adds the names of the columns of a member: its own name if it is one value, else the names of its
-// members behind it. An object without a name adds nothing to them. Lists of objects and maps are no columns: they
-// are rows of another kind.
-func columnNames(names []string, name string, typ reflect.Type) []string {
+// leaves returns the columns of a table. A list of objects and a map are no columns: they are rows of another kind.
+func (t flatTable) leaves() (all []leaf) {
+	for i, c := range t.empty {
+		all = leavesOf(all, leaf{Column: parquet.Column{Name: c.name}, member: i}, reflect.TypeOf(c.value))
+	}
+	rank := func(l leaf) int {
+		if i := slices.Index(t.first, l.Name); i >= 0 {
+			return i
+		}
+		return len(t.first)
+	}
+	slices.SortStableFunc(all, func(a, b leaf) int { return rank(a) - rank(b) })
+	return all
+}
+
+// leavesOf adds the columns of a member: itself if it is one value, else its members, with its name before theirs. An
+// object without a name adds nothing to them.
+func leavesOf(all []leaf, l leaf, typ reflect.Type) []leaf {
 	for typ.Kind() == reflect.Pointer {
 		typ = typ.Elem()
 	}
 	switch {
 	case typ == reflect.TypeFor[l1.Range]():
-		names = append(names, name+"_start", name+"_end")
+		for i, end := range []string{"_start", "_end"} {
+			one := l
+			one.Name, one.Kind = l.Name+end, parquet.Uint
+			one.cell = func(v reflect.Value) parquet.Value {
+				if v.Interface() == (l1.Range{}) {
+					return parquet.Value{}
+				}
+				return parquet.Value{Kind: parquet.Uint, Bits: v.Field(i).Uint()}
+			}
+			all = append(all, one)
+		}
 	case isCell(typ):
-		names = append(names, name)
+		l.Kind, l.cell = conversion(typ)
+		all = append(all, l)
 	case typ.Kind() == reflect.Struct:
-		for f := range typ.Fields() {
-			if isColumn(f) {
-				names = columnNames(names, memberName(name, f), f.Type)
+		for i := range typ.NumField() {
+			if f := typ.Field(i); isColumn(f) {
+				one := l
+				one.Name, one.path = memberName(l.Name, f), append(slices.Clip(l.path), i)
+				all = leavesOf(all, one, f.Type)
 			}
 		}
 	}
-	return names
+	return all
+}
+
+// of returns the cell of a member. There is none behind a nil pointer.
+func (l leaf) of(v reflect.Value) parquet.Value {
+	for i := 0; ; i++ {
+		for v.Kind() == reflect.Pointer {
+			if v.IsNil() {
+				return parquet.Value{}
+			}
+			v = v.Elem()
+		}
+		if i == len(l.path) {
+			return l.cell(v)
+		}
+		v = v.Field(l.path[i])
+	}
+}
+
+// each calls do with the cells of each row, in memory that is used again.
+func (t flatTable) each(columns []leaf, do func([]parquet.Value) error) error {
+	out := make([]parquet.Value, len(columns))
+	values := make([]reflect.Value, len(t.empty))
+	before, same := make([]any, len(t.empty)), make([]bool, len(t.empty))
+	for row := range t.rows {
+		for i, c := range row {
+			values[i] = reflect.ValueOf(c.value)
+			pointer := values[i].Kind() == reflect.Pointer // rows about one device share it
+			same[i] = pointer && c.value == before[i]
+			if before[i] = nil; pointer {
+				before[i] = c.value
+			}
+		}
+		for i, l := range columns {
+			if !same[l.member] {
+				out[i] = l.of(values[l.member])
+			}
+		}
+		if err := do(out); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // isMember reports whether JSON has the field.
@@ -114,68 +162,143 @@ func isCell(typ reflect.Type) bool {
 	return true
 }
 
-// cells adds the cells of a member, as columnNames names them. v is the zero Value if there is
-// no such member: its cells are empty.
-func cells(out []string, v reflect.Value, typ reflect.Type) []string {
-	for typ.Kind() == reflect.Pointer {
-		if typ = typ.Elem(); v.IsValid() {
-			v = v.Elem() // the zero Value of nil
-		}
+// conversion returns the kind of a cell, and the function that makes it.
+func conversion(typ reflect.Type) (parquet.Kind, func(reflect.Value) parquet.Value) {
+	text := func(of func(reflect.Value) string) (parquet.Kind, func(reflect.Value) parquet.Value) {
+		return parquet.Text, func(v reflect.Value) parquet.Value { return parquet.Value{Kind: parquet.Text, Text: of(v)} }
 	}
 	switch {
-	case typ == reflect.TypeFor[l1.Range]():
-		if !v.IsValid() || v.Interface() == (l1.Range{}) {
-			return append(out, "", "")
-		}
-		return append(out, cellText(v.Field(0)), cellText(v.Field(1)))
-	case isCell(typ):
-		text := ""
-		if v.IsValid() {
-			text = cellText(v)
-		}
-		out = append(out, text)
-	case typ.Kind() == reflect.Struct:
-		for i := range typ.NumField() {
-			if !isColumn(typ.Field(i)) {
-				continue
+	case typ.Kind() == reflect.Slice:
+		return text(words)
+	case typ == reflect.TypeFor[json.Number](): // as it is written: it may have more digits than a float
+		return parquet.Text, func(v reflect.Value) parquet.Value { return present(v.String()) }
+	case typ == reflect.TypeFor[event.Opt[uint64]]():
+		return parquet.Uint, func(v reflect.Value) parquet.Value {
+			if o, _ := reflect.TypeAssert[event.Opt[uint64]](v); o.OK {
+				return parquet.Value{Kind: parquet.Uint, Bits: o.V}
 			}
-			var member reflect.Value
-			if v.IsValid() {
-				member = v.Field(i)
-			}
-			out = cells(out, member, typ.Field(i).Type)
+			return parquet.Value{}
 		}
+	case typ.Implements(reflect.TypeFor[encoding.TextMarshaler]()):
+		return text(func(v reflect.Value) string {
+			text, _ := v.Interface().(encoding.TextMarshaler).MarshalText() // never fails
+			return shown.Visible(string(text))
+		})
+	case typ.Implements(reflect.TypeFor[json.Marshaler]()):
+		return parquet.Text, func(v reflect.Value) parquet.Value {
+			text, _ := v.Interface().(json.Marshaler).MarshalJSON()
+			return present(strings.Trim(strings.TrimPrefix(string(text), "null"), `"`))
+		}
+	case typ.Kind() == reflect.String:
+		return text(func(v reflect.Value) string { return shown.Visible(clip(v.String())) })
 	}
-	return out
+	return number(typ)
 }
 
-// cellText returns a value as a cell: numbers as they are, names inert, and what a list has
-// with blanks between.
-func cellText(v reflect.Value) string {
+// number is conversion of numbers and truth values.
+func number(typ reflect.Type) (parquet.Kind, func(reflect.Value) parquet.Value) {
 	switch {
-	case v.Kind() == reflect.Slice:
-		var words []string
-		for i := range v.Len() {
-			words = append(words, cellText(v.Index(i)))
+	case typ.Kind() == reflect.Bool:
+		return parquet.Bool, func(v reflect.Value) parquet.Value {
+			return parquet.Value{Kind: parquet.Bool, Bits: map[bool]uint64{true: 1}[v.Bool()]}
 		}
-		return strings.Join(words, " ")
-	case v.Type() == reflect.TypeFor[json.Number]():
-		return v.String()
+	case reflect.Zero(typ).CanInt():
+		return parquet.Int, func(v reflect.Value) parquet.Value { return parquet.Value{Kind: parquet.Int, Bits: uint64(v.Int())} }
+	case reflect.Zero(typ).CanUint():
+		return parquet.Uint, func(v reflect.Value) parquet.Value { return parquet.Value{Kind: parquet.Uint, Bits: v.Uint()} }
 	}
-	switch m := v.Interface().(type) {
-	case l1.Range:
-		return fmt.Sprintf("%d-%d", m.Start, m.End)
-	case encoding.TextMarshaler:
-		text, _ := m.MarshalText() // never fails
-		return inertCell(shown.Visible(string(text)))
-	case json.Marshaler:
-		text, _ := m.MarshalJSON()
-		return strings.Trim(strings.TrimPrefix(string(text), "null"), `"`)
+	return parquet.Float, func(v reflect.Value) parquet.Value {
+		return parquet.Value{Kind: parquet.Float, Bits: math.Float64bits(v.Float())}
 	}
-	if v.Kind() == reflect.String {
-		return inertCell(shown.Visible(clip(v.String())))
+}
+
+// present returns a text, or no value if it is empty.
+func present(text string) parquet.Value {
+	if text == "" {
+		return parquet.Value{}
 	}
-	return fmt.Sprint(v)
+	return parquet.Value{Kind: parquet.Text, Text: text}
+}
+
+// words returns the elements of a list, with blanks between.
+func words(list reflect.Value) string {
+	var out []string
+	if n := list.Len(); n > 0 {
+		_, cell := conversion(list.Type().Elem())
+		for i := range n {
+			if one, is := reflect.TypeAssert[l1.Range](list.Index(i)); is {
+				out = append(out, fmt.Sprintf("%d-%d", one.Start, one.End))
+			} else {
+				out = append(out, cellText(cell(list.Index(i))))
+			}
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// cellText returns a cell as text.
+func cellText(v parquet.Value) string {
+	switch v.Kind {
+	case parquet.Bool:
+		return strconv.FormatBool(v.Bits != 0)
+	case parquet.Int:
+		return strconv.FormatInt(int64(v.Bits), 10)
+	case parquet.Uint:
+		return strconv.FormatUint(v.Bits, 10)
+	case parquet.Float:
+		return fmt.Sprint(math.Float64frombits(v.Bits))
+	}
+	return v.Text
+}
+
+// A csvWriter writes rows as CSV.
+type csvWriter struct {
+	*csv.Writer
+	cells []string
+}
+
+// Write writes a row. Names in it are inert.
+func (w *csvWriter) Write(row []parquet.Value) error {
+	w.cells = w.cells[:0]
+	for _, v := range row {
+		text := cellText(v)
+		if v.Kind == parquet.Text {
+			text = inertCell(text)
+		}
+		w.cells = append(w.cells, text)
+	}
+	return w.Writer.Write(w.cells)
+}
+
+// Close writes the rows that are buffered.
+func (w *csvWriter) Close() error {
+	w.Flush()
+	return w.Error()
+}
+
+// newCSV begins with the names of the columns, or with the first row.
+func newCSV(to io.Writer, columns []leaf, head bool) (*csvWriter, error) {
+	w := &csvWriter{Writer: csv.NewWriter(to)}
+	if !head {
+		return w, nil
+	}
+	for _, c := range columns {
+		w.cells = append(w.cells, c.Name)
+	}
+	return w, w.Writer.Write(w.cells)
+}
+
+// write writes a table as CSV.
+func (t flatTable) write(to io.Writer, head bool) error {
+	columns := t.leaves()
+	w, err := newCSV(to, columns, head)
+	if err != nil {
+		return err
+	}
+	if err := t.each(columns, w.Write); err != nil {
+		return err
+	}
+	return w.Close()
 }
 
 // inertCell returns a name that no spreadsheet takes for a formula: an apostrophe stands in

@@ -22,17 +22,24 @@ func deviceColumns(r *replay.Result, d replay.Device) []column {
 	return append(fileColumns(r, d.ID), column{"device", replay.DeviceKey(d.ID)}, column{"kind", d.Kind}, column{"chips", d.Chips})
 }
 
-// deviceCSV has a row for each device of a report. Under some ids nothing ran, and only buffers lie there.
-func deviceCSV(r *replay.Result) csvTable {
+// deviceCSV has a row for each device of a report. Under some ids nothing ran, and only buffers lie there. Of its many
+// columns those come first that answer: does it fit, how full is the fullest core, of how much, and when?
+func deviceCSV(r *replay.Result) flatTable {
 	j, ran := r.Judge(replay.Terms{}), map[event.Opt[uint64]]*replay.Device{}
 	for i := range r.Devices {
 		ran[r.Devices[i].ID] = &r.Devices[i]
 	}
 	row := func(on replay.DeviceL1) []column {
+		small, _, _ := on.Needs.SmallBank(r.SpecOf(on.ID).Spec)
 		return append(fileColumns(r, on.ID), column{"answer", j.Answer}, column{"untold", replay.CodesOf(j.Untold)},
-			column{"device", replay.DeviceKey(on.ID)}, column{"", ran[on.ID]}, column{"l1", on.Document(r.SpecOf(on.ID))})
+			column{"device", replay.DeviceKey(on.ID)}, column{"", ran[on.ID]}, column{"l1", on.Document(r.SpecOf(on.ID))},
+			column{"l1_small_needed_bytes", small})
 	}
-	return csvTable{row(replay.DeviceL1{}), func(yield func([]column) bool) {
+	first := []string{
+		"file", "device", "answer", "untold", "usable_bytes", "l1_usable_peak_below_l1_small_bytes", "l1_usable_peak_op",
+		"l1_core_peak_tracked_bytes", "registered_core_peak_bytes", "programs",
+	}
+	return flatTable{empty: row(replay.DeviceL1{}), first: first, rows: func(yield func([]column) bool) {
 		peaks := map[replay.Composition]*replay.L1Peak{}
 		for _, on := range r.L1 {
 			if on.Peak = peakFigures(peaks, on.Peak); !yield(row(on)) {
@@ -60,8 +67,8 @@ func peakFigures(known map[replay.Composition]*replay.L1Peak, p *replay.L1Peak) 
 }
 
 // listCSV has a row for each thing in a list of each device.
-func listCSV[T any](r *replay.Result, list func(*replay.Device) iter.Seq[T]) csvTable {
-	return csvTable{append(deviceColumns(r, replay.Device{}), column{"", *new(T)}), func(yield func([]column) bool) {
+func listCSV[T any](r *replay.Result, list func(*replay.Device) iter.Seq[T]) flatTable {
+	return flatTable{empty: append(deviceColumns(r, replay.Device{}), column{"", *new(T)}), rows: func(yield func([]column) bool) {
 		for i := range r.Devices {
 			on := slices.Clip(deviceColumns(r, r.Devices[i]))
 			for x := range list(&r.Devices[i]) {
@@ -74,7 +81,7 @@ func listCSV[T any](r *replay.Result, list func(*replay.Device) iter.Seq[T]) csv
 }
 
 // checkCSV has a row for each way in which a program run does not fit, and one if there is none.
-func checkCSV(c check) csvTable {
+func checkCSV(c check) flatTable {
 	doc := c.result.Check(c.Judgement)
 	row := func(f *replay.FailedCheck) []column {
 		by := known(f, func(f replay.FailedCheck) uint64 { return overBy(f.Verdict) })
@@ -84,7 +91,7 @@ func checkCSV(c check) csvTable {
 			column{"budget", doc.Budget}, column{"budget_exceeded", len(c.Over)}, column{"op_budgets_exceeded", len(c.overOps())},
 			column{"tightest", doc.Tightest}, column{"failure", f}, column{"failure_over_bytes", by})
 	}
-	return csvTable{row(nil), func(yield func([]column) bool) {
+	return flatTable{empty: row(nil), rows: func(yield func([]column) bool) {
 		if len(doc.Failures) == 0 {
 			yield(row(nil))
 		}
@@ -97,13 +104,13 @@ func checkCSV(c check) csvTable {
 }
 
 // peakCSV has a row for each thing that lay on the fullest core of a device, and one for a device without any.
-func peakCSV(r *replay.Result) csvTable {
+func peakCSV(r *replay.Result) flatTable {
 	rows := func(on replay.DevicePeak) []column {
 		more := known(on.Peak, func(p replay.L1Peak) uint64 { return uint64(p.More) })
 		return append(fileColumns(r, on.Device), column{"", &on}, column{"peak_residents_more", more})
 	}
 	resident := func(x *replay.L1Resident) column { return column{"resident", x} }
-	return csvTable{append(rows(replay.DevicePeak{}), resident(nil)), func(yield func([]column) bool) {
+	return flatTable{empty: append(rows(replay.DevicePeak{}), resident(nil)), rows: func(yield func([]column) bool) {
 		for _, on := range r.Peak().Devices {
 			of := slices.Clip(rows(on))
 			if on.Peak == nil || len(on.Peak.Residents) == 0 {

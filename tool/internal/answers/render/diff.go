@@ -17,7 +17,7 @@ import (
 // what changes most bytes of a core comes before what changes fewer. Its CSV has a row for each thing that
 // differs. Its details are the two inputs.
 func Diff(d *diff.Document) Output {
-	out := Output{json: func(w io.Writer) error { return writeJSON(w, d) }, csv: func() csvTable { return diffCSV(d) }}
+	out := Output{json: func(w io.Writer) error { return writeJSON(w, d) }, csv: func() flatTable { return diffCSV(d) }}
 	out.page.line("%s", diffAnswer(d))
 	out.page.note(diffNotes(d)...)
 	writeDiff(&out.page, d)

@@ -42,8 +42,8 @@ type csvSide struct {
 }
 
 // diffCSV has the rows of diffRows.
-func diffCSV(d *diff.Document) csvTable {
-	return csvTable{[]column{{"", csvDiff{}}}, func(yield func([]column) bool) {
+func diffCSV(d *diff.Document) flatTable {
+	return flatTable{empty: []column{{"", csvDiff{}}}, rows: func(yield func([]column) bool) {
 		for _, row := range diffRows(d) {
 			if !yield([]column{{"", row}}) {
 				return

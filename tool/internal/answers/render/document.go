@@ -14,7 +14,7 @@ import (
 type Output struct {
 	page  page
 	json  func(io.Writer) error
-	csv   func() csvTable // nil: it has no rows
+	csv   func() flatTable // nil: it has no rows
 	file  string
 	tests []testCase // of JUnit; nil: none
 	lead  [2]string  // see Lead

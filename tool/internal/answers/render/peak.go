@@ -17,7 +17,7 @@ import (
 // then the composition. Its CSV has a row for each thing that lay on the fullest core of each
 // device, and one for a device on which nothing ever lay.
 func Peak(r *replay.Result) Output {
-	d := Output{json: func(w io.Writer) error { return writeJSON(w, r.Peak()) }, csv: func() csvTable { return peakCSV(r) }}
+	d := Output{json: func(w io.Writer) error { return writeJSON(w, r.Peak()) }, csv: func() flatTable { return peakCSV(r) }}
 	row, most := r.Fullest(), mostRegistered(r)
 	switch {
 	case row != nil:

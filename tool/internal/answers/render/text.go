@@ -54,15 +54,13 @@ func Report(r *replay.Result, opt Options) Output {
 	}
 	switch {
 	case opt.Programs:
-		d.csv = func() csvTable {
-			return listCSV(r, func(d *replay.Device) iter.Seq[replay.ProgramDetail] { return programsOf(r, d) })
-		}
+		d.csv = func() flatTable { return programCSV(r) }
 	case opt.Cores:
-		d.csv = func() csvTable {
+		d.csv = func() flatTable {
 			return listCSV(r, func(d *replay.Device) iter.Seq[replay.CoreGroup] { return slices.Values(d.CoreGroups) })
 		}
 	default:
-		d.csv = func() csvTable { return deviceCSV(r) }
+		d.csv = func() flatTable { return deviceCSV(r) }
 	}
 	return d
 }
