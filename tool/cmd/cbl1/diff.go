@@ -12,10 +12,47 @@ import (
 )
 
 func compareSides(c *request, names []string) (reply, error) {
-	d, err := c.diff(names[0], names[1], diff.Terms{Accept: c.terms.Accept, MaxGrowth: c.growth})
+	t := diff.Terms{Accept: c.terms.Accept, MaxGrowth: c.growth}
+	if len(names) == 1 {
+		return c.compareNeighbours(names[0], t)
+	}
+	d, err := c.diff(names[0], names[1], t)
 	if err != nil {
 		return reply{}, err
 	}
+	return answerOf(d), nil
+}
+
+// compareNeighbours compares each dump of a folder with the one before it. The worst answer counts.
+func (c *request) compareNeighbours(folder string, t diff.Terms) (last reply, err error) {
+	c.replay.Buffers, c.replay.Groups = true, true
+	runs, err := c.runs(folder)
+	if err != nil {
+		return last, err
+	}
+	if len(runs) < 2 {
+		return last, fmt.Errorf("%s: neighbours are compared, and this is one run alone: cbl1 diff OLD NEW", folder)
+	}
+	for i := range runs[1:] {
+		d := diff.Compare(runs[i:i+1], runs[i+1:i+2], t)
+		if !d.TensorsOnly() {
+			return last, fmt.Errorf("%s: neighbours are compared in a folder of dumps alone: cbl1 diff OLD NEW", folder)
+		}
+		if i > 0 {
+			if err := c.print(last); err != nil {
+				return last, err
+			}
+		}
+		worst := last.answer
+		if last = answerOf(d); i > 0 && worst != replay.Fits {
+			last.answer = worst
+		}
+	}
+	return last, nil
+}
+
+// answerOf returns the answer about two sides.
+func answerOf(d *diff.Document) reply {
 	o := reply{Output: render.Diff(d), answer: replay.Fits}
 	switch {
 	case d.Growth != nil && d.Growth.Exceeded:
@@ -24,7 +61,7 @@ func compareSides(c *request, names []string) (reply, error) {
 	case d.Sides.Old.Answer == replay.CannotTell || d.Sides.New.Answer == replay.CannotTell:
 		o.answer = replay.CannotTell
 	}
-	return o, nil
+	return o
 }
 
 // diff compares two inputs. If one of them cannot be read, or in part, nothing is compared.

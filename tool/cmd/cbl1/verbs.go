@@ -124,11 +124,12 @@ in bytes, decimal or with 0x hexadecimal. The exit code is 1 if nothing holds it
 			},
 		},
 		{
-			use: "diff OLD NEW", short: "Say what changed between two runs, builds or versions of a plan",
+			use: "diff OLD NEW|FOLDER", short: "Say what changed between two runs, builds or versions of a plan",
 			long: `Say what changed between two runs: chip, base and L1 size, then device by device what cores hold,
 programs, their circular buffers and L1 buffers. OLD and NEW are captures, event logs, report databases, folders of
 captures (by rank), or saved JSON reports (cbl1 report --format json --programs), in any mix. Programs are matched by
-operation, order and shape, never by address.
+operation, order and shape, never by address. A FOLDER of dumps of the allocator, one for each layer, is a sequence: each
+is compared with the one before it, and what a layer left over is new.
 
 The exit code is 0 also if they differ. It is 1 if the fullest core grew by more than --max-growth, and 3 if OLD or
 NEW hides something (--accept CODE,... takes it as seen, as in check).`,
@@ -136,8 +137,8 @@ NEW hides something (--accept CODE,... takes it as seen, as in check).`,
 				"  cbl1 diff --max-growth 5% --format markdown baseline.report.json run.json",
 			formats: "json csv markdown", options: "max-growth accept verbose format" + chipOptions,
 			inputs: func(_ *request, args []string) ([]string, error) {
-				if len(args) != 2 {
-					return nil, errors.New("two sides are compared: cbl1 diff OLD NEW")
+				if len(args) != 2 && len(args) != 1 {
+					return nil, errors.New("two sides are compared: cbl1 diff OLD NEW, or the dumps of one FOLDER")
 				}
 				return args, nil
 			},
