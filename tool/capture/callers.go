@@ -67,7 +67,7 @@ func callersOf(p *part) *callers {
 	return c
 }
 
-// of returns where a function was called. Each call of a sidecar's name is asked for once.
+// of returns where a function was called. It is asked once for each call, in their order.
 func (c *callers) of(name string, outermost bool) string {
 	switch {
 	case c == nil:

@@ -61,11 +61,11 @@ func (u *uses) tensor(n *node) {
 	for _, part := range n.Tensor.DeviceTensors {
 		parts = append(parts, tensor.Place{ID: part.DeviceID, Address: part.Address.V})
 	}
-	if kind, ok := bufferKind(n); ok && !kind.InL1() {
-		u.Tensor(n.Counter, n.Tensor.Names, n.Connections, nil)
-		return
+	kind, ok := bufferKind(n)
+	if ok && !kind.InL1() {
+		parts = nil
 	}
-	u.Tensor(n.Counter, n.Tensor.Names, n.Connections, parts)
+	u.Tensor(n.Counter, n.Tensor.Names, n.Connections, parts, ok && kind.InL1())
 }
 
 // idsOver returns the ids whose buffers may lie on the device of a circular buffer.

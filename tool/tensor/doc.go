@@ -16,7 +16,7 @@
 // A Tensor has no last use if that is not certain. The buffer is of kind L1, and the capture allocates it. An outermost
 // function returned its tensor. Its tensor went into no function that returned a tensor without an address, since that may
 // be a view of it. It was freed before the first buffer of a trace, whose replays show no uses. The capture has a function that
-// names an input, and no node of it is unreadable.
+// names an input, no node of it is unreadable, and each tensor in L1 without an address belongs to a buffer by connections.
 //
 // # Cost
 //

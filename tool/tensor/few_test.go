@@ -24,7 +24,7 @@ var update = flag.Bool("update", false, "rewrite the golden files; review the di
 //	end [NODE...]                   its end, and what follows
 //	buffer [TENSOR...]              a buffer node
 //	allocate ADDRESS SIZE [of NODE] [small] [on ID]
-//	tensor SHAPE [at ADDRESS] [on ID] [to START...] [dram]
+//	tensor SHAPE [at ADDRESS] [on ID] [to START...] [dram] [l1]
 //	free NODE                       of the allocation there
 //	global ADDRESS [on ID...]       a global circular buffer
 //	trace, cut, unread
@@ -95,7 +95,7 @@ func node(t *testing.T, u *tensor.Uses, at uint64, words []string, places map[ui
 		if list["dram"] != nil {
 			parts = nil
 		}
-		u.Tensor(at, tensor.New("Shape(["+strings.ReplaceAll(words[1], ",", ", ")+"])", "DataType::BFLOAT16", "Layout::TILE"), list["to"], parts)
+		u.Tensor(at, tensor.New("Shape(["+strings.ReplaceAll(words[1], ",", ", ")+"])", "DataType::BFLOAT16", "Layout::TILE"), list["to"], parts, list["l1"] != nil)
 	case "free":
 		u.Free(at, of[0], places[of[0]])
 	case "global":

@@ -11,7 +11,7 @@ import (
 	"github.com/cbl1/cbl1/event"
 )
 
-// Uses finds the tensors of L1 buffers, and their uses. Ids are those that nodes name, and NoID if they name none.
+// Uses finds the tensors of L1 buffers, and their uses. Ids are those that nodes name, or event.NoDevice.
 type Uses struct {
 	table   *Table
 	live    *btree.BTreeG[*buffer]
@@ -20,9 +20,10 @@ type Uses struct {
 	nodes   map[uint64][]uint64 // tensors by buffer node
 	running []*call
 	coming  map[uint64][]*call // functions that return a tensor, by the counter of a tensor that is not yet there
+	awaited map[uint64][]*call // functions that take one, the same
 
 	inputs bool              // a function names an input
-	unread bool              // a node cannot be read
+	unread bool              // a node cannot be read, or a tensor in L1 is of no known buffer
 	trace  event.Opt[uint64] // the first buffer of a trace
 }
 
@@ -58,7 +59,7 @@ type call struct {
 func NewUses(to *Table) *Uses {
 	*to = Table{map[uint64]*Tensor{}, map[Place]*Tensor{}}
 	return &Uses{
-		table: to, tensors: map[uint64]*buffer{}, nodes: map[uint64][]uint64{}, coming: map[uint64][]*call{},
+		table: to, tensors: map[uint64]*buffer{}, nodes: map[uint64][]uint64{}, coming: map[uint64][]*call{}, awaited: map[uint64][]*call{},
 		live: btree.NewG(16, func(a, b *buffer) bool {
 			return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Address, b.Address), cmp.Compare(a.at, b.at)) < 0
 		}),
@@ -115,14 +116,15 @@ func (u *Uses) Cut() {
 	clear(u.nodes)
 	clear(u.tensors)
 	clear(u.coming)
+	clear(u.awaited)
 }
 
 // Unread records a node that cannot be read: any use may be hidden.
 func (u *Uses) Unread() { u.unread = true }
 
 // Tensor records a tensor, the functions that take it by its connections, and where its parts lie: at address 0 if that is not
-// said. A tensor of another memory has no parts.
-func (u *Uses) Tensor(at uint64, t *Tensor, takers []uint64, parts []Place) {
+// said. A tensor of another memory has no parts. inL1: the node says that it lies in L1.
+func (u *Uses) Tensor(at uint64, t *Tensor, takers []uint64, parts []Place, inL1 bool) {
 	b := u.tensors[at]
 	placed := len(parts) == 0
 	for i := 0; i < len(parts) && b == nil; i++ {
@@ -130,6 +132,10 @@ func (u *Uses) Tensor(at uint64, t *Tensor, takers []uint64, parts []Place) {
 		if b = u.lies(parts[i]); b != nil {
 			u.join(b, at)
 		}
+	}
+	u.unread = u.unread || inL1 && !placed && b == nil
+	for _, c := range u.awaited[at] {
+		u.take(c, b)
 	}
 	for _, by := range takers {
 		for _, c := range u.running {
@@ -162,8 +168,9 @@ func (u *Uses) Tensor(at uint64, t *Tensor, takers []uint64, parts []Place) {
 
 // Pass records that a node is behind, whatever it was.
 func (u *Uses) Pass(at uint64) {
-	if len(u.coming) > 0 {
+	if len(u.coming)+len(u.awaited) > 0 {
 		delete(u.coming, at)
+		delete(u.awaited, at)
 	}
 }
 
@@ -208,7 +215,10 @@ func (u *Uses) Enter(at uint64, f Function, inputs []uint64) {
 	}
 	u.running = append(u.running, c)
 	for _, tensor := range inputs {
-		u.inputs = true
+		if u.inputs = true; tensor > at {
+			u.awaited[tensor] = append(u.awaited[tensor], c)
+			continue
+		}
 		u.take(c, u.tensors[tensor])
 	}
 }
