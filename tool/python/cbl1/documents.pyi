@@ -60,6 +60,7 @@ class CheckBuffer(TypedDict):
     op: str
     size_bytes: int
     t: NotRequired[float]
+    tensor: CheckTensor | None
 
 
 class CheckClash(TypedDict):
@@ -176,6 +177,18 @@ class CheckRun(TypedDict):
     inferred: bool
     op: str
     t: NotRequired[float]
+
+
+class CheckTensor(TypedDict):
+    called_at: str
+    dtype: str
+    freed: None | int
+    last_use: None | int
+    layout: str
+    other_shapes: int
+    output_counter: int
+    output_of: str
+    shape: str
 
 
 class CheckTightest(TypedDict):
@@ -413,6 +426,7 @@ class Peak(TypedDict):
     only: None | PeakOnly
     rank: None | int
     schema: str
+    stale: list[PeakStale]
     untold: list[PeakUntold]
 
 
@@ -441,6 +455,7 @@ class PeakBuffer(TypedDict):
     op: str
     size_bytes: int
     t: NotRequired[float]
+    tensor: None | PeakTensor
 
 
 class PeakOnly(TypedDict):
@@ -510,6 +525,27 @@ class PeakSpike(TypedDict):
     without_bytes: int
 
 
+class PeakStale(TypedDict):
+    buffer: PeakBuffer
+    bytes: int
+    freed: None | int
+    last_use: int
+    peak_lower_bytes: None | int
+    start: int
+
+
+class PeakTensor(TypedDict):
+    called_at: str
+    dtype: str
+    freed: None | int
+    last_use: None | int
+    layout: str
+    other_shapes: int
+    output_counter: int
+    output_of: str
+    shape: str
+
+
 class PeakUntold(TypedDict):
     code: str
     text: str
@@ -568,6 +604,7 @@ class ReportBuffer(TypedDict):
     op: str
     size_bytes: int
     t: NotRequired[float]
+    tensor: None | ReportTensor
 
 
 class ReportCause(TypedDict):
@@ -747,6 +784,18 @@ class ReportSpike(TypedDict):
     without_bytes: int
 
 
+class ReportTensor(TypedDict):
+    called_at: str
+    dtype: str
+    freed: None | int
+    last_use: None | int
+    layout: str
+    other_shapes: int
+    output_counter: int
+    output_of: str
+    shape: str
+
+
 class ReportTightest(TypedDict):
     counter: int
     device: None | int
@@ -822,6 +871,7 @@ class RoomBuffer(TypedDict):
     op: str
     size_bytes: int
     t: NotRequired[float]
+    tensor: None | RoomTensor
 
 
 class RoomDeviceRoom(TypedDict):
@@ -865,6 +915,18 @@ class RoomRun(TypedDict):
     inferred: bool
     op: str
     t: NotRequired[float]
+
+
+class RoomTensor(TypedDict):
+    called_at: str
+    dtype: str
+    freed: None | int
+    last_use: None | int
+    layout: str
+    other_shapes: int
+    output_counter: int
+    output_of: str
+    shape: str
 
 
 class RoomTight(TypedDict):
@@ -924,6 +986,7 @@ class WhoBuffer(TypedDict):
     op: str
     size_bytes: int
     t: NotRequired[float]
+    tensor: None | WhoTensor
 
 
 class WhoHeld(TypedDict):
@@ -951,6 +1014,18 @@ class WhoRun(TypedDict):
     inferred: bool
     op: str
     t: NotRequired[float]
+
+
+class WhoTensor(TypedDict):
+    called_at: str
+    dtype: str
+    freed: None | int
+    last_use: None | int
+    layout: str
+    other_shapes: int
+    output_counter: int
+    output_of: str
+    shape: str
 
 
 class WhoUntold(TypedDict):
