@@ -13,7 +13,7 @@ func Captures() []Template {
 		{"far-cores", 2_000, graphOf(farCores), CostLimit{10_000_000, 32 * mib}},
 		{"far-cores-differ", 2_000, graphOf(farCoresDiffer), CostLimit{29_000_000, 40 * mib}},
 		{"ids", 3_000, graphOf(ids), CostLimit{56_000_000, 32 * mib}},
-		{"ids-of-meshes", 3_000, graphOf(idsOfMeshes), CostLimit{31_000_000, 32 * mib}},
+		{"ids-of-meshes", 3_000, graphOf(idsOfMeshes), CostLimit{33_000_000, 32 * mib}},
 		{"ids-that-differ", 3_000, graphOf(idsThatDiffer), CostLimit{57_000_000, 64 * mib}},
 		{"buffers-without-address", 3_000, graphOf(withoutAddress), CostLimit{40_000_000, 48 * mib}},
 		{"earlier-buffers", 3_000, graphOf(earlier), CostLimit{66_000_000, 48 * mib}},
