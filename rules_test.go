@@ -84,6 +84,7 @@ func importTable() map[string]row {
 		"event":                         {ours: append(readers, "l1", "program", "fit", "device")},
 		"tool/dump":                     {ours: []string{"l1", "fit", "device", "event", "internal/jsonobject", "internal/shown"}, never: []string{"os", "flag"}},
 		"tool/tensor":                   {ours: []string{"event", "internal/shown"}, outside: []string{btree}},
+		"tool/capture/internal/graph":   {ours: []string{"l1", "fit", "device", "event", "tool/tensor", "internal/jsonobject", "internal/shown"}, never: []string{"os", "flag"}},
 		"tool/capture":                  {ours: append(readers, "l1", "cbregion", "program", "fit", "device", "event", "tool/dump", "tool/tensor", "tool/internal/clash"), outside: []string{btree}},
 		"tool/replay":                   {ours: []string{"l1", "program", "fit", "device", "event", "tool/tensor", "internal/asciijson", "internal/corepeaks", "tool/internal/fold", "internal/shown"}, never: []string{"os", "flag"}},
 		"tool/replay/internal/same":     {},

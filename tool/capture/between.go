@@ -3,6 +3,7 @@ package capture
 import (
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/tool/capture/internal/graph"
 )
 
 // A database has a graph for each operation, and no graph of the time between two operations. It lists the
@@ -28,7 +29,7 @@ func (b *borders) cross(one *buffer, start uint64) {
 // slice makes a reading ready for the slices of a database.
 func (r *reading) slice() {
 	r.places.memory.live.sliced, r.places.memory.borders.ids = true, map[device.ID]bool{}
-	r.reader.ended = r.endSlice
+	r.reader.doc.Ended = r.endSlice
 }
 
 // endSlice records that the nodes from start to before next are all of an operation. Functions that did not end
@@ -38,7 +39,7 @@ func (r *reading) endSlice(start, next uint64) error {
 		return nil
 	}
 	r.stand()
-	r.places.memory.tellEarlier(&node{})
+	r.places.memory.tellEarlier(&graph.Node{})
 	for len(r.operations.stack) > 0 {
 		r.out.notes.add(noteUnfinished, wholeFile, r.operations.inner().name)
 		s := r.operations.now(next - 1)
@@ -63,7 +64,7 @@ func (r *reading) tellBetween() {
 			r.out.hidden.add(hiddenBetween, wholeFile, "")
 		}
 	}
-	if info := r.reader.info; info.Lost > 0 {
+	if info := r.reader.doc.Info; info.Lost > 0 {
 		r.out.hidden[hiddenOperation] = &note{count: info.Lost, first: wholeFile, detail: info.LostName}
 	}
 }

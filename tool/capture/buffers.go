@@ -12,6 +12,7 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/tool/capture/internal/graph"
 )
 
 // A buffer is an allocation that was not freed yet.
@@ -71,16 +72,16 @@ type buffers struct {
 	byNode map[uint64][]*buffer                   // in the order of their allocations
 	loose  map[addressKey][]*buffer               // of allocations that name no node
 
-	sliced bool     // a free may name a buffer node of another slice, or none
-	made   counters // buffer nodes that an allocation named
-	newest *node    // the last buffer node, while nothing followed it: last
-	last   node
+	sliced bool           // a free may name a buffer node of another slice, or none
+	made   graph.Counters // buffer nodes that an allocation named
+	newest *graph.Node    // the last buffer node, while nothing followed it: last
+	last   graph.Node
 }
 
 func newBuffers(known *knowledge) *buffers {
 	return &buffers{
 		known: known, live: map[device.ID]map[fit.BufferID]*buffer{}, byNode: map[uint64][]*buffer{}, loose: map[addressKey][]*buffer{},
-		made: counters{},
+		made: graph.Counters{},
 	}
 }
 
@@ -90,33 +91,33 @@ func (l *buffers) next() fit.BufferID {
 }
 
 // node records that operations know a buffer.
-func (l *buffers) node(n *node) {
+func (l *buffers) node(n *graph.Node) {
 	l.last = *n
 	l.newest = &l.last
 }
 
 // earlier returns the last buffer node if the node that follows it does not allocate
 // the buffer: then it lives since before the capture.
-func (l *buffers) earlier(next *node) *node {
+func (l *buffers) earlier(next *graph.Node) *graph.Node {
 	old := l.newest
 	l.newest = nil
-	if old == nil || next.Type == typeBufferAllocate && slices.Contains(next.Connections, old.Counter) {
+	if old == nil || next.Type == graph.TypeBufferAllocate && slices.Contains(next.Connections, old.Counter) {
 		return nil
 	}
-	if next.Unreadable != nil && len(next.Connections) == 0 && (next.Type == typeBufferAllocate || next.Type == "") {
+	if next.Unreadable != nil && len(next.Connections) == 0 && (next.Type == graph.TypeBufferAllocate || next.Type == "") {
 		return nil // it may be the allocation
 	}
 	return old
 }
 
 // allocation returns the buffer of an allocation, nil if its type is not known.
-func (l *buffers) allocation(n *node) *buffer {
-	kind, ok := bufferKind(n)
+func (l *buffers) allocation(n *graph.Node) *buffer {
+	kind, ok := graph.BufferKind(n)
 	if !ok {
 		return nil
 	}
 	b := &buffer{id: l.next(), said: allocation{
-		at: n.Counter, named: idOf(n.DeviceID), kind: kind, size: n.Size.V, sized: n.Size.OK, bare: kind == fit.KindL1 && !n.Address.OK,
+		at: n.Counter, named: graph.DeviceOf(n.DeviceID), kind: kind, size: n.Size.V, sized: n.Size.OK, bare: kind == fit.KindL1 && !n.Address.OK,
 		page: n.Buffer.PageSize.V, perCore: n.Buffer.MaxSizePerBank, recorded: n.Address.V,
 		layout: n.Buffer.Layout,
 	}}
@@ -129,11 +130,11 @@ func (l *buffers) allocation(n *node) *buffer {
 
 // hidden adds the buffer of an allocation that cannot be read, if its frees can be recognised by its buffer node. It
 // returns nil otherwise.
-func (l *buffers) hidden(n *node, id device.ID) *buffer {
+func (l *buffers) hidden(n *graph.Node, id device.ID) *buffer {
 	if len(n.Connections) == 0 {
 		return nil
 	}
-	kind, _ := bufferKind(n)
+	kind, _ := graph.BufferKind(n)
 	b := &buffer{
 		id: l.next(), said: allocation{at: n.Counter, named: id, kind: kind, recorded: n.Address.V},
 		node: event.Some(n.Connections[0]), hidden: true,
@@ -165,7 +166,7 @@ func (l *buffers) add(b *buffer) {
 	}
 	l.live[b.said.named][b.id] = b
 	if b.node.OK {
-		l.made.add(b.node.V)
+		l.made.Add(b.node.V)
 		l.byNode[b.node.V] = append(l.byNode[b.node.V], b)
 	}
 	if !b.node.OK || l.sliced {
@@ -244,8 +245,8 @@ func firstOf(list []*buffer, which func(*buffer) bool) *buffer {
 // pair finds the allocation that a free ends: the one with its buffer node and id, or the last one of the
 // node. backing is 0, or the id of the chip's allocation that backs it if the free ends no more than this
 // one.
-func (l *buffers) pair(n *node) (found *buffer, backing fit.BufferID) {
-	id, list := idOf(n.DeviceID), []*buffer(nil)
+func (l *buffers) pair(n *graph.Node) (found *buffer, backing fit.BufferID) {
+	id, list := graph.DeviceOf(n.DeviceID), []*buffer(nil)
 	for _, c := range n.Connections {
 		if list = l.byNode[c]; len(list) > 0 {
 			break
@@ -273,11 +274,11 @@ func (l *buffers) pair(n *node) (found *buffer, backing fit.BufferID) {
 
 // freed reports whether a free names a buffer of the capture. If it ends nothing, the
 // buffer was freed before.
-func (l *buffers) freed(n *node) bool { return slices.ContainsFunc(n.Connections, l.made.has) }
+func (l *buffers) freed(n *graph.Node) bool { return slices.ContainsFunc(n.Connections, l.made.Has) }
 
 // byAddress returns the buffers that a free without a buffer node may end.
-func (l *buffers) byAddress(n *node, id device.ID) (list []*buffer) {
-	kind, _ := bufferKind(n)
+func (l *buffers) byAddress(n *graph.Node, id device.ID) (list []*buffer) {
+	kind, _ := graph.BufferKind(n)
 	if list = l.loose[addressKey{id, n.Address.V, kind}]; len(list) > 0 || id == event.NoDevice || n.Address.V == 0 {
 		return list
 	}
@@ -292,12 +293,12 @@ func (l *buffers) byAddress(n *node, id device.ID) (list []*buffer) {
 }
 
 // of returns the buffers that may belong to a tensor whose buffer node is in another slice.
-func (l *buffers) of(n *node) []*buffer {
-	kind, ok := bufferKind(n)
+func (l *buffers) of(n *graph.Node) []*buffer {
+	kind, ok := graph.BufferKind(n)
 	if !ok || n.Address.V == 0 || !l.sliced {
 		return nil
 	}
-	return l.loose[addressKey{idOf(n.DeviceID), n.Address.V, kind}]
+	return l.loose[addressKey{graph.DeviceOf(n.DeviceID), n.Address.V, kind}]
 }
 
 // An expiring is a buffer whose end is known before.

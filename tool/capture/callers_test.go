@@ -32,7 +32,7 @@ func TestPlaceIn(t *testing.T) {
 
 // named is an operation that returns a buffer at an address.
 func named(name string, address string) string {
-	return graph(
+	return graphOf(
 		`"node_type":"function_start","params":{"name":"`+name+`"}`,
 		`"node_type":"buffer","params":{"size":64,"type":"L1","device_id":0},"connections":[4]`,
 		`"node_type":"buffer_allocate","params":{"device_id":0,"address":`+address+`,"size":64,"max_size_per_bank":64,"type":"L1"},"connections":[1]`,

@@ -8,34 +8,8 @@ import (
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
-	"github.com/cbl1/cbl1/internal/jsonobject"
+	"github.com/cbl1/cbl1/tool/capture/internal/graph"
 )
-
-// A listedBuffer is one row of per_operation_buffers: a buffer that lived at an operation.
-// Before the rows of each operation comes one with begins, which has at alone.
-type listedBuffer struct {
-	begins  bool
-	at      uint64 // counter of the operation's function_start
-	typed   bool   // kind is known
-	named   device.ID
-	kind    fit.Kind
-	address event.Opt[uint64]
-	perCore event.Opt[uint64]
-}
-
-// listedIn reads the row of an operation that begins at a node.
-func listedIn(at uint64, number numberIn) listedBuffer {
-	n := node{
-		Buffer:   bufferNode{BufferType: number("buffer_type", jsonobject.MaxWhole)},
-		DeviceID: number("device_id", jsonobject.MaxInt),
-	}
-	row := listedBuffer{
-		at: at, named: idOf(n.DeviceID), address: number("address", jsonobject.MaxWhole),
-		perCore: number("max_size_per_bank", jsonobject.MaxWhole),
-	}
-	row.kind, row.typed = bufferKind(&n)
-	return row
-}
 
 // A census has the rows of per_operation_buffers: for each place, the operations that list a buffer there.
 // Writers sort the operations as texts, so those with as many digits follow each other in order: a buffer
@@ -79,42 +53,42 @@ type listedSpan struct {
 }
 
 // add records one row.
-func (l *census) add(row listedBuffer) {
+func (l *census) add(row graph.ListedBuffer) {
 	if l.places == nil {
 		l.places, l.devices = map[listedPlace]*listedSpans{}, map[device.ID]*listedSpans{}
 		l.untyped = map[untypedRow]int64{}
 	}
-	if row.begins {
-		if !l.first.OK || row.at < l.first.V {
-			l.first = event.Some(row.at)
+	if row.Begins {
+		if !l.first.OK || row.At < l.first.V {
+			l.first = event.Some(row.At)
 		}
 		return
 	}
-	digits := len(strconv.FormatUint(row.at, 10)) // as its writer has it
+	digits := len(strconv.FormatUint(row.At, 10)) // as its writer has it
 	n := len(l.at[digits])
-	if n == 0 || l.at[digits][n-1] != row.at {
-		l.at[digits] = append(l.at[digits], row.at)
+	if n == 0 || l.at[digits][n-1] != row.At {
+		l.at[digits] = append(l.at[digits], row.At)
 		n++
 	}
-	if l.devices[row.named] == nil {
-		l.devices[row.named] = &listedSpans{}
+	if l.devices[row.Named] == nil {
+		l.devices[row.Named] = &listedSpans{}
 	}
-	l.devices[row.named].extend(digits, n-1, event.Opt[uint64]{})
+	l.devices[row.Named].extend(digits, n-1, event.Opt[uint64]{})
 	switch {
-	case !row.address.OK && (!row.typed || row.kind == fit.KindL1):
+	case !row.Address.OK && (!row.Typed || row.Kind == fit.KindL1):
 		l.placeless++
 		return
-	case !row.typed:
-		l.untyped[untypedRow{row.named, row.address.V, row.at}]++
+	case !row.Typed:
+		l.untyped[untypedRow{row.Named, row.Address.V, row.At}]++
 		return
-	case !row.kind.InL1() || row.address.V == 0:
+	case !row.Kind.InL1() || row.Address.V == 0:
 		return
 	}
-	place := listedPlace{row.named, row.address.V, row.kind}
+	place := listedPlace{row.Named, row.Address.V, row.Kind}
 	if l.places[place] == nil {
 		l.places[place] = &listedSpans{}
 	}
-	l.places[place].extend(digits, n-1, row.perCore)
+	l.places[place].extend(digits, n-1, row.PerCore)
 }
 
 func (s *listedSpans) extend(digits, i int, perCore event.Opt[uint64]) {

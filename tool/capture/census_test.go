@@ -14,6 +14,7 @@ import (
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/tool/capture/internal/graph"
 	"github.com/cbl1/cbl1/tool/replay"
 )
 
@@ -23,10 +24,10 @@ func TestListsAreSpans(t *testing.T) {
 	var l census
 	place := listedPlace{named: 0, address: 4096, kind: fit.KindL1}
 	for _, at := range []uint64{1, 10, 100, 101, 11, 12, 2, 3} {
-		l.add(listedBuffer{at: at, begins: true})
-		l.add(listedBuffer{at: at, typed: true, kind: fit.KindDRAM, address: event.Some(uint64(1 << 20))})
+		l.add(graph.ListedBuffer{At: at, Begins: true})
+		l.add(graph.ListedBuffer{At: at, Typed: true, Kind: fit.KindDRAM, Address: event.Some(uint64(1 << 20))})
 		if at >= 3 && at <= 100 {
-			l.add(listedBuffer{at: at, typed: true, kind: fit.KindL1, address: event.Some(uint64(4096)), perCore: event.Some(uint64(64))})
+			l.add(graph.ListedBuffer{At: at, Typed: true, Kind: fit.KindL1, Address: event.Some(uint64(4096)), PerCore: event.Some(uint64(64))})
 		}
 	}
 	require.Equal(t, []uint64{3, 10, 11, 12, 100}, l.operations(l.places[place]))
@@ -92,7 +93,7 @@ func TestListsTakeLittle(t *testing.T) {
 	var l census
 	for at := range uint64(20_000) {
 		for b := range uint64(20) {
-			l.add(listedBuffer{at: at, typed: true, kind: fit.KindL1, address: event.Some(4096 + 64*b), perCore: event.Some(uint64(64))})
+			l.add(graph.ListedBuffer{At: at, Typed: true, Kind: fit.KindL1, Address: event.Some(4096 + 64*b), PerCore: event.Some(uint64(64))})
 		}
 	}
 	spans := 0
@@ -115,8 +116,8 @@ func TestListsOfManyRows(t *testing.T) {
 	fmt.Fprintf(&b, row+"]}}", 4096)
 	r := NewReader(strings.NewReader(b.String()), "rows.json")
 	count := 0
-	r.listed = func(row listedBuffer) {
-		if !row.begins {
+	r.doc.Listed = func(row graph.ListedBuffer) {
+		if !row.Begins {
 			count++
 		}
 	}

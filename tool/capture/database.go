@@ -11,6 +11,7 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/jsonobject"
 	"github.com/cbl1/cbl1/internal/shown"
+	"github.com/cbl1/cbl1/tool/capture/internal/graph"
 )
 
 // The newest version of report databases that is known.
@@ -117,14 +118,14 @@ func (d *database) isReport() error {
 	case len(triage) > 0:
 		return d.error("", "", 0, "is a database of tt-triage, which is not read yet; it holds "+d.holds(triage), event.ErrNotCapture)
 	}
-	return d.error("", "", 0, "is no report database: it has the tables "+listNames(names), event.ErrNotCapture)
+	return d.error("", "", 0, "is no report database: it has the tables "+graph.FirstNames(names), event.ErrNotCapture)
 }
 
 // holds says how many rows some tables have.
 func (d *database) holds(names []string) string {
 	const most = 1000
 	texts := make([]string, 0, len(names))
-	for _, name := range names[:min(len(names), shownKeys+1)] {
+	for _, name := range names[:min(len(names), graph.MaxNames+1)] {
 		n := 0
 		for _, err := range d.tables.Rows(name) {
 			if n++; err != nil || n > most {
@@ -133,15 +134,7 @@ func (d *database) holds(names []string) string {
 		}
 		texts = append(texts, fmt.Sprintf("%s (%d rows)", shown.Name(name, 40), n))
 	}
-	return listNames(texts)
-}
-
-// listNames lists the first few names.
-func listNames(names []string) string {
-	if len(names) > shownKeys {
-		names = append(slices.Clip(names[:shownKeys]), "...")
-	}
-	return strings.Join(names, ", ")
+	return graph.FirstNames(texts)
 }
 
 // error returns an error about a place in the tables.

@@ -85,7 +85,7 @@ func databaseOf(listed bool, ops ...op) tablesOf {
 	}
 	for i, o := range ops {
 		id := int64(i + 1)
-		m[graphTable] = append(m[graphTable], []any{id, graph(slices.Clone(o.nodes)...)})
+		m[graphTable] = append(m[graphTable], []any{id, graphOf(slices.Clone(o.nodes)...)})
 		for _, address := range o.lives {
 			if listed {
 				m[buffersTable] = append(m[buffersTable], []any{id, int64(0), int64(address), int64(64), int64(1)})

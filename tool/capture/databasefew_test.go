@@ -127,8 +127,8 @@ func TestDatabaseNumbers(t *testing.T) {
 func TestDatabaseOfRanks(t *testing.T) {
 	rank := func(n int64) any { return n }
 	m := tablesOf{
-		graphTable: rowsOf("operation_id captured_graph rank", []any{int64(2), graph(placeOn(1)), rank(1)}, []any{int64(1), graph(freeOf(1), placeOn(1)), rank(1)},
-			[]any{int64(2), graph(freeOf(0)), rank(0)}, []any{int64(1), graph(placeOn(0)), rank(0)}, []any{int64(10_001), graph(placeOn(3)), rank(1)}),
+		graphTable: rowsOf("operation_id captured_graph rank", []any{int64(2), graphOf(placeOn(1)), rank(1)}, []any{int64(1), graphOf(freeOf(1), placeOn(1)), rank(1)},
+			[]any{int64(2), graphOf(freeOf(0)), rank(0)}, []any{int64(1), graphOf(placeOn(0)), rank(0)}, []any{int64(10_001), graphOf(placeOn(3)), rank(1)}),
 		"report_metadata": rowsOf("key value", []any{"schema_version", "3.1"}, []any{"rank", "7"}),
 		"devices": rowsOf("device_id worker_l1_size address_at_first_l1_cb_buffer rank", []any{int64(0), int64(16384), int64(4096), rank(0)},
 			[]any{int64(1), int64(16384), int64(4096), rank(1)}, []any{int64(1), int64(16384), int64(4096), rank(1)}),
@@ -200,7 +200,7 @@ func TestDatabaseSaysItsRank(t *testing.T) {
 		version, rank, want string
 	}{{"1.9", "7", "7"}, {"1.9", "0", "0"}, {"1.9", "x", "none"}, {"2.0", "7", "7 7"}} {
 		m := tablesOf{
-			graphTable:        rowsOf("operation_id captured_graph", []any{int64(1), graph(placeOn(0))}, []any{int64(10_001), graph(placeOn(0))}),
+			graphTable:        rowsOf("operation_id captured_graph", []any{int64(1), graphOf(placeOn(0))}, []any{int64(10_001), graphOf(placeOn(0))}),
 			"report_metadata": rowsOf("key value", []any{"schema_version", c.version}, []any{"rank", c.rank}),
 		}
 		inputs, err := Databases(m, "db")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/tool/capture/internal/graph"
 )
 
 // shared is what the parts of the third stage have in common: knowledge of the devices, and the queue of events.
@@ -30,7 +31,7 @@ func (g *shared) declare() {
 	for mesh := range g.known.members.chips {
 		ids[mesh] = true
 	}
-	for _, id := range slices.SortedFunc(maps.Keys(ids), byID) {
+	for _, id := range slices.SortedFunc(maps.Keys(ids), graph.CompareDevices) {
 		e := g.declaration(id)
 		g.out.tell(&e)
 		if !g.known.ids[id] {

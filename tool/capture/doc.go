@@ -19,7 +19,7 @@
 // value that each of them returns.
 //
 //	bytes
-//	  │   document.go, decode.go, shape.go        a file; spool.go keeps one that cannot be read again
+//	  │   internal/graph                          a file; spool.go keeps one that cannot be read again
 //	  │   database.go, tables.go, slices.go       a part of a database, an operation at a time
 //	  ▼
 //	1 Reader ───── node ────> its fields, its place in the input, its counter in the whole capture
@@ -74,8 +74,8 @@
 //
 // Node 4 of testdata/repeats.json is a circular buffer of 4,096 bytes on chip 0, in an operation.
 //
-//	document.array     finds the braces of the node
-//	decoder.next       compares the text with the shapes of earlier nodes; decoder.placed reads a new one
+//	graph.Document     finds the braces of the node
+//	graph.Decoder      compares the text with the shapes of earlier nodes; Decoder.placed reads a new one
 //	operations.next    adds the path of the functions, and notes that the innermost one placed something
 //	places.next        brings residents up to date (attend) and picks the case of the node's type (place)
 //	members.places     says that the node names chip 0, whose unit the start of the reading has declared
@@ -88,7 +88,8 @@
 //	hits.remember      a later hit of the program cache runs it again
 //	events.tell        yields each of these events
 //
-// A new type of node needs a constant in node.go, a line in decoder.decodes, and a case in survey.next and places.next.
+// A new type of node needs a constant in internal/graph/node.go, a line in decodes of decode.go beside it, and a case in
+// survey.next and places.next.
 //
 // # Guarantees
 //

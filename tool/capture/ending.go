@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/tool/capture/internal/graph"
 )
 
 // close ends what no node has ended, at the last one.
@@ -17,7 +18,7 @@ func (r *reading) close() {
 		p.out.hidden.add(hiddenCacheHit, int64(f.start), f.name)
 	}
 	p.programs.complete(s.at, p.programs.open.from(0))
-	p.memory.tellEarlier(&node{})
+	p.memory.tellEarlier(&graph.Node{})
 	p.expireAndPlace(forever)
 	if p.units.ran == 0 {
 		for _, node := range slices.Sorted(maps.Keys(p.out.absent)) {
@@ -44,7 +45,7 @@ func (r *reading) finish() {
 	}
 	r.hideRows()
 	p.out.tellNotes(p.known.plan)
-	last := event.Event{Kind: event.KindEnd, Node: end, Nodes: r.nodes, Rank: r.reader.info.Rank}
+	last := event.Event{Kind: event.KindEnd, Node: end, Nodes: r.nodes, Rank: r.reader.doc.Info.Rank}
 	if !last.Rank.OK {
 		last.Rank = r.rank
 	}
@@ -63,7 +64,7 @@ func (r *reading) tellOdd() {
 	if p.farthest > 0 && p.farthest >= uint64(r.nodes) {
 		p.out.notes.add(noteDanglingConnection, wholeFile, "")
 	}
-	if r.reader.info.Anomaly.Has(event.AnomalyDuplicateKey) {
+	if r.reader.doc.Info.Anomaly.Has(event.AnomalyDuplicateKey) {
 		p.out.notes.add(noteDuplicateKey, wholeFile, "")
 	}
 	for range p.specs.differ() {
@@ -77,11 +78,11 @@ func (r *reading) tellOdd() {
 // hideRows counts the sections of a report and the rows that cannot be read.
 func (r *reading) hideRows() {
 	if n := r.known.before.unplaced; n > 0 {
-		r.out.notes.addAll(notes{noteBufferUnplaced: &note{count: n, first: wholeFile, detail: "in " + listsKey}})
+		r.out.notes.addAll(notes{noteBufferUnplaced: &note{count: n, first: wholeFile, detail: "in " + graph.ListsKey}})
 	}
-	for _, rows := range []unreadRows{r.reader.info.Unread, r.known.badRows} {
-		for range rows.count {
-			r.out.hidden.add(hiddenUnreadable, wholeFile, rows.why)
+	for _, rows := range []graph.UnreadRows{r.reader.doc.Info.Unread, r.known.badRows} {
+		for range rows.Count {
+			r.out.hidden.add(hiddenUnreadable, wholeFile, rows.Why)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/tool/capture/internal/graph"
 )
 
 // events are the last stage. It yields events, and counts odd and hidden facts until the end.
@@ -37,7 +38,7 @@ func (e *events) tell(one *event.Event) {
 		e.one.Pos = e.pos
 	}
 	if !e.yield(&e.one, nil) {
-		e.err = errStop
+		e.err = graph.ErrStop
 	}
 }
 

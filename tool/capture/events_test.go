@@ -7,6 +7,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/tool/capture/internal/graph"
 )
 
 // TestEvents drives the last stage of a reading alone: events come out in the order in which they go in.
@@ -25,7 +26,7 @@ func TestEvents(t *testing.T) {
 		{Kind: event.KindFree, Node: 1, Pos: event.Pos{Node: 1}},
 		{Kind: event.KindFree, Node: 2, Pos: event.Pos{Node: 2}},
 	}, got, "an event without a place has that of the reading, and the caller wants three")
-	require.ErrorIs(t, one.err, errStop)
+	require.ErrorIs(t, one.err, graph.ErrStop)
 }
 
 // TestTellerNotes counts facts that are hidden only in a run. Hidden facts come before anomalies.

@@ -7,6 +7,7 @@ import (
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/tool/capture/internal/graph"
 )
 
 // A evidence is a node that stands for a buffer from before the capture, or may.
@@ -23,10 +24,10 @@ type described struct {
 	address uint64 // 0 = there is no tensor
 	tensor  uint64 // its counter
 	shards
-	parts []deviceTensor // if they lie at different addresses
+	parts []graph.DeviceTensor // if they lie at different addresses
 }
 
-func describedBy(n *node) described {
+func describedBy(n *graph.Node) described {
 	d := described{address: n.Address.V, tensor: n.Counter, parts: partsOf(n)}
 	d.shards, _ = shardsOf(n)
 	return d
@@ -35,7 +36,7 @@ func describedBy(n *node) described {
 // allEvidence is all evidence of a capture.
 type allEvidence struct {
 	byNode map[uint64]*evidence // by buffer node
-	backed counters             // tensors that a buffer node names
+	backed graph.Counters       // tensors that a buffer node names
 	loose  map[uint64]evidence  // of tensors that none names so far, by counter
 	found  described            // by a tensor before the last buffer node, which names it
 	later  map[uint64]bool      // buffer nodes that looked like evidence, and were allocated later
@@ -43,7 +44,7 @@ type allEvidence struct {
 
 func newEvidence() allEvidence {
 	return allEvidence{
-		byNode: map[uint64]*evidence{}, backed: counters{}, loose: map[uint64]evidence{}, later: map[uint64]bool{},
+		byNode: map[uint64]*evidence{}, backed: graph.Counters{}, loose: map[uint64]evidence{}, later: map[uint64]bool{},
 	}
 }
 
@@ -72,15 +73,15 @@ func (s *allEvidence) allocated(node uint64) {
 }
 
 // used records a buffer node that is not of an allocation.
-func (s *allEvidence) used(n *node, kind fit.Kind) {
-	s.byNode[n.Counter] = &evidence{named: idOf(n.DeviceID), kind: kind, node: event.Some(n.Counter), size: n.Size, described: s.found}
+func (s *allEvidence) used(n *graph.Node, kind fit.Kind) {
+	s.byNode[n.Counter] = &evidence{named: graph.DeviceOf(n.DeviceID), kind: kind, node: event.Some(n.Counter), size: n.Size, described: s.found}
 }
 
 // names records that a buffer node names tensors.
-func (s *allEvidence) names(n *node) {
+func (s *allEvidence) names(n *graph.Node) {
 	s.found = described{}
 	for _, c := range n.Connections {
-		s.backed.add(c)
+		s.backed.Add(c)
 		if t, ok := s.loose[c]; ok {
 			if s.found.address == 0 {
 				s.found = t.described
@@ -92,7 +93,7 @@ func (s *allEvidence) names(n *node) {
 
 // tensor records a tensor, which may say where its buffer lies. of is the evidence of the buffer node that names it, if
 // there is one.
-func (s *allEvidence) tensor(n *node, of *evidence) {
+func (s *allEvidence) tensor(n *graph.Node, of *evidence) {
 	if n.Address.V == 0 {
 		return
 	}
@@ -102,16 +103,16 @@ func (s *allEvidence) tensor(n *node, of *evidence) {
 		}
 		return
 	}
-	kind, ok := bufferKind(n)
-	if ok && kind.InL1() && !s.backed.has(n.Counter) && len(s.loose) < maxTensors {
-		s.loose[n.Counter] = evidence{named: idOf(n.DeviceID), kind: kind, described: describedBy(n)}
+	kind, ok := graph.BufferKind(n)
+	if ok && kind.InL1() && !s.backed.Has(n.Counter) && len(s.loose) < maxTensors {
+		s.loose[n.Counter] = evidence{named: graph.DeviceOf(n.DeviceID), kind: kind, described: describedBy(n)}
 	}
 }
 
 // partsOf returns the parts of a tensor on chips if they lie at different addresses, else nil.
-func partsOf(n *node) []deviceTensor {
-	all := slices.DeleteFunc(slices.Clone(n.Tensor.DeviceTensors), func(t deviceTensor) bool { return t.Address.V == 0 })
-	if slices.ContainsFunc(all, func(t deviceTensor) bool { return t.Address != all[0].Address }) {
+func partsOf(n *graph.Node) []graph.DeviceTensor {
+	all := slices.DeleteFunc(slices.Clone(n.Tensor.DeviceTensors), func(t graph.DeviceTensor) bool { return t.Address.V == 0 })
+	if slices.ContainsFunc(all, func(t graph.DeviceTensor) bool { return t.Address != all[0].Address }) {
 		return all
 	}
 	return nil

@@ -92,7 +92,7 @@ func (c *few) take(t *testing.T, line string) {
 
 // text is the capture.
 func (c *few) text() string {
-	text := graph(slices.Clone(c.nodes)...)
+	text := graphOf(slices.Clone(c.nodes)...)
 	if c.around != "" {
 		text = `{"graph":` + text + c.around + `}`
 	}

@@ -23,7 +23,7 @@ func calls(hit string) string {
 func fewEvents(t *testing.T, opt Options, nodes ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "few.json")
-	require.NoError(t, os.WriteFile(path, []byte(graph(slices.Clone(nodes)...)), 0o600))
+	require.NoError(t, os.WriteFile(path, []byte(graphOf(slices.Clone(nodes)...)), 0o600))
 	return summary(eventsOf(t, path, opt))
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/guard/testkit"
+	"github.com/cbl1/cbl1/tool/capture/internal/graph"
 )
 
 // FuzzReader reads anything: the reader never panics, says what is wrong in one
@@ -45,7 +46,7 @@ func FuzzReader(f *testing.F) {
 		pieces := NewReader(iotest.DataErrReader(iotest.OneByteReader(bytes.NewReader(data))), "fuzz.json")
 		again, errAgain := collect(t, pieces)
 		require.Equal(t, nodes, again)
-		require.Equal(t, whole.info, pieces.info)
+		require.Equal(t, whole.doc.Info, pieces.doc.Info)
 		compressed := len(data) > 1 && (data[0] == 0x1f || data[0] == 0x28 || data[0]&0xf0 == 0x50)
 		if err != nil || errAgain != nil {
 			require.Error(t, err)
@@ -56,7 +57,7 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-func collect(t *testing.T, r *Reader) (nodes []node, err error) {
+func collect(t *testing.T, r *Reader) (nodes []graph.Node, err error) {
 	for n, err := range r.nodes() {
 		if err != nil {
 			require.Nil(t, n)

@@ -4,6 +4,7 @@ import (
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/tool/capture/internal/graph"
 )
 
 // A grid is the cores of a device on which interleaved buffers lie, and who says so.
@@ -61,6 +62,6 @@ func (g *grids) find(id device.ID) *grid {
 	return found
 }
 
-func legalGrid(d deviceInfo) bool {
+func legalGrid(d graph.Device) bool {
 	return d.GridX.V >= 1 && d.GridX.V <= 256 && d.GridY.V >= 1 && d.GridY.V <= 256
 }

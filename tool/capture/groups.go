@@ -87,7 +87,7 @@ func (g *groups) free(id device.ID, at uint64, in *frame) (again bool) {
 	}
 	if in == nil {
 		if m.isMesh(id) && g.of(id).last == 0 {
-			g.known.unshown.add(at)
+			g.known.unshown.Add(at)
 		}
 		return again
 	}
@@ -139,10 +139,10 @@ func (g *groups) close(of *group) {
 		}
 	case slices.ContainsFunc(chips, ran) || k.members.isMesh(of.id) && !k.members.isBoth(of.id):
 	case n <= of.most:
-		k.behind.add(of.first)
+		k.behind.Add(of.first)
 		g.of(of.id).programs -= min(n, g.of(of.id).programs)
 	default:
-		k.unshown.add(of.first)
+		k.unshown.Add(of.first)
 	}
 }
 
@@ -160,11 +160,11 @@ func (k *knowledge) freeOf(id device.ID, at uint64) freeKind {
 	switch {
 	case k.members.onlyChip(id):
 		return freeEnds
-	case !k.members.isBoth(id) || !k.behind.has(at) && !k.unshown.has(at):
+	case !k.members.isBoth(id) || !k.behind.Has(at) && !k.unshown.Has(at):
 		return freeRuns
 	case k.members.executed:
 		return freeEnds
-	case k.behind.has(at):
+	case k.behind.Has(at):
 		return freeAsks
 	}
 	return freeRuns

@@ -14,6 +14,7 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/packed"
 	"github.com/cbl1/cbl1/internal/shown"
+	"github.com/cbl1/cbl1/tool/capture/internal/graph"
 )
 
 // An Input is one capture: a file, or a part of a report database.
@@ -223,7 +224,7 @@ func digitRun(s string) int { return len(s) - len(strings.TrimLeft(s, "012345678
 // A pipe is kept while it is read, since a capture is read twice. An event log may grow while it is read.
 func (in Input) open() (*Reader, error) {
 	if in.part != nil {
-		return &Reader{document: document{file: in.Path}, part: in.part}, nil
+		return &Reader{doc: graph.Document{File: in.Path}, part: in.part}, nil
 	}
 	f, err := os.Open(in.Path)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/tool/capture/internal/graph"
 )
 
 // knowledge has the facts that hold for a whole capture and show at one of its nodes. The survey gathers them. A
@@ -18,8 +19,8 @@ type knowledge struct {
 	ids     map[device.ID]bool // ids under which a buffer lies or a program ran
 	placed  map[device.ID]bool // ids under which programs ran
 	runs    map[device.ID]bool // units on which they ran
-	rows    []deviceInfo       // of devices
-	badRows unreadRows         // rows of lists of buffers that cannot be read
+	rows    []graph.Device     // of devices
+	badRows graph.UnreadRows   // rows of lists of buffers that cannot be read
 	sizes   knownSizes         // of L1_SMALL
 	banks   saidBanks          // sizes of banks by messages of the allocator
 	shards  map[uint64]*shards // of sharded buffers, by the counters of their allocations
@@ -35,7 +36,7 @@ type knowledge struct {
 	// Groups of frees of a mesh, by their first node. Of a number that is both: those with nothing placed or executed
 	// behind them, where the function placed something before, and where it did not. Of the rest: the chips that
 	// show a program, where others do not.
-	behind, unshown counters
+	behind, unshown graph.Counters
 	partly          map[uint64][]device.ID
 
 	// Facts that a reading for events finds for the next one.
@@ -53,7 +54,7 @@ type knownSizes struct {
 // knownBefore are the facts about buffers that no node allocates, or frees.
 type knownBefore struct {
 	residents []resident      // from before the capture, by when they came
-	placeless counters        // tensors in L1 without a place that no buffer node names
+	placeless graph.Counters  // tensors in L1 without a place that no buffer node names
 	unplaced  int64           // rows of lists that may be of buffers in L1 without a place
 	harmless  map[uint64]bool // buffer nodes from before the capture that hide nothing
 
@@ -69,7 +70,7 @@ func newKnowledge(m *members) *knowledge {
 	return &knowledge{
 		members: m, ids: map[device.ID]bool{}, placed: map[device.ID]bool{}, runs: map[device.ID]bool{}, shards: map[uint64]*shards{}, aborted: map[uint64]bool{},
 		sizes: knownSizes{contradicted: map[uint64]bool{}}, blind: hiddenTensors{},
-		behind: counters{}, unshown: counters{}, partly: map[uint64][]device.ID{}, settled: map[uint64]bool{}, bottom: bottom{map[owner]uint64{}, map[device.ID]uint64{}, map[owner]bool{}},
+		behind: graph.Counters{}, unshown: graph.Counters{}, partly: map[uint64][]device.ID{}, settled: map[uint64]bool{}, bottom: bottom{map[owner]uint64{}, map[device.ID]uint64{}, map[owner]bool{}},
 	}
 }
 
@@ -94,8 +95,8 @@ func (k *knowledge) ofOneMesh() bool {
 type hiddenTensors map[uint64]map[device.ID]bool
 
 // add records a tensor. No live buffer is known to be its own.
-func (t hiddenTensors) add(n *node) {
-	kind, ok := bufferKind(n)
+func (t hiddenTensors) add(n *graph.Node) {
+	kind, ok := graph.BufferKind(n)
 	if ok && !kind.InL1() || !n.Tensor.HidesPlace && n.Address.V == 0 {
 		return
 	}
@@ -106,7 +107,7 @@ func (t hiddenTensors) add(n *node) {
 	if t[at] == nil {
 		t[at] = map[device.ID]bool{}
 	}
-	t[at][idOf(n.DeviceID)] = true
+	t[at][graph.DeviceOf(n.DeviceID)] = true
 }
 
 // mayDescribe reports whether a buffer, which no other tensor describes, may belong to a blind tensor.

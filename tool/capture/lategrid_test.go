@@ -18,7 +18,7 @@ func TestGridBehindTheGraph(t *testing.T) {
 		"7-7": replay.Fits, "8-0": replay.DoesNotFit, "0-8": replay.DoesNotFit, "8-8": replay.DoesNotFit,
 	} {
 		path := filepath.Join(t.TempDir(), "late.json")
-		nodes := graph(strings.ReplaceAll(placeOn(0), "[0-0 - 0-0]", "["+core+" - "+core+"]"))
+		nodes := graphOf(strings.ReplaceAll(placeOn(0), "[0-0 - 0-0]", "["+core+" - "+core+"]"))
 		text := `{"graph":` + nodes + `,"devices":[{"device_id":0,"num_x_compute_cores":8,"num_y_compute_cores":8}]}`
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		r, err := replay.Run(path, newInput(path).Events(Options{}), replay.Options{})

@@ -20,6 +20,7 @@ import (
 	"github.com/cbl1/cbl1/internal/guard/testkit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
+	"github.com/cbl1/cbl1/tool/capture/internal/graph"
 )
 
 // captures returns the captures of this repository.
@@ -103,7 +104,7 @@ func (l *laws) run(e *event.Event) {
 		require.Contains(l.t, l.declared, on.Device)
 		require.LessOrEqual(l.t, on.First, on.Last)
 		if i > 0 {
-			require.Negative(l.t, byID(e.On[i-1].Device, on.Device))
+			require.Negative(l.t, graph.CompareDevices(e.On[i-1].Device, on.Device))
 		}
 		if e.Inferred {
 			continue
@@ -199,8 +200,8 @@ func requireLaws(t require.TestingT, events []*event.Event, data []byte) {
 		require.NoError(t, err)
 		nodes++
 		switch n.Type {
-		case typeCircularBufferAllocate, typeDataflowBufferAllocate, typeScratchpadAllocate:
-			placed[idOf(n.DeviceID)]++
+		case graph.TypeCircularBufferAllocate, graph.TypeDataflowBufferAllocate, graph.TypeScratchpadAllocate:
+			placed[graph.DeviceOf(n.DeviceID)]++
 		}
 	}
 	require.Equal(t, placed, l.nodes)

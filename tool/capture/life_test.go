@@ -11,6 +11,7 @@ import (
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/tool/capture/internal/graph"
 )
 
 // When an address was free of others before a lost free, and when it was taken first, compared with a scan of all lives and frees each time.
@@ -56,7 +57,7 @@ func TestLivesAgreeWithList(t *testing.T) {
 						after = max(after, f.at)
 					}
 				}
-				var n node
+				var n graph.Node
 				n.Counter, n.Address, n.Buffer.BufferType = at, event.Some(uint64(address)), event.Some(uint64(1))
 				if by != event.NoDevice {
 					n.DeviceID = event.Some(uint64(by))
@@ -96,8 +97,8 @@ func TestListsOfManyPlaces(t *testing.T) {
 	asked := func(lists uint64) float64 {
 		p := newPast(newMembers())
 		for at := range lists {
-			p.census.add(listedBuffer{begins: true, at: at})
-			p.census.add(listedBuffer{at: at, typed: true, kind: fit.KindL1, address: event.Some(4096 + 64*at), perCore: event.Some(uint64(64))})
+			p.census.add(graph.ListedBuffer{Begins: true, At: at})
+			p.census.add(graph.ListedBuffer{At: at, Typed: true, Kind: fit.KindL1, Address: event.Some(4096 + 64*at), PerCore: event.Some(uint64(64))})
 		}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)

@@ -10,6 +10,7 @@ import (
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/jsonobject"
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/tool/capture/internal/graph"
 )
 
 // memory knows which buffers live, and where.
@@ -34,7 +35,7 @@ func newMemory(g *shared) *memory {
 }
 
 // allocate records an allocation.
-func (m *memory) allocate(n *node, id device.ID) {
+func (m *memory) allocate(n *graph.Node, id device.ID) {
 	b := m.live.allocation(n)
 	if b == nil {
 		m.out.notes.add(noteBufferUnplaced, int64(n.Counter), "unknown type "+n.Buffer.TypeName)
@@ -100,7 +101,7 @@ func (m *memory) back(of, b *buffer) {
 }
 
 // free records a free. It reports whether the allocation is known.
-func (m *memory) free(n *node, id device.ID) bool {
+func (m *memory) free(n *graph.Node, id device.ID) bool {
 	e := &event.Event{Kind: event.KindFree, Node: n.Counter, Op: event.Some(m.path)}
 	b, backing := m.live.pair(n)
 	switch {
@@ -112,7 +113,7 @@ func (m *memory) free(n *node, id device.ID) bool {
 		if !e.Again {
 			e.Earlier = m.lost(n, id)
 		}
-		e.Buffer.Kind, _ = bufferKind(n)
+		e.Buffer.Kind, _ = graph.BufferKind(n)
 		if id != event.NoDevice {
 			e.Named = event.Some(id) // which perhaps nothing else does
 		}
@@ -136,8 +137,8 @@ func (m *memory) free(n *node, id device.ID) bool {
 
 // lost records the free of a buffer that the capture did not allocate. It reports whether that hides
 // nothing: an event has its place, or nothing ran beside it.
-func (m *memory) lost(n *node, id device.ID) bool {
-	kind, ok := bufferKind(n)
+func (m *memory) lost(n *graph.Node, id device.ID) bool {
+	kind, ok := graph.BufferKind(n)
 	if !ok { // it ends what lay there, or something of another memory
 		m.out.notes.add(noteBufferUnplaced, int64(n.Counter), "unknown type "+n.Buffer.TypeName)
 	}
@@ -324,12 +325,12 @@ func (m *memory) gone(b *buffer, at uint64) {
 }
 
 // tellEarlier writes the allocation of the last buffer node if its buffer is from before the capture.
-func (m *memory) tellEarlier(next *node) {
+func (m *memory) tellEarlier(next *graph.Node) {
 	old := m.live.earlier(next)
 	if old == nil || m.unread {
 		return
 	}
-	kind, ok := bufferKind(old)
+	kind, ok := graph.BufferKind(old)
 	if !ok {
 		m.out.notes.add(noteBufferUnplaced, int64(old.Counter), "unknown type "+old.Buffer.TypeName)
 		return
@@ -345,7 +346,7 @@ func (m *memory) tellEarlier(next *node) {
 }
 
 // earlier returns the allocation of a buffer from before the capture that a node stands for.
-func (m *memory) earlier(n *node, kind fit.Kind) event.Event {
+func (m *memory) earlier(n *graph.Node, kind fit.Kind) event.Event {
 	return event.Event{
 		Kind: event.KindAllocate, Node: n.Counter, Op: event.Some(m.path), Earlier: true, Unplaced: event.UnplacedEarlier,
 		Buffer: fit.Buffer{ID: m.live.next(), Kind: kind, Size: n.Size.V},
@@ -354,9 +355,9 @@ func (m *memory) earlier(n *node, kind fit.Kind) event.Event {
 
 // unplace writes the allocation of a buffer from before the capture without a known place, or keeps it until a program
 // runs beside it.
-func (m *memory) unplace(n *node, kind fit.Kind) {
+func (m *memory) unplace(n *graph.Node, kind fit.Kind) {
 	e := m.earlier(n, kind)
-	id := idOf(n.DeviceID)
+	id := graph.DeviceOf(n.DeviceID)
 	m.owns(id, kind)
 	if m.units.ranOn(id) {
 		m.out.tell(&e)
@@ -367,7 +368,7 @@ func (m *memory) unplace(n *node, kind fit.Kind) {
 
 // hideAllocation keeps a buffer of an unreadable allocation out of L1. Its frees are recognised by the
 // buffer node.
-func (m *memory) hideAllocation(n *node, id device.ID) {
+func (m *memory) hideAllocation(n *graph.Node, id device.ID) {
 	m.unread = true
 	m.live.hidden(n, id)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/tool/capture/internal/graph"
 )
 
 // Meshes and chips are numbered apart, both from 0. So one number may be a mesh and a chip.
@@ -137,8 +138,8 @@ func (m *members) isHybrid(id device.ID) bool {
 
 // places returns the units on which a node places something. last is the id of the last free of circular buffers
 // before it. unclear reports whether the number may be a chip's or a mesh's, and nothing decides.
-func (m *members) places(n *node, last device.ID) (on []device.ID, unclear bool) {
-	id := idOf(n.DeviceID)
+func (m *members) places(n *graph.Node, last device.ID) (on []device.ID, unclear bool) {
+	id := graph.DeviceOf(n.DeviceID)
 	switch {
 	case !m.isBoth(id) || m.isLone(id):
 	case n.Address.V == 0:
@@ -154,16 +155,16 @@ func (m *members) places(n *node, last device.ID) (on []device.ID, unclear bool)
 
 // resolve gives a node without an id the one chip that it means. A free of circular buffers without an id reaches
 // all devices. A tensor without a type lies on no device.
-func (m *members) resolve(n *node) {
+func (m *members) resolve(n *graph.Node) {
 	if n.DeviceID.OK || !m.only.OK || n.Unreadable != nil {
 		return
 	}
 	switch n.Type {
-	case typeTensor:
+	case graph.TypeTensor:
 		if !n.Buffer.BufferType.OK {
 			return
 		}
-	case typeCircularBufferAllocate, typeDataflowBufferAllocate, typeScratchpadAllocate, typeBuffer, typeBufferAllocate, typeBufferDeallocate:
+	case graph.TypeCircularBufferAllocate, graph.TypeDataflowBufferAllocate, graph.TypeScratchpadAllocate, graph.TypeBuffer, graph.TypeBufferAllocate, graph.TypeBufferDeallocate:
 	default:
 		return
 	}

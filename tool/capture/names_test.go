@@ -12,6 +12,7 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/guard/testkit"
 	"github.com/cbl1/cbl1/internal/shown"
+	"github.com/cbl1/cbl1/tool/capture/internal/graph"
 )
 
 // A nest writes a capture node by node, so that no test holds it in memory.
@@ -112,7 +113,7 @@ func TestPathIsClipped(t *testing.T) {
 				length := rapid.SampledFrom([]int{0, 1, 20, 300, 1000, shown.MaxName, shown.MaxName + 1, 70_000}).Draw(t, "length")
 				name := strings.Repeat(rapid.SampledFrom([]string{"n", "ö", "🙂"}).Draw(t, "letter"), length)
 				stack = append(stack, name)
-				o.enter(&node{Function: functionNode{Name: name}})
+				o.enter(&graph.Node{Function: graph.FunctionNode{Name: name}})
 			}
 			if rapid.Bool().Draw(t, "look") {
 				require.Equal(t, naivePath(stack), o.call().path)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/shown"
+	"github.com/cbl1/cbl1/tool/capture/internal/graph"
 )
 
 // What can be odd about a capture, as far as the source alone sees it. Package replay finds anomalies of
@@ -62,7 +63,7 @@ func (n notes) add(code string, first int64, detail string) {
 }
 
 // failed notes that a node records an error.
-func (n notes) failed(e *node) {
+func (n notes) failed(e *graph.Node) {
 	n.add(noteOperationFailed, int64(e.Counter), strings.Trim(e.Error.Operation+": "+e.Error.Message, ": "))
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/shown"
+	"github.com/cbl1/cbl1/tool/capture/internal/graph"
 )
 
 // operations is the second stage of a reading. It says of each node which functions run, and
@@ -35,7 +36,7 @@ func newOperations(known *knowledge) *operations {
 // A step is a node, or the end of a function or of the capture where no node says it, and where it
 // stands among the functions.
 type step struct {
-	node *node
+	node *graph.Node
 	at   uint64 // counter of the node, or of the last one before the end
 	call call   // before the step
 
@@ -75,27 +76,27 @@ type freeing struct {
 }
 
 // repeats reports whether a free repeats the node before it.
-func (f *freeing) repeats(n *node, id device.ID) bool {
+func (f *freeing) repeats(n *graph.Node, id device.ID) bool {
 	return f != nil && f.device == id && f.counter+uint64(f.frees) == n.Counter
 }
 
 // next returns the step of a node, which is valid until the next one. With lost it is not known
 // which functions run.
-func (o *operations) next(n *node, lost bool) *step {
+func (o *operations) next(n *graph.Node, lost bool) *step {
 	s := o.now(n.Counter)
 	s.node = n
 	switch n.Type {
-	case typeCircularBufferAllocate, typeDataflowBufferAllocate, typeScratchpadAllocate:
+	case graph.TypeCircularBufferAllocate, graph.TypeDataflowBufferAllocate, graph.TypeScratchpadAllocate:
 		o.place()
-	case typeCircularBufferDeallocateAll:
+	case graph.TypeCircularBufferDeallocateAll:
 		o.free(s, lost)
-	case typeProgramExecution:
+	case graph.TypeProgramExecution:
 		if f := o.ownFree(); f != nil && n.Unreadable == nil && o.reaches(f.device, n) {
 			o.hit(s, lost)
 		}
-	case typeFunctionStart:
+	case graph.TypeFunctionStart:
 		o.enter(n)
-	case typeFunctionEnd:
+	case graph.TypeFunctionEnd:
 		s.aborts = n.Function.Aborted || n.Unreadable != nil // an unreadable one may be of an exception, which shows less
 		if len(o.stack) > 0 {
 			o.end(s, lost)
@@ -138,7 +139,7 @@ func (o *operations) place() {
 
 // free records a free of circular buffers.
 func (o *operations) free(s *step, lost bool) {
-	id := idOf(s.node.DeviceID)
+	id := graph.DeviceOf(s.node.DeviceID)
 	if s.node.Unreadable != nil || o.hidden.OK && o.hidden.V+1 == s.at {
 		o.hidden, s.hides = event.Some(s.at), true
 		o.place()
@@ -158,7 +159,7 @@ func (o *operations) free(s *step, lost bool) {
 	o.close(s)
 	o.endGroup(s, o.group)
 	m := o.known.members
-	o.freeing = &freeing{counter: s.at, start: s.at, frees: 1, nodes: o.nodes, device: id, depth: len(o.stack), inOp: m.isMesh(id) && (!m.isBoth(id) || o.known.unshown.has(s.at))}
+	o.freeing = &freeing{counter: s.at, start: s.at, frees: 1, nodes: o.nodes, device: id, depth: len(o.stack), inOp: m.isMesh(id) && (!m.isBoth(id) || o.known.unshown.Has(s.at))}
 	o.group, s.opened = o.freeing, o.freeing
 	if inner := o.inner(); inner != nil {
 		o.freeing.name, o.freeing.start = inner.name, inner.start
@@ -208,7 +209,7 @@ func (o *operations) ownFree() *freeing {
 }
 
 // reaches reports whether a free with an id reaches the chip of an execution.
-func (o *operations) reaches(id device.ID, n *node) bool {
+func (o *operations) reaches(id device.ID, n *graph.Node) bool {
 	if !n.PhysicalDeviceID.OK {
 		return false
 	}
@@ -309,7 +310,7 @@ func (o *operations) inner() *function {
 	return &o.stack[len(o.stack)-1]
 }
 
-func (o *operations) enter(n *node) {
+func (o *operations) enter(n *graph.Node) {
 	whole, arguments := n.Function.Name, n.Function.Arguments
 	name := o.intern(shown.MaxName, shown.Clip(whole, shown.MaxName))
 	in := function{call: call{path: name, name: name, start: n.Counter, depth: len(o.stack) + 1}, cacheHit: n.Function.CacheHit}

@@ -4,6 +4,7 @@ import (
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/tool/capture/internal/graph"
 )
 
 // past gathers the traces of buffers from before a capture. Their places show only later,
@@ -19,25 +20,25 @@ type past struct {
 	blind    []uint64                      // frees of L1 buffers without an address or node, in a database
 	bare     map[device.ID]bool            // ids of allocations in L1 without an address
 	// placeless are tensors in L1 without an address. No allocation that lacks one too may be theirs.
-	placeless counters
+	placeless graph.Counters
 	hidden    event.Opt[uint64] // the first hidden allocation: what shows later may be its buffer
 }
 
 func newPast(m *members) *past {
 	return &past{
 		members: m, evidence: newEvidence(), lives: map[uint64]*byDevice[history]{}, frees: map[uint64]*byDevice[frees]{},
-		byNode: map[uint64]lostFree{}, bare: map[device.ID]bool{}, placeless: counters{},
+		byNode: map[uint64]lostFree{}, bare: map[device.ID]bool{}, placeless: graph.Counters{},
 	}
 }
 
 // next records a node.
-func (p *past) next(n *node) {
+func (p *past) next(n *graph.Node) {
 	switch n.Type {
-	case typeFunctionStart:
+	case graph.TypeFunctionStart:
 		p.time.enters(n.Counter)
-	case typeFunctionEnd:
+	case graph.TypeFunctionEnd:
 		p.time.leaves(n.Counter)
-	case typeBuffer:
+	case graph.TypeBuffer:
 		if n.Unreadable == nil {
 			p.evidence.names(n)
 		}
@@ -45,13 +46,13 @@ func (p *past) next(n *node) {
 }
 
 // tensor records a tensor. of is the evidence of the buffer node that names it, if there is one.
-func (p *past) tensor(n *node, of *evidence) {
+func (p *past) tensor(n *graph.Node, of *evidence) {
 	if n.Unreadable != nil || p.hidden.OK {
 		return
 	}
 	p.evidence.tensor(n, of)
-	if kind, ok := bufferKind(n); ok && kind == fit.KindL1 && n.Address.V == 0 && !anySharing(p.members, p.bare, idOf(n.DeviceID)) {
-		p.placeless.add(n.Counter)
+	if kind, ok := graph.BufferKind(n); ok && kind == fit.KindL1 && n.Address.V == 0 && !anySharing(p.members, p.bare, graph.DeviceOf(n.DeviceID)) {
+		p.placeless.Add(n.Counter)
 	}
 }
 
@@ -91,8 +92,8 @@ func (p *past) ended(b *buffer, at uint64) {
 }
 
 // lost records a free without a known allocation.
-func (p *past) lost(n *node) {
-	kind, ok := bufferKind(n)
+func (p *past) lost(n *graph.Node) {
+	kind, ok := graph.BufferKind(n)
 	if ok && !kind.InL1() {
 		return
 	}
@@ -100,7 +101,7 @@ func (p *past) lost(n *node) {
 		p.blind = append(p.blind, n.Counter)
 	}
 	f := &lostFree{
-		named: idOf(n.DeviceID), kind: kind, address: n.Address.V, perCore: n.Buffer.MaxSizePerBank, at: n.Counter,
+		named: graph.DeviceOf(n.DeviceID), kind: kind, address: n.Address.V, perCore: n.Buffer.MaxSizePerBank, at: n.Counter,
 		doubt: p.hidden.OK || !ok,
 	}
 	if len(n.Connections) > 0 {

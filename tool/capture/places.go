@@ -8,6 +8,7 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/shown"
+	"github.com/cbl1/cbl1/tool/capture/internal/graph"
 )
 
 // places is the third stage of a reading: what happens on which device. Each of its parts knows one thing.
@@ -34,7 +35,7 @@ func (p *places) stand(s *step) {
 	p.at, p.programs.call, p.memory.path = s.at, s.call, s.call.path
 }
 
-// next records a node. Each type that decoder.decodes knows has its case here.
+// next records a node. Each type that package graph decodes has its case here.
 func (p *places) next(s *step) {
 	n := s.node
 	p.known.members.resolve(n)
@@ -47,35 +48,35 @@ func (p *places) next(s *step) {
 		return
 	}
 	switch n.Type {
-	case typeCircularBufferAllocate, typeDataflowBufferAllocate, typeScratchpadAllocate:
+	case graph.TypeCircularBufferAllocate, graph.TypeDataflowBufferAllocate, graph.TypeScratchpadAllocate:
 		p.place(n)
-	case typeCircularBufferDeallocateAll:
+	case graph.TypeCircularBufferDeallocateAll:
 		p.upstream.free()
 		p.free(s)
-	case typeBuffer:
+	case graph.TypeBuffer:
 		p.memory.live.node(n)
-	case typeBufferAllocate, typeBufferDeallocate:
+	case graph.TypeBufferAllocate, graph.TypeBufferDeallocate:
 		p.bufferEvent(n)
-	case typeProgramExecution:
+	case graph.TypeProgramExecution:
 		p.execute(s)
-	case typeFunctionStart:
+	case graph.TypeFunctionStart:
 		p.enter(s)
-	case typeFunctionEnd:
+	case graph.TypeFunctionEnd:
 		p.end(s)
-	case typeError:
+	case graph.TypeError:
 		p.out.notes.failed(n)
-	case typeTensor: // the survey has read the rest
-		if p.known.before.placeless.has(s.at) {
+	case graph.TypeTensor: // the survey has read the rest
+		if p.known.before.placeless.Has(s.at) {
 			p.memory.unplace(n, fit.KindL1)
 		}
-	case typeCaptureStart, typeCaptureEnd, typeSubDeviceManager: // say nothing of memory
+	case graph.TypeCaptureStart, graph.TypeCaptureEnd, graph.TypeSubDeviceManager: // say nothing of memory
 	default:
 		p.out.notes.add(noteUnknownType, int64(s.at), string(n.Type))
 	}
 }
 
 // note counts odd facts about a node.
-func (p *places) note(n *node) {
+func (p *places) note(n *graph.Node) {
 	at := int64(n.Counter)
 	if n.Anomaly.Has(event.AnomalyDuplicateKey) {
 		p.out.notes.add(noteDuplicateKey, at, "")
@@ -108,7 +109,7 @@ func (p *places) expireAndPlace(next uint64) {
 func (p *places) completeOn(id device.ID) { p.programs.complete(p.at, p.programs.open.on(id)) }
 
 // place records a node that places a CB, dataflow buffer or scratchpad.
-func (p *places) place(n *node) {
+func (p *places) place(n *graph.Node) {
 	p.upstream.place(n)
 	on, unclear := p.known.members.places(n, p.freed)
 	if unclear {
@@ -135,7 +136,7 @@ func (p *places) hidesBase(u *unit, at uint64) bool {
 // free ends the runs of the unit that a node names, and of the chips of the mesh
 // with that id; without an id, of all.
 func (p *places) free(s *step) {
-	id := idOf(s.node.DeviceID)
+	id := graph.DeviceOf(s.node.DeviceID)
 	if id != event.NoDevice {
 		p.freed = id
 	}
@@ -287,10 +288,10 @@ func (p *places) shownOnMesh(chip device.ID) bool {
 
 // bufferEvent records an allocation or free of a buffer. Runs on its units are
 // complete by then.
-func (p *places) bufferEvent(n *node) {
-	id, found := idOf(n.DeviceID), true
+func (p *places) bufferEvent(n *graph.Node) {
+	id, found := graph.DeviceOf(n.DeviceID), true
 	p.completeOn(id)
-	if n.Type == typeBufferAllocate {
+	if n.Type == graph.TypeBufferAllocate {
 		p.memory.allocate(n, id)
 	} else {
 		found = p.memory.free(n, id)
@@ -317,6 +318,6 @@ func (p *places) apart() (ids []device.ID) {
 			ids = append(ids, id)
 		}
 	}
-	slices.SortFunc(ids, byID)
+	slices.SortFunc(ids, graph.CompareDevices)
 	return ids
 }

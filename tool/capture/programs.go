@@ -8,6 +8,7 @@ import (
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/program"
+	"github.com/cbl1/cbl1/tool/capture/internal/graph"
 )
 
 // programs know which program runs on each unit.
@@ -32,7 +33,7 @@ func newPrograms(g *shared, noInfer bool) *programs {
 }
 
 // place records a node that places a CB, dataflow buffer or scratchpad on a unit.
-func (p *programs) place(n *node, u *unit) {
+func (p *programs) place(n *graph.Node, u *unit) {
 	if u.blind {
 		p.hidden.hide(hiddenRun{operation: p.call.key, on: u.id})
 		u.now().shown = true
@@ -239,7 +240,7 @@ func (p *programs) completeBefore(u *unit, at uint64) {
 // tellFreed yields that the runs end that are alive on some units.
 func (p *programs) tellFreed(ended []device.ID, at uint64) {
 	if len(ended) > 0 {
-		slices.SortFunc(ended, byID)
+		slices.SortFunc(ended, graph.CompareDevices)
 		p.out.tell(&event.Event{Kind: event.KindCBsFreed, Node: at, Op: event.Some(p.call.path), Devices: event.Some(ended)})
 	}
 }
@@ -259,7 +260,7 @@ func (p *programs) define(r *run) program.ID {
 // start writes the programs that began to run at one moment: one event for units with the
 // same program and operation.
 func (p *programs) start(all []start, node uint64) {
-	slices.SortStableFunc(all, func(a, b start) int { return byID(a.unit.id, b.unit.id) })
+	slices.SortStableFunc(all, func(a, b start) int { return graph.CompareDevices(a.unit.id, b.unit.id) })
 	at, first, events := map[startKey]int{}, []*unit(nil), p.starting[:0]
 	for _, s := range all {
 		if !s.unit.ran {

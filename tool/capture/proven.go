@@ -11,6 +11,7 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/tool/capture/internal/graph"
 )
 
 // A globally allocated circular buffer lies in an L1 buffer. Where no known buffer holds its first byte, a buffer from
@@ -159,7 +160,7 @@ func (p *proofs) freed(b *buffer, at uint64) {
 }
 
 // place records a circular buffer that lies in a buffer, on one unit.
-func (p *proofs) place(n *node, unit device.ID) {
+func (p *proofs) place(n *graph.Node, unit device.ID) {
 	r := l1.Range{Start: n.Address.V, End: n.Address.V + n.Size.V}
 	since, in := uint64(0), (*buffer)(nil)
 	for id := range p.members.above(unit) {
@@ -184,7 +185,7 @@ func (p *proofs) place(n *node, unit device.ID) {
 }
 
 // add records a circular buffer that no allocation of known size holds.
-func (p *proofs) add(n *node, unit device.ID, since uint64, in *buffer) {
+func (p *proofs) add(n *graph.Node, unit device.ID, since uint64, in *buffer) {
 	open := p.open[unit]
 	if open == nil {
 		open = btree.NewG(16, func(a, b *proof) bool {
@@ -257,7 +258,9 @@ func (p *proofs) residents(known []resident, hybrid func(device.ID) bool, perCor
 	for r, size := range larger {
 		r.perCore = event.Some(size)
 	}
-	slices.SortFunc(out, func(a, b resident) int { return cmp.Or(cmp.Compare(a.address, b.address), byID(a.named, b.named)) })
+	slices.SortFunc(out, func(a, b resident) int {
+		return cmp.Or(cmp.Compare(a.address, b.address), graph.CompareDevices(a.named, b.named))
+	})
 	return out, least
 }
 

@@ -10,22 +10,16 @@ import (
 	"os"
 
 	"github.com/cbl1/cbl1/event"
-	"github.com/cbl1/cbl1/internal/jsonobject"
 	"github.com/cbl1/cbl1/internal/magic"
 	"github.com/cbl1/cbl1/internal/packed"
+	"github.com/cbl1/cbl1/tool/capture/internal/graph"
 	"github.com/cbl1/cbl1/tool/dump"
 )
-
-// bufferSize is how much of the (decompressed) input is held at a time, in bytes.
-const bufferSize = 256 << 10
-
-// errStop says that the caller wants no more nodes.
-var errStop = errors.New("stopped by the caller")
 
 // A Reader yields the nodes of one graph capture. It must be made by NewReader or
 // Input.Events.
 type Reader struct {
-	document
+	doc    graph.Document
 	src    io.Reader
 	start  int64 // of the input in src, if src can seek
 	used   bool
@@ -49,7 +43,7 @@ type openFile struct {
 // NewReader returns a Reader of the capture in r: JSON in any dialect, plain or
 // compressed with gzip or zstd. The name file is only shown in errors.
 func NewReader(r io.Reader, file string) *Reader {
-	return &Reader{document: document{file: file}, src: r, most: maxSpool}
+	return &Reader{doc: graph.Document{File: file}, src: r, most: maxSpool}
 }
 
 // Close removes what Options.Again keeps, and closes the files that the Reader has opened.
@@ -117,7 +111,7 @@ func (r *Reader) keep(dir string) {
 
 // again returns a Reader of the same input from its start. The one before it is not read any more.
 func (r *Reader) again() (*Reader, error) {
-	next := &Reader{document: document{file: r.file}, src: r.src, start: r.start, opened: r.opened, spool: r.spool, part: r.part, beside: r.beside}
+	next := &Reader{doc: graph.Document{File: r.doc.File}, src: r.src, start: r.start, opened: r.opened, spool: r.spool, part: r.part, beside: r.beside}
 	var err error
 	switch {
 	case r.part != nil:
@@ -127,7 +121,7 @@ func (r *Reader) again() (*Reader, error) {
 		_, err = r.src.(io.Seeker).Seek(r.start, io.SeekStart)
 	}
 	if err != nil {
-		return nil, &event.InputError{File: r.file, Node: -1, Reason: "cannot be read again: " + err.Error(), Err: err}
+		return nil, &event.InputError{File: r.doc.File, Node: -1, Reason: "cannot be read again: " + err.Error(), Err: err}
 	}
 	return next, nil
 }
@@ -135,40 +129,40 @@ func (r *Reader) again() (*Reader, error) {
 // nodes returns the nodes in file order. A node is valid until the next one is read; the lists in it stay.
 // The last pair has a nil node and an *event.InputError if the input cannot be read to its end; whatever
 // was yielded before is then part of a broken capture. nodes can be called once: a Reader does not rewind.
-func (r *Reader) nodes() iter.Seq2[*node, error] {
-	return stream(func(yield func(*node, error) bool) error {
-		r.yield = func(n *node) bool { return yield(n, nil) }
+func (r *Reader) nodes() iter.Seq2[*graph.Node, error] {
+	return stream(func(yield func(*graph.Node, error) bool) error {
+		r.doc.Yield = func(n *graph.Node) bool { return yield(n, nil) }
 		return r.run()
 	})
 }
 
 func (r *Reader) run() error {
 	if r.used {
-		return &event.InputError{File: r.file, Node: -1, Reason: "is read already, or closed"}
+		return &event.InputError{File: r.doc.File, Node: -1, Reason: "is read already, or closed"}
 	}
 	r.used = true
 	if r.part != nil {
-		return (&partReader{&r.document, r.part}).slices()
+		return (&partReader{&r.doc, r.part}).slices()
 	}
 	plain := packed.Open(r.src)
 	defer plain.Close()
-	err := scanError(r.file, -1, r.text(plain))
-	if errors.Is(err, errStop) {
+	err := graph.ScanError(r.doc.File, -1, r.text(plain))
+	if errors.Is(err, graph.ErrStop) {
 		return err
 	}
 	if r.spool != nil && r.spool.err != nil { // whatever the reader of compressed data says of it
-		return &event.InputError{File: r.file, Node: -1, Reason: r.spool.reason, Err: r.spool.err}
+		return &event.InputError{File: r.doc.File, Node: -1, Reason: r.spool.reason, Err: r.spool.err}
 	}
 	// This is the true reason of any other error.
 	if changed := r.changed(); changed != nil {
-		return &event.InputError{File: r.file, Node: -1, Reason: changed.Error(), Err: changed}
+		return &event.InputError{File: r.doc.File, Node: -1, Reason: changed.Error(), Err: changed}
 	}
 	return err
 }
 
 // eventLog reads an input that is an event log and no capture. A log's file may grow.
 func (r *Reader) eventLog(in io.Reader, compressed bool) error {
-	log := event.NewLog(in, r.file)
+	log := event.NewLog(in, r.doc.File)
 	if r.opened.regular != nil && !compressed {
 		log.OfFile(r.opened.regular, r.opened.stat)
 		r.opened.regular = nil
@@ -177,7 +171,7 @@ func (r *Reader) eventLog(in io.Reader, compressed bool) error {
 		r.spool.drop()
 	}
 	if r.log == nil {
-		return &event.InputError{File: r.file, Line: 1, Node: -1, Reason: "this is an event log, not a graph capture; cbl1 stream reads it", Err: event.ErrNotCapture}
+		return &event.InputError{File: r.doc.File, Line: 1, Node: -1, Reason: "this is an event log, not a graph capture; cbl1 stream reads it", Err: event.ErrNotCapture}
 	}
 	return r.log(log.Events())
 }
@@ -192,32 +186,12 @@ func (r *Reader) text(plain *packed.Stream) error {
 		if r.spool != nil {
 			r.spool.drop()
 		}
-		return r.log(dump.Events(rest, r.file, r.dump))
+		return r.log(dump.Events(rest, r.doc.File, r.dump))
 	}
 	if what := magic.Name(start); what != "" && (err == nil || errors.Is(err, io.EOF)) {
-		return &event.InputError{File: r.file, Line: 1, Node: -1, Reason: "this is " + what, Err: event.ErrNotCapture}
+		return &event.InputError{File: r.doc.File, Line: 1, Node: -1, Reason: "this is " + what, Err: event.ErrNotCapture}
 	}
-	s := jsonobject.New(rest, bufferSize)
-	const other = "; cbl1 explain reads tt-metal's messages in a text"
-	k, err := s.Kind()
-	if err != nil {
-		if e, ok := errors.AsType[*jsonobject.Error](err); ok && e.Err == nil {
-			e.Reason += other
-		}
-		return err
-	}
-	switch k {
-	case jsonobject.KindArray:
-		err = r.array(s, r.decoder(r.file))
-	case jsonobject.KindObject:
-		err = r.report(s)
-	default:
-		err = r.errorAt(s, "", k.String()+" is not a capture, which is an array or a report object"+other, event.ErrNotCapture)
-	}
-	if err != nil {
-		return err
-	}
-	return s.End()
+	return r.doc.Read(rest)
 }
 
 // unchanged reports whether a file looks as it did before.

@@ -11,7 +11,7 @@ import (
 )
 
 // graph is a capture of nodes that are given as `"node_type":..., "params":...`.
-func graph(nodes ...string) string {
+func graphOf(nodes ...string) string {
 	for i, n := range nodes {
 		nodes[i] = fmt.Sprintf(`{"counter":%d,%s}`, i, n)
 	}
@@ -40,15 +40,15 @@ func TestFreeOfUnknownMesh(t *testing.T) {
 		count int64 // 0: no anomaly
 		node  replay.NodeNumber
 	}{
-		"unknown":             {graph(placeOn(0), freeOf(9), placeOn(0), freeOf(9)), 2, 1},
-		"two unknown":         {graph(placeOn(0), freeOf(9), placeOn(0), freeOf(8)), 2, 1},
-		"known":               {graph(member(0), placeOn(0), freeOf(9)), 0, 0},
-		"known later":         {graph(placeOn(0), freeOf(9), member(0)), 0, 0},
-		"of another chip":     {graph(member(1), placeOn(0), freeOf(9)), 0, 0},
-		"a chip, seen later":  {graph(placeOn(0), freeOf(1), placeOn(1)), 0, 0},
-		"a chip of a mesh":    {graph(member(1), placeOn(0), freeOf(1)), 0, 0},
-		"nothing was alive":   {graph(freeOf(9), placeOn(0)), 0, 0},
-		"nodes without an id": {graph(`"node_type":"circular_buffer_allocate","params":{"address":111616,"size":64,"core_range_set":"{[0-0 - 0-0]}"}`, freeOf(9)), 0, 0},
+		"unknown":             {graphOf(placeOn(0), freeOf(9), placeOn(0), freeOf(9)), 2, 1},
+		"two unknown":         {graphOf(placeOn(0), freeOf(9), placeOn(0), freeOf(8)), 2, 1},
+		"known":               {graphOf(member(0), placeOn(0), freeOf(9)), 0, 0},
+		"known later":         {graphOf(placeOn(0), freeOf(9), member(0)), 0, 0},
+		"of another chip":     {graphOf(member(1), placeOn(0), freeOf(9)), 0, 0},
+		"a chip, seen later":  {graphOf(placeOn(0), freeOf(1), placeOn(1)), 0, 0},
+		"a chip of a mesh":    {graphOf(member(1), placeOn(0), freeOf(1)), 0, 0},
+		"nothing was alive":   {graphOf(freeOf(9), placeOn(0)), 0, 0},
+		"nodes without an id": {graphOf(`"node_type":"circular_buffer_allocate","params":{"address":111616,"size":64,"core_range_set":"{[0-0 - 0-0]}"}`, freeOf(9)), 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, err := replay.Run("trace.json", NewReader(strings.NewReader(c.text), "trace.json").Events(Options{}), replay.Options{})

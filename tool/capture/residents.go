@@ -8,6 +8,7 @@ import (
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/tool/capture/internal/graph"
 )
 
 // freed returns the counter of the first lost free of a place from a node on, or forever.
@@ -64,7 +65,7 @@ func (p *past) residents() (out []resident, seen map[uint64]bool) {
 
 // apart divides the buffer of a tensor whose parts lie at different addresses. The address of the tensor is that on the
 // chips that are not listed.
-func (p *past) apart(r resident, parts []deviceTensor) []resident {
+func (p *past) apart(r resident, parts []graph.DeviceTensor) []resident {
 	if parts == nil {
 		return []resident{r}
 	}
@@ -168,7 +169,7 @@ func (p *past) fromLists() (out []resident) {
 		places = append(places, place)
 	}
 	slices.SortFunc(places, func(a, b listedPlace) int {
-		return cmp.Or(byID(a.named, b.named), cmp.Compare(a.address, b.address), cmp.Compare(a.kind, b.kind))
+		return cmp.Or(graph.CompareDevices(a.named, b.named), cmp.Compare(a.address, b.address), cmp.Compare(a.kind, b.kind))
 	})
 	out = make([]resident, 0, len(places)) // for most places list one buffer
 	var listings []uint64                  // of the id of the last place

@@ -3,6 +3,7 @@ package capture
 import (
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/tool/capture/internal/graph"
 )
 
 // maxTensors bounds how many tensors to come are remembered with their buffers, and
@@ -19,7 +20,7 @@ type shards struct {
 }
 
 // shardsOf returns what a tensor says. ok is false if that is nothing.
-func shardsOf(n *node) (s shards, ok bool) {
+func shardsOf(n *graph.Node) (s shards, ok bool) {
 	if n.Tensor.HidesMode {
 		return shards{unknown: true}, true
 	}

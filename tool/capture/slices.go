@@ -7,34 +7,35 @@ import (
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/jsonobject"
+	"github.com/cbl1/cbl1/tool/capture/internal/graph"
 )
 
 // A partReader reads a part of a database into a document.
 type partReader struct {
-	*document
+	*graph.Document
 	part *part
 }
 
 // slices reads a part of a database: all that a report says, one slice after the other.
 func (r *partReader) slices() error {
 	p := r.part
-	r.object = true
-	r.info.Rank = p.rank
+	r.Object = true
+	r.Info.Rank = p.rank
 	if p.rank.V == 0 && !slices.ContainsFunc(p.all, func(o *part) bool { return o.rank.V > 0 }) {
-		r.info.Rank = p.said // 0 is what tables say of reports without ranks
+		r.Info.Rank = p.said // 0 is what tables say of reports without ranks
 	}
 	if err := r.devices(); err != nil {
 		return err
 	}
-	s, d := jsonobject.New(nil, bufferSize), r.decoder(r.file)
-	r.before = shifted{buffers: map[uint64]bool{}}
+	s, d := jsonobject.New(nil, graph.BufferSize), r.Decoder(r.File)
+	r.Before = graph.Shift{Buffers: map[uint64]bool{}}
 	for i := range p.slices {
 		one := &p.slices[i]
-		one.start = r.before.nodes
-		if err := r.slice(s, one.row, func() error { return r.array(s, d) }); err != nil {
+		one.start = r.Before.Nodes
+		if err := r.slice(s, one.row, func() error { return r.Array(s, d) }); err != nil {
 			return err
 		}
-		if err := r.ended(one.start, r.before.nodes); err != nil {
+		if err := r.Ended(one.start, r.Before.Nodes); err != nil {
 			return err
 		}
 	}
@@ -52,25 +53,25 @@ func (r *partReader) slice(s *jsonobject.Scanner, row int64, array func() error)
 		return r.part.error(graphTable, graphTable, row, err.Error(), err)
 	}
 	s.Reset(text)
-	clear(r.before.buffers)
+	clear(r.Before.Buffers)
 	k, err := s.Kind()
 	switch {
 	case err != nil:
 	case k != jsonobject.KindArray:
-		err = r.errorAt(s, "", "is "+k.String()+", not an array of nodes", event.ErrNotCapture)
+		err = r.ErrorAt(s, "", "is "+k.String()+", not an array of nodes", event.ErrNotCapture)
 	default:
 		if err = array(); err == nil {
 			err = s.End()
 		}
 	}
-	err = scanError(r.file, -1, err)
+	err = graph.ScanError(r.File, -1, err)
 	if e, ok := errors.AsType[*event.InputError](err); ok {
 		e.Table, e.Column, e.Row = graphTable, graphTable, row
 		return e
 	}
-	r.before.nodes += uint64(r.count)
-	r.before.bytes += s.Offset()
-	r.before.lines += s.Line()
+	r.Before.Nodes += uint64(r.Count)
+	r.Before.Bytes += s.Offset()
+	r.Before.Lines += s.Line()
 	return err
 }
 
@@ -80,21 +81,21 @@ func (r *partReader) devices() error {
 	if !ok {
 		return nil
 	}
-	seen := map[deviceInfo]bool{} // files that were imported together have the same devices
+	seen := map[graph.Device]bool{} // files that were imported together have the same devices
 	return t.each(func(row *cells) error {
 		id, rank := row.number("device_id", jsonobject.MaxInt), row.number(rankColumn, jsonobject.MaxWhole)
-		info := deviceIn(row.number)
+		info := graph.ReadDevice(row.number)
 		info.ID = id.V
 		if row.err == nil && !id.OK {
 			row.err = t.error("device_id", row.ID, "missing", nil)
 		}
 		if row.err != nil {
-			r.info.Unread.add(row.err)
-			info, rank = deviceInfo{Unreadable: true}, event.Opt[uint64]{}
+			r.Info.Unread.Add(row.err)
+			info, rank = graph.Device{Unreadable: true}, event.Opt[uint64]{}
 		}
 		if r.part.owns(rank) && !seen[info] {
 			seen[info] = true
-			r.info.Devices = append(r.info.Devices, info)
+			r.Info.Devices = append(r.Info.Devices, info)
 		}
 		return nil
 	})
@@ -104,10 +105,10 @@ func (r *partReader) devices() error {
 func (r *partReader) borders() error {
 	p := r.part
 	t, ok := p.table(buffersTable, 4, "operation_id", "address", "max_size_per_bank", "buffer_type", "device_id", rankColumn)
-	if !ok || r.listed == nil {
+	if !ok || r.Listed == nil {
 		return nil
 	}
-	lists, unread := false, unreadRows{} // a row is of the part, or may be
+	lists, unread := false, graph.UnreadRows{} // a row is of the part, or may be
 	err := t.each(func(row *cells) error {
 		id, rank := row.number("operation_id", jsonobject.MaxWhole), row.number(rankColumn, jsonobject.MaxWhole)
 		i, ok := p.slice(id.V)
@@ -115,27 +116,27 @@ func (r *partReader) borders() error {
 			lists = true
 			for i, one := range p.slices {
 				if r.nodesOf(i) > 0 {
-					r.listed(listedBuffer{begins: true, at: one.start})
+					r.Listed(graph.ListedBuffer{Begins: true, At: one.start})
 				}
 			}
 		}
-		b := listedIn(0, row.number)
+		b := graph.ReadListed(0, row.number)
 		if row.err != nil {
-			unread.add(row.err)
+			unread.Add(row.err)
 			return nil
 		}
 		if !ok || !p.owns(rank) || r.nodesOf(i) == 0 {
 			return nil
 		}
-		if !r.before.ids {
-			b.named = event.NoDevice // the graphs are of 2024 and do not distinguish devices
+		if !r.Before.NamedDevice {
+			b.Named = event.NoDevice // the graphs are of 2024 and do not distinguish devices
 		}
-		b.at = p.slices[i].start
-		r.listed(b)
+		b.At = p.slices[i].start
+		r.Listed(b)
 		return nil
 	})
 	if lists {
-		r.info.Listed = unread
+		r.Info.Listed = unread
 	}
 	return err
 }
@@ -145,7 +146,7 @@ func (r *partReader) nodesOf(i int) uint64 {
 	if i+1 < len(r.part.slices) {
 		return r.part.slices[i+1].start - r.part.slices[i].start
 	}
-	return r.before.nodes - r.part.slices[i].start
+	return r.Before.Nodes - r.part.slices[i].start
 }
 
 // lostOperations finds what the database names and has no graph of: operations, and errors
@@ -154,24 +155,17 @@ func (r *partReader) lostOperations() error {
 	ids := map[uint64]bool{}
 	err := r.eachLost("operations", "name", func(id uint64, name string) {
 		ids[id] = true
-		r.info.lose(name)
+		r.Info.Lose(name)
 	})
 	if err != nil {
 		return err
 	}
-	shown := r.before.errors
+	shown := r.Before.Errors
 	return r.eachLost("errors", "operation_name", func(id uint64, name string) {
 		if shown--; shown < 0 && !ids[id] {
-			r.info.lose(name)
+			r.Info.Lose(name)
 		}
 	})
-}
-
-// lose records that an operation is not shown.
-func (i *reportInfo) lose(name string) {
-	if i.Lost++; i.Lost == 1 {
-		i.LostName = name
-	}
 }
 
 // eachLost calls do with the rows of a table about operations without a slice.
@@ -184,7 +178,7 @@ func (r *partReader) eachLost(name, label string, do func(id uint64, name string
 		id, rank := row.number("operation_id", jsonobject.MaxWhole), row.number(rankColumn, jsonobject.MaxWhole)
 		switch {
 		case row.err != nil:
-			r.info.Unread.add(row.err)
+			r.Info.Unread.Add(row.err)
 		case id.OK && r.part.loses(id.V, rank):
 			do(id.V, row.text(label))
 		}
@@ -221,13 +215,13 @@ func (in Input) Counter(operation, node uint64) (uint64, error) {
 	if !ok {
 		return 0, &event.InputError{File: in.Path, Table: graphTable, Node: -1, Reason: fmt.Sprintf("there is no operation %d", operation)}
 	}
-	r, s := &partReader{&document{file: in.Path}, p}, jsonobject.New(nil, bufferSize)
+	r, s := &partReader{&graph.Document{File: in.Path}, p}, jsonobject.New(nil, graph.BufferSize)
 	var before uint64
 	for j := range i + 1 {
-		before, r.count = r.before.nodes, 0
+		before, r.Count = r.Before.Nodes, 0
 		err := r.slice(s, p.slices[j].row, func() error {
 			return s.Each(func() error {
-				r.count++
+				r.Count++
 				return s.Skip()
 			})
 		})
@@ -235,7 +229,7 @@ func (in Input) Counter(operation, node uint64) (uint64, error) {
 			return 0, err
 		}
 	}
-	if n := r.before.nodes - before; node >= n {
+	if n := r.Before.Nodes - before; node >= n {
 		return 0, &event.InputError{File: in.Path, Table: graphTable, Row: p.slices[i].row, Node: -1,
 			Reason: fmt.Sprintf("there is no node %d in operation %d: it has %d of them, counted from 0", node, operation, n)}
 	}

@@ -2,7 +2,7 @@ package capture
 
 import (
 	"github.com/cbl1/cbl1/device"
-	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/tool/capture/internal/graph"
 )
 
 // A smallSize is the size of L1_SMALL by the rows of a file. ok is false if they disagree, or have none.
@@ -18,11 +18,11 @@ type smallSizes struct {
 }
 
 // newSmallSizes reads rows. A row with a contradicted id has no size.
-func newSmallSizes(rows []deviceInfo, contradicted map[uint64]bool) *smallSizes {
+func newSmallSizes(rows []graph.Device, contradicted map[uint64]bool) *smallSizes {
 	s := &smallSizes{byID: map[device.ID]smallSize{}}
 	for i, d := range rows {
 		one := smallSize{}
-		if one.bytes, one.ok = d.small(); contradicted[d.ID] {
+		if one.bytes, one.ok = d.SmallBytes(); contradicted[d.ID] {
 			one.ok = false
 		}
 		id := device.ID(d.ID)
@@ -68,17 +68,6 @@ func (s *smallSizes) of(id device.ID, meshes []device.ID) smallSize {
 		size = size.and(s.byID[other])
 	}
 	return size
-}
-
-// small returns the size of L1_SMALL by a row that has all three numbers.
-func (d deviceInfo) small() (uint64, bool) {
-	return l1.SmallBytes(d.WorkerL1Size.V, d.CBBase.V, d.BankSize.V)
-}
-
-// negative reports whether base and bank of a row are larger than its L1.
-func (d deviceInfo) negative() bool {
-	_, ok := d.small()
-	return !ok && d.WorkerL1Size.V > 0 && d.CBBase.V > 0 && d.BankSize.V > 0
 }
 
 // lower returns the lower of two addresses, where 0 is none.

@@ -5,6 +5,7 @@ import (
 	"iter"
 
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/tool/capture/internal/graph"
 )
 
 // Events opens the capture and returns its events; see Reader.Events. An event log yields its own events. A
@@ -23,7 +24,7 @@ func (in Input) Events(opt Options) iter.Seq2[*event.Event, error] {
 // stream returns what a reading yields, and its error as the last pair.
 func stream[T any](read func(yield func(*T, error) bool) error) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
-		if err := read(yield); err != nil && !errors.Is(err, errStop) {
+		if err := read(yield); err != nil && !errors.Is(err, graph.ErrStop) {
 			yield(nil, err)
 		}
 	}
@@ -160,7 +161,7 @@ func (r *reading) stand() { r.places.stand(r.operations.now(r.places.at)) }
 // failed returns an error if a program of the node at hand cannot be defined, or the caller wants no more events.
 func (r *reading) failed() error {
 	if e, ok := errors.AsType[*event.InputError](r.out.err); ok {
-		e.File = r.reader.file
+		e.File = r.reader.doc.File
 	}
 	return r.out.err
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/tool/capture/internal/graph"
 	"github.com/cbl1/cbl1/tool/tensor"
 )
 
@@ -49,13 +50,13 @@ type specs struct {
 
 // hidesBase reports whether the report hides where circular buffers start.
 func (s *specs) hidesBase() bool {
-	says := func(d deviceInfo) bool { return d.CBBase.V > 0 }
+	says := func(d graph.Device) bool { return d.CBBase.V > 0 }
 	return s.opt.Base == 0 && unreadable(s.known.rows) && !slices.ContainsFunc(s.known.rows, says)
 }
 
 // unreadable reports whether one of some devices cannot be read.
-func unreadable(devices []deviceInfo) bool {
-	return slices.ContainsFunc(devices, func(d deviceInfo) bool { return d.Unreadable })
+func unreadable(devices []graph.Device) bool {
+	return slices.ContainsFunc(devices, func(d graph.Device) bool { return d.Unreadable })
 }
 
 // spec returns the choice.
@@ -76,7 +77,7 @@ func (s *specs) base(id device.ID) (base uint64, differ bool) {
 	for _, ids := range [][]device.ID{{id}, m.meshesOf(id), m.chips[id]} {
 		var found []uint64
 		for _, of := range ids {
-			i := slices.IndexFunc(s.known.rows, func(d deviceInfo) bool { return device.ID(d.ID) == of && d.CBBase.V > 0 })
+			i := slices.IndexFunc(s.known.rows, func(d graph.Device) bool { return device.ID(d.ID) == of && d.CBBase.V > 0 })
 			if i >= 0 {
 				found = append(found, s.known.rows[i].CBBase.V)
 			}
@@ -90,7 +91,7 @@ func (s *specs) base(id device.ID) (base uint64, differ bool) {
 
 // differ returns how many devices differ from the first one in the size of L1.
 func (s *specs) differ() (n int) {
-	rows := slices.DeleteFunc(slices.Clone(s.known.rows), func(d deviceInfo) bool { return d.Unreadable })
+	rows := slices.DeleteFunc(slices.Clone(s.known.rows), func(d graph.Device) bool { return d.Unreadable })
 	for _, d := range rows {
 		if d.WorkerL1Size != rows[0].WorkerL1Size {
 			n++
@@ -108,7 +109,7 @@ func isWormhole(recorded l1.Range) bool {
 
 // chooseSpecOf finds architecture, base and alignment: options, then the file, then the recorded addresses, then the
 // architecture's default.
-func chooseSpecOf(opt Options, devices []deviceInfo, recorded l1.Range) (s l1.Spec, from event.Origins) {
+func chooseSpecOf(opt Options, devices []graph.Device, recorded l1.Range) (s l1.Spec, from event.Origins) {
 	var size, base event.Opt[uint64]
 	for _, d := range devices {
 		if !size.OK && d.WorkerL1Size.V > 0 {
@@ -205,7 +206,7 @@ func (s *specs) contradict(small map[device.ID]uint64) {
 	}
 	for _, d := range s.known.rows {
 		at := lower(all, low[device.ID(d.ID)])
-		if _, ok := d.small(); ok && at > 0 && at < d.CBBase.V+d.BankSize.V {
+		if _, ok := d.SmallBytes(); ok && at > 0 && at < d.CBBase.V+d.BankSize.V {
 			s.known.sizes.contradicted[d.ID] = true
 		}
 	}
@@ -220,7 +221,7 @@ func (s *specs) noteSmall(odd notes) {
 		odd.add(noteSmallWrong, wholeFile, "messages of the allocator")
 	}
 	for _, d := range s.known.rows {
-		if d.negative() || s.known.sizes.contradicted[d.ID] {
+		if d.IsNegative() || s.known.sizes.contradicted[d.ID] {
 			odd.add(noteSmallWrong, wholeFile, "")
 		}
 	}
@@ -229,7 +230,7 @@ func (s *specs) noteSmall(odd notes) {
 // conclude finds the size of L1_SMALL by the messages of the allocator.
 func (s *specs) conclude(small map[device.ID]uint64) {
 	k := &s.known.sizes
-	hasBank := func(d deviceInfo) bool { return d.BankSize.V > 0 }
+	hasBank := func(d graph.Device) bool { return d.BankSize.V > 0 }
 	if slices.ContainsFunc(s.known.rows, hasBank) || !s.known.ofOneMesh() {
 		return
 	}
@@ -247,6 +248,6 @@ func (s *specs) conclude(small map[device.ID]uint64) {
 
 // tellsL1 reports whether an option or the file gives the size of L1.
 func (s *specs) tellsL1() bool {
-	tells := func(d deviceInfo) bool { return d.WorkerL1Size.V > 0 }
+	tells := func(d graph.Device) bool { return d.WorkerL1Size.V > 0 }
 	return s.opt.MaxL1 != 0 || s.opt.Arch != "" || slices.ContainsFunc(s.known.rows, tells)
 }

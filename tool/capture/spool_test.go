@@ -21,7 +21,7 @@ import (
 // padded returns a capture which is so many bytes long, and hardly compresses. Two frees announce two programs, and the
 // last buffer shows that the first one is one program: three readings find that.
 func padded(n int) []byte {
-	text := `,"graph":` + graph(member(0), freeOf(9), freeOf(9), placeOn(0), bufferAt8192("allocate"), placeOn(0)) + "}"
+	text := `,"graph":` + graphOf(member(0), freeOf(9), freeOf(9), placeOn(0), bufferAt8192("allocate"), placeOn(0)) + "}"
 	random := rand.New(rand.NewPCG(1, 2))
 	data := []byte(`{"x":"`)
 	for len(data)+1+len(text) < n {

@@ -11,6 +11,7 @@ import (
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/jsonobject"
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/tool/capture/internal/graph"
 	"github.com/cbl1/cbl1/tool/dump"
 )
 
@@ -21,7 +22,7 @@ type survey struct {
 	reader  *Reader
 	running []frame
 	live    *buffers
-	lost    counters // nodes that stand for buffers, or may, and cannot be read
+	lost    graph.Counters // nodes that stand for buffers, or may, and cannot be read
 	past    *past
 	shards  *shards              // of the last sharded buffer
 	tensors map[uint64]uint64    // tensors to come -> the buffer node that names them
@@ -61,7 +62,7 @@ type namedIDs struct {
 func newSurvey(r *Reader, m *members) *survey {
 	k := newKnowledge(m)
 	return &survey{
-		known: k, reader: r, live: newBuffers(k), lost: counters{}, past: newPast(m), tensors: map[uint64]uint64{}, small: map[device.ID]uint64{},
+		known: k, reader: r, live: newBuffers(k), lost: graph.Counters{}, past: newPast(m), tensors: map[uint64]uint64{}, small: map[device.ID]uint64{},
 		frees: newGroups(k), proofs: newProofs(m), ids: namedIDs{all: map[device.ID]bool{}, addressed: map[addressed]bool{}, freed: map[device.ID]bool{}},
 	}
 }
@@ -77,24 +78,24 @@ func (s *survey) run(opt Options, yield func(*event.Event, error) bool) (isLog b
 				return err
 			}
 			if !yield(e, nil) {
-				return errStop
+				return graph.ErrStop
 			}
 		}
 		return nil
 	}
-	r.listed = s.list
+	r.doc.Listed = s.list
 	if opt.Tensors != nil {
-		r.names, s.uses = true, newUses(opt.Tensors, s.known.members, r.callers())
+		r.doc.Names, s.uses = true, newUses(opt.Tensors, s.known.members, r.callers())
 	}
 	if r.part != nil {
-		s.live.sliced, s.past.time.sliced, r.ended = true, true, s.endSlice
+		s.live.sliced, s.past.time.sliced, r.doc.Ended = true, true, s.endSlice
 	}
-	defer func() { r.document = document{file: r.file} }() // r lives longer, and would keep the survey
+	defer func() { r.doc = graph.Document{File: r.doc.File} }() // r lives longer, and would keep the survey
 	for n, err := range r.nodes() {
 		if err != nil {
 			return isLog, err
 		}
-		s.past.time.listable = r.object // else there are no lists
+		s.past.time.listable = r.doc.Object // else there are no lists
 		s.next(n)
 	}
 	if !isLog {
@@ -104,7 +105,7 @@ func (s *survey) run(opt Options, yield func(*event.Event, error) bool) (isLog b
 }
 
 // next records a node.
-func (s *survey) next(n *node) {
+func (s *survey) next(n *graph.Node) {
 	s.unallocated(n)
 	s.known.members.resolve(n)
 	s.past.next(n)
@@ -114,37 +115,37 @@ func (s *survey) next(n *node) {
 		return
 	}
 	switch n.Type {
-	case typeCircularBufferAllocate, typeDataflowBufferAllocate, typeScratchpadAllocate:
+	case graph.TypeCircularBufferAllocate, graph.TypeDataflowBufferAllocate, graph.TypeScratchpadAllocate:
 		s.place(n)
-	case typeCircularBufferDeallocateAll:
+	case graph.TypeCircularBufferDeallocateAll:
 		s.free(n)
-	case typeBuffer:
+	case graph.TypeBuffer:
 		s.buffer(n)
-	case typeBufferAllocate:
+	case graph.TypeBufferAllocate:
 		s.allocate(n)
-	case typeBufferDeallocate:
+	case graph.TypeBufferDeallocate:
 		s.deallocate(n)
-	case typeTensor:
+	case graph.TypeTensor:
 		s.mesh(n)
 		if n.Tensor.Mode == fit.PerCore { // the device is in HYBRID mode, from the start and for all its buffers
-			s.known.members.hybrid[idOf(n.DeviceID)] = true
+			s.known.members.hybrid[graph.DeviceOf(n.DeviceID)] = true
 		}
 		s.tensor(n)
-	case typeProgramExecution:
+	case graph.TypeProgramExecution:
 		s.execute(n)
-	case typeFunctionStart:
+	case graph.TypeFunctionStart:
 		s.running = append(s.running, frame{start: n.Counter})
-	case typeFunctionEnd:
+	case graph.TypeFunctionEnd:
 		s.leave(n.Function.Aborted)
-	case typeError:
+	case graph.TypeError:
 		s.known.banks.read(n.Error.Message)
 	}
 }
 
 // unreadable records a node with a field that cannot be read.
-func (s *survey) unreadable(n *node) {
+func (s *survey) unreadable(n *graph.Node) {
 	switch n.Type {
-	case typeCircularBufferAllocate, typeDataflowBufferAllocate, typeScratchpadAllocate:
+	case graph.TypeCircularBufferAllocate, graph.TypeDataflowBufferAllocate, graph.TypeScratchpadAllocate:
 		if n.DeviceID.OK {
 			id := device.ID(n.DeviceID.V)
 			s.meet(id)
@@ -155,24 +156,24 @@ func (s *survey) unreadable(n *node) {
 			}
 			s.frees.place(on, n.Counter, s.inner())
 		}
-	case typeBufferAllocate:
-		s.hide(n, idOf(n.DeviceID))
-	case typeBuffer:
-		s.lost.add(n.Counter)
-	case typeTensor:
+	case graph.TypeBufferAllocate:
+		s.hide(n, graph.DeviceOf(n.DeviceID))
+	case graph.TypeBuffer:
+		s.lost.Add(n.Counter)
+	case graph.TypeTensor:
 		s.mesh(n)
 		if !n.Tensor.HidesMode {
 			n.Address, n.Buffer.BufferType = event.Opt[uint64]{}, event.Opt[uint64]{}
 		}
 		s.tensor(n)
-	case typeProgramExecution:
+	case graph.TypeProgramExecution:
 		s.ran, s.known.members.unread = true, true
-	case typeFunctionStart:
+	case graph.TypeFunctionStart:
 		s.running = append(s.running, frame{start: n.Counter})
-	case typeFunctionEnd:
+	case graph.TypeFunctionEnd:
 		s.leave(true)
 	case "": // it may be any node
-		s.lost.add(n.Counter)
+		s.lost.Add(n.Counter)
 		s.known.members.unread = true
 		s.tensor(n)
 		s.hide(n, event.NoDevice)
@@ -211,8 +212,8 @@ func (s *survey) name(id device.ID) {
 }
 
 // place records a node that places a circular buffer, a dataflow buffer or a scratchpad.
-func (s *survey) place(n *node) {
-	id, m := idOf(n.DeviceID), s.known.members
+func (s *survey) place(n *graph.Node) {
+	id, m := graph.DeviceOf(n.DeviceID), s.known.members
 	s.name(id)
 	if n.Address.V != 0 && id != event.NoDevice {
 		s.ids.addressed[addressed{id, s.frees.named}] = true
@@ -247,8 +248,8 @@ func (s *survey) see(end l1.Core) {
 }
 
 // free records a free of circular buffers.
-func (s *survey) free(n *node) {
-	id := idOf(n.DeviceID)
+func (s *survey) free(n *graph.Node) {
+	id := graph.DeviceOf(n.DeviceID)
 	if id != event.NoDevice {
 		s.ids.all[id], s.ids.freed[id] = true, true
 	}
@@ -260,7 +261,7 @@ func (s *survey) free(n *node) {
 }
 
 // execute records an execution.
-func (s *survey) execute(n *node) {
+func (s *survey) execute(n *graph.Node) {
 	m := s.known.members
 	s.ran, m.executed, m.perChip = true, true, true
 	if !n.PhysicalDeviceID.OK {
@@ -277,7 +278,7 @@ func (s *survey) execute(n *node) {
 
 // mesh records which chips of a mesh have a part of a tensor. A view without a buffer of its own has no id, and
 // its parts repeat the ids of chips.
-func (s *survey) mesh(n *node) {
+func (s *survey) mesh(n *graph.Node) {
 	if n.Anomaly.Has(event.AnomalyDeviceTensors) {
 		s.known.members.unread = true
 	}
@@ -310,7 +311,7 @@ func (s *survey) pair(mesh, chip device.ID, isMesh bool) {
 }
 
 // buffer records a buffer node, and which tensors belong to it.
-func (s *survey) buffer(n *node) {
+func (s *survey) buffer(n *graph.Node) {
 	s.live.node(n)
 	added := 0
 	for _, c := range n.Connections {
@@ -322,12 +323,12 @@ func (s *survey) buffer(n *node) {
 }
 
 // allocate records an allocation.
-func (s *survey) allocate(n *node) {
+func (s *survey) allocate(n *graph.Node) {
 	delete(s.tensors, n.Counter) // a buffer named it, and it is no tensor
 	b := s.live.allocation(n)
-	s.name(idOf(n.DeviceID))
+	s.name(graph.DeviceOf(n.DeviceID))
 	if b == nil {
-		s.hide(n, idOf(n.DeviceID))
+		s.hide(n, graph.DeviceOf(n.DeviceID))
 		return
 	}
 	s.meet(b.said.named)
@@ -351,7 +352,7 @@ func (s *survey) allocate(n *node) {
 	if b.said.kind == fit.KindL1Small {
 		s.small[b.said.named] = lower(s.small[b.said.named], b.said.recorded)
 	}
-	if b.sharded && b.node.OK && s.lost.has(b.node.V) {
+	if b.sharded && b.node.OK && s.lost.Has(b.node.V) {
 		s.describe(b, shards{unknown: true})
 	}
 }
@@ -377,9 +378,9 @@ func (s *survey) meet(id device.ID) {
 }
 
 // deallocate records a free.
-func (s *survey) deallocate(n *node) {
+func (s *survey) deallocate(n *graph.Node) {
 	delete(s.tensors, n.Counter)
-	s.name(idOf(n.DeviceID))
+	s.name(graph.DeviceOf(n.DeviceID))
 	switch b, backing := s.live.pair(n); {
 	case b == nil:
 		if !s.live.freed(n) {
@@ -394,14 +395,14 @@ func (s *survey) deallocate(n *node) {
 }
 
 // tensor records a tensor, which names the cores of a sharded buffer.
-func (s *survey) tensor(n *node) {
+func (s *survey) tensor(n *graph.Node) {
 	node, named := s.tensors[n.Counter]
 	delete(s.tensors, n.Counter)
 	var found *evidence
 	if named {
 		found = s.past.evidence.byNode[node]
 	}
-	if n.Type == typeTensor {
+	if n.Type == graph.TypeTensor {
 		s.past.tensor(n, found)
 	}
 	of, ok := shardsOf(n)
@@ -429,18 +430,18 @@ func (s *survey) tensor(n *node) {
 }
 
 // list records a row of a list of buffers.
-func (s *survey) list(row listedBuffer) {
-	if m := s.known.members; row.named == event.NoDevice && m.only.OK {
-		row.named = m.only.V
+func (s *survey) list(row graph.ListedBuffer) {
+	if m := s.known.members; row.Named == event.NoDevice && m.only.OK {
+		row.Named = m.only.V
 	}
-	if !row.begins {
-		s.name(row.named)
+	if !row.Begins {
+		s.name(row.Named)
 	}
 	s.past.census.add(row)
 }
 
 // hide records an allocation that cannot be read.
-func (s *survey) hide(n *node, id device.ID) {
+func (s *survey) hide(n *graph.Node, id device.ID) {
 	if !s.past.hidden.OK {
 		s.past.hidden = event.Some(n.Counter)
 	}
@@ -450,12 +451,12 @@ func (s *survey) hide(n *node, id device.ID) {
 }
 
 // unallocated records the buffer node before n if the buffer is from before the capture.
-func (s *survey) unallocated(n *node) {
+func (s *survey) unallocated(n *graph.Node) {
 	old := s.live.earlier(n)
 	if old == nil || s.past.hidden.OK {
 		return
 	}
-	if kind, ok := bufferKind(old); ok && (kind == fit.KindL1 || kind == fit.KindL1Small) {
+	if kind, ok := graph.BufferKind(old); ok && (kind == fit.KindL1 || kind == fit.KindL1Small) {
 		s.past.evidence.used(old, kind)
 	}
 }
@@ -463,7 +464,7 @@ func (s *survey) unallocated(n *node) {
 // endSlice records that the nodes from start to before next are all of an operation of a database.
 func (s *survey) endSlice(start, next uint64) error {
 	if next > start {
-		s.unallocated(&node{})
+		s.unallocated(&graph.Node{})
 		for len(s.running) > 0 {
 			s.leave(false)
 		}
@@ -477,11 +478,11 @@ func (s *survey) endSlice(start, next uint64) error {
 // end draws the conclusions from all nodes.
 func (s *survey) end(opt Options) {
 	s.uses.end()
-	s.unallocated(&node{})
+	s.unallocated(&graph.Node{})
 	for len(s.running) > 0 {
 		s.leave(false)
 	}
-	k, info := s.known, &s.reader.info
+	k, info := s.known, &s.reader.doc.Info
 	k.rows, k.badRows = info.Devices, info.Listed
 	k.plan = len(k.placed) > 0 && !s.placed && !s.ran
 	if s.late = s.joinAll() && !s.again; s.late {
@@ -493,10 +494,10 @@ func (s *survey) end(opt Options) {
 	}
 	k.before.residents, k.before.harmless = s.past.residents()
 	k.before.placeless = s.past.placeless
-	k.before.placeless.remove(s.past.evidence.backed)
+	k.before.placeless.Remove(s.past.evidence.backed)
 	for c := range s.past.evidence.all() {
 		if c.parts != nil && k.placed[c.named] && !k.members.isChip[c.named] { // programs run under the id of the mesh, on chips that differ
-			k.before.placeless.add(c.tensor)
+			k.before.placeless.Add(c.tensor)
 		}
 	}
 	of := newShared(k, opt)

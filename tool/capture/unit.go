@@ -7,6 +7,7 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
+	"github.com/cbl1/cbl1/tool/capture/internal/graph"
 )
 
 // A unit is a device with an id: a chip, a mesh, or, in a capture without ids, all there is. A mesh is a
@@ -45,7 +46,7 @@ func (u *units) add(one *unit) {
 	for id := range u.members.above(one.id) {
 		one.frees = append(one.frees, u.announcement(id))
 	}
-	at, _ := slices.BinarySearchFunc(u.order, one.id, func(o *unit, id device.ID) int { return byID(o.id, id) })
+	at, _ := slices.BinarySearchFunc(u.order, one.id, func(o *unit, id device.ID) int { return graph.CompareDevices(o.id, id) })
 	u.order = slices.Insert(u.order, at, one)
 }
 
@@ -154,7 +155,7 @@ func (r *run) open() bool { return r.told < len(r.cbs) }
 func (r *run) alive() bool { return len(r.cbs) > 0 }
 
 // placedBy returns what a node places.
-func placedBy(n *node) program.CB {
+func placedBy(n *graph.Node) program.CB {
 	return program.CB{
 		Kind: kindOf(n.Type), Cores: n.Placed.Cores, Size: n.Size.V, Global: n.Placed.Global,
 		Address: n.Address.V, Fixed: n.Address.V != 0,
@@ -162,7 +163,7 @@ func placedBy(n *node) program.CB {
 }
 
 // add records a node that places something.
-func (r *run) add(n *node, cb program.CB, c call) {
+func (r *run) add(n *graph.Node, cb program.CB, c call) {
 	if !r.alive() {
 		r.first, r.call, r.inOp = n.Counter, c, c.depth > 0
 	}
@@ -204,11 +205,11 @@ func (r *run) parts() []*run {
 }
 
 // kindOf returns the kind of buffer that a node places.
-func kindOf(t nodeType) program.Kind {
+func kindOf(t graph.Type) program.Kind {
 	switch t {
-	case typeDataflowBufferAllocate:
+	case graph.TypeDataflowBufferAllocate:
 		return program.DataflowBuffer
-	case typeScratchpadAllocate:
+	case graph.TypeScratchpadAllocate:
 		return program.Scratchpad
 	}
 	return program.CircularBuffer

@@ -1,6 +1,9 @@
 package capture
 
-import "github.com/cbl1/cbl1/event"
+import (
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/tool/capture/internal/graph"
+)
 
 // An unreadable field hides its node, and everything that depends on the node:
 //
@@ -21,32 +24,32 @@ import "github.com/cbl1/cbl1/event"
 
 // unreadable hides a node and what depends on it.
 func (p *places) unreadable(s *step) {
-	n, id := s.node, idOf(s.node.DeviceID)
-	p.out.hidden.add(hiddenUnreadable, int64(s.at), reasonOf(n.Unreadable))
+	n, id := s.node, graph.DeviceOf(s.node.DeviceID)
+	p.out.hidden.add(hiddenUnreadable, int64(s.at), graph.ReasonOf(n.Unreadable))
 	switch n.Type {
-	case typeCircularBufferAllocate, typeDataflowBufferAllocate, typeScratchpadAllocate:
+	case graph.TypeCircularBufferAllocate, graph.TypeDataflowBufferAllocate, graph.TypeScratchpadAllocate:
 		p.upstream.hidden = true
 		p.programs.hidePlaced(s.at, id)
-	case typeCircularBufferDeallocateAll:
+	case graph.TypeCircularBufferDeallocateAll:
 		p.upstream.hidden = true
 		p.programs.hideFree(s.at, id)
-	case typeBufferAllocate:
+	case graph.TypeBufferAllocate:
 		p.upstream.hidden = true
 		p.completeOn(id)
 		p.memory.hideAllocation(n, id)
-	case typeBufferDeallocate:
+	case graph.TypeBufferDeallocate:
 		p.upstream.hidden = true
 		p.completeOn(id)
 		p.memory.hideBuffers(s.at, id)
-	case typeProgramExecution:
-		on := p.units.ofChip(idOf(n.PhysicalDeviceID))
+	case graph.TypeProgramExecution:
+		on := p.units.ofChip(graph.DeviceOf(n.PhysicalDeviceID))
 		p.programs.complete(s.at, p.programs.open.of(on...))
 		p.programs.hideExecution(on)
-	case typeFunctionStart:
+	case graph.TypeFunctionStart:
 		p.enter(s)
-	case typeFunctionEnd:
+	case graph.TypeFunctionEnd:
 		p.end(s)
-	case typeError:
+	case graph.TypeError:
 		p.out.notes.failed(n)
 	case "":
 		p.hideAll(n)
@@ -54,7 +57,7 @@ func (p *places) unreadable(s *step) {
 }
 
 // hideAll hides everything: a node without a type may be any.
-func (p *places) hideAll(n *node) {
+func (p *places) hideAll(n *graph.Node) {
 	p.upstream.hidden = true
 	p.programs.hidden.calls = true
 	p.completeOn(event.NoDevice)

@@ -8,6 +8,7 @@ import (
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/tool/capture/internal/graph"
 )
 
 // upstreamSums are the running sums of ttnn's extract_resource_usage_per_core
@@ -46,21 +47,21 @@ func (u *upstreamSums) add(sum, peak *uint64, size uint64) {
 }
 
 // place records a CB, dataflow buffer or scratchpad.
-func (u *upstreamSums) place(n *node) {
+func (u *upstreamSums) place(n *graph.Node) {
 	u.perCore = u.perCore || n.Placed.CoreArray
 	if n.Placed.Global {
 		return
 	}
 	switch n.Type {
-	case typeDataflowBufferAllocate:
+	case graph.TypeDataflowBufferAllocate:
 		u.add(&u.now.dataflow, &u.most.dataflow, n.Size.V)
-	case typeScratchpadAllocate:
+	case graph.TypeScratchpadAllocate:
 		u.add(&u.now.scratchpad, &u.most.scratchpad, n.Size.V)
 	default:
 		peak := u.most.cb
 		u.add(&u.now.cb, &u.most.cb, n.Size.V)
 		u.raised = u.raised || u.most.cb > peak
-		u.since = append(u.since, upstreamCB{idOf(n.DeviceID), n.Placed.Cores, n.Address.V, n.Size.V})
+		u.since = append(u.since, upstreamCB{graph.DeviceOf(n.DeviceID), n.Placed.Cores, n.Address.V, n.Size.V})
 	}
 }
 
@@ -88,7 +89,7 @@ func (u *upstreamSums) explain() (causes []event.UpstreamCause) {
 	}
 	var first, largest []upstreamCB
 	same := true
-	for _, id := range slices.SortedFunc(maps.Keys(byDevice), byID) {
+	for _, id := range slices.SortedFunc(maps.Keys(byDevice), graph.CompareDevices) {
 		list := byDevice[id]
 		if first == nil {
 			first, largest = list, list
@@ -160,12 +161,12 @@ func keysOf(list []upstreamCB) (keys []string) {
 }
 
 // buffer records an allocation, or a free. found reports whether the capture allocated the buffer.
-func (u *upstreamSums) buffer(n *node, found bool) {
+func (u *upstreamSums) buffer(n *graph.Node, found bool) {
 	switch size := n.Buffer.MaxSizePerBank; {
 	case n.Buffer.TypeName == "DRAM":
 	case !size.OK:
 		u.l1Unknown = true // captures of 2024 do not have it
-	case n.Type == typeBufferAllocate:
+	case n.Type == graph.TypeBufferAllocate:
 		u.add(&u.now.l1, &u.most.l1, size.V)
 		u.live += size.V
 		u.alive = max(u.alive, u.live)

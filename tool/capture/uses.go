@@ -6,6 +6,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/tool/capture/internal/graph"
 	"github.com/cbl1/cbl1/tool/tensor"
 )
 
@@ -22,7 +23,7 @@ func newUses(to *tensor.Table, m *members, c *callers) *uses {
 }
 
 // next records a node, allocations and frees left out.
-func (u *uses) next(n *node) {
+func (u *uses) next(n *graph.Node) {
 	if u == nil {
 		return
 	}
@@ -31,37 +32,37 @@ func (u *uses) next(n *node) {
 		u.Unread()
 	}
 	switch n.Type {
-	case typeFunctionStart:
+	case graph.TypeFunctionStart:
 		u.running++
 		u.Enter(n.Counter, tensor.Function{Name: n.Function.Name, Caller: u.callers.of(n.Function.Name, u.running == 1)}, n.Function.Inputs)
-	case typeFunctionEnd:
+	case graph.TypeFunctionEnd:
 		u.running = max(0, u.running-1)
 		u.Leave(n.Counter, n.Function.Returns)
-	case typeBuffer:
+	case graph.TypeBuffer:
 		u.Describe(n.Counter, slices.Clone(n.Connections))
-	case typeTensor:
+	case graph.TypeTensor:
 		u.tensor(n)
-	case typeCircularBufferAllocate, typeDataflowBufferAllocate:
+	case graph.TypeCircularBufferAllocate, graph.TypeDataflowBufferAllocate:
 		if n.Placed.Global {
-			u.Global(tensor.Place{Address: n.Address.V}, u.idsOver(idOf(n.DeviceID)))
+			u.Global(tensor.Place{Address: n.Address.V}, u.idsOver(graph.DeviceOf(n.DeviceID)))
 		}
-	case typeBufferAllocate:
-		if kind, ok := bufferKind(n); ok && kind == fit.KindTrace {
+	case graph.TypeBufferAllocate:
+		if kind, ok := graph.BufferKind(n); ok && kind == fit.KindTrace {
 			u.Trace(n.Counter)
 		}
 	}
 }
 
 // tensor records a tensor.
-func (u *uses) tensor(n *node) {
+func (u *uses) tensor(n *graph.Node) {
 	if n.Tensor.Names == nil { // its fields cannot be read
 		return
 	}
-	parts := []tensor.Place{{ID: uint64(idOf(n.DeviceID)), Address: n.Address.V}}
+	parts := []tensor.Place{{ID: uint64(graph.DeviceOf(n.DeviceID)), Address: n.Address.V}}
 	for _, part := range n.Tensor.DeviceTensors {
 		parts = append(parts, tensor.Place{ID: part.DeviceID, Address: part.Address.V})
 	}
-	kind, ok := bufferKind(n)
+	kind, ok := graph.BufferKind(n)
 	if ok && !kind.InL1() {
 		parts = nil
 	}

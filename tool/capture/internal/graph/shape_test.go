@@ -1,4 +1,4 @@
-package capture
+package graph
 
 import (
 	"bytes"
@@ -57,7 +57,7 @@ func TestShapes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		some := rapid.SliceOfN(rapid.SampledFrom(shaped), 1, 4).Draw(t, "texts")
 		var text bytes.Buffer
-		var want []node
+		var want []Node
 		var wantErr error
 		text.WriteString("[")
 		for i := range rapid.IntRange(1, 40).Draw(t, "nodes") {
@@ -78,7 +78,7 @@ func TestShapes(t *testing.T) {
 			}
 			if wantErr == nil {
 				pos := event.Pos{Offset: int64(text.Len()), Line: 1 + lines(text.Bytes()), Node: int64(i)}
-				var n node
+				var n Node
 				if wantErr = newDecoder("x").node(&n, []byte(one), pos); wantErr == nil {
 					want = append(want, n)
 				}
@@ -92,9 +92,9 @@ func TestShapes(t *testing.T) {
 		if rapid.Bool().Draw(t, "drops") {
 			in = iotest.HalfReader(iotest.OneByteReader(in))
 		}
-		var have []node
+		var have []Node
 		var haveErr error
-		for n, err := range NewReader(in, "x").nodes() {
+		for n, err := range reading(&Document{File: "x"}, in) {
 			if haveErr = err; err == nil {
 				kept := *n
 				kept.Connections = slices.Clone(n.Connections)
@@ -182,7 +182,7 @@ func TestShapesInOrder(t *testing.T) {
 	}
 	text = append(text, text[7])
 	var err error
-	for _, err = range NewReader(strings.NewReader("["+strings.Join(text, ",")+"]"), "x").nodes() {
+	for _, err = range reading(&Document{File: "x"}, strings.NewReader("["+strings.Join(text, ",")+"]")) {
 		continue
 	}
 	require.ErrorContains(t, err, "is out of order: 8 belongs here")

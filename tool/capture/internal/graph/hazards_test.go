@@ -1,7 +1,6 @@
-package capture
+package graph
 
 import (
-	"io"
 	"strings"
 	"testing"
 
@@ -23,55 +22,6 @@ const (
 	address = `"address":111616`
 	size    = `"size":4096`
 )
-
-func TestHazardWholeInput(t *testing.T) {
-	for _, c := range []struct {
-		name, input string
-		offset      int64
-		line        int64
-		cause       error
-		want        string
-	}{
-		{"empty", "", 0, 1, event.ErrNotCapture, "this is empty input"},
-		{"white space", "\n\n ", 3, 3, io.ErrUnexpectedEOF, "input ends where a value belongs"},
-		{"only a byte order mark", "\xef\xbb\xbf", 3, 1, io.ErrUnexpectedEOF, "input ends"},
-		{"cut", two[:len(two)-1], int64(len(two)) - 1, 1, io.ErrUnexpectedEOF, "input ends inside an array"},
-		{"cut in a node", "[\n" + startNode[:20], 22, 2, io.ErrUnexpectedEOF, "node 0: input ends inside a string"},
-		{"trailing garbage", two + "\nx", int64(len(two)) + 1, 2, nil, "'x' after the end"},
-		{"two documents", two + "\n" + two, int64(len(two)) + 1, 2, nil, "a second JSON value"},
-		{"NUL padding", two + "\x00\x00", int64(len(two)), 1, nil, "NUL bytes after the end"},
-		{"100,000 brackets", strings.Repeat("[", 100_000), 1000, 1, event.ErrTooDeep, "node 0: arrays and objects nest more than 1000 deep"},
-		{"deep in a skipped field", `{"x":` + strings.Repeat(`[`, 100_000), 1004, 1, event.ErrTooDeep, "nest more than 1000 deep"},
-		{"NaN", cb(`"size":NaN`), 70, 1, nil, "node 0: unexpected 'N' where a value belongs"},
-		{"Infinity", cb(`"size":-Infinity`), 71, 1, nil, "unexpected 'I' in a number"},
-		{"UTF-16 with mark", "\xff\xfe[\x00]\x00", 0, 1, event.ErrNotCapture, "UTF-16"},
-		{"UTF-16, big-endian", "\x00[\x00]", 0, 1, event.ErrNotCapture, "UTF-16"},
-		{"UTF-16, little-endian", "[\x00]\x00", 0, 1, event.ErrNotCapture, "UTF-16"},
-		{"HTML", "\n<!DOCTYPE html><html>", 0, 1, event.ErrNotCapture, "an HTML page"},
-		{"XML", "<?xml version='1.0'?>", 0, 1, event.ErrNotCapture, "XML or HTML"},
-		{"LFS pointer", "version https://git-lfs.github.com/spec/v1\noid sha256:0\n", 0, 1, event.ErrNotCapture, "git LFS pointer"},
-		{"SQLite", "SQLite format 3\x00\x10\x00", 0, 1, event.ErrNotCapture, "this is a SQLite database"},
-		{"zip", "PK\x03\x04rest", 0, 1, event.ErrNotCapture, "zip archive"},
-		{"binary", "\x7fELF\x02\x01\x01\x00", 0, 1, event.ErrNotCapture, "binary data"},
-		{"other text", "counter,node_type\n", 0, 1, nil, "unexpected 'c' where a value belongs; cbl1 explain reads tt-metal's messages in a text"},
-		{"a log with times", "2026-01-02 TT_THROW: ...\n", 0, 1, event.ErrNotCapture, "an array or a report object; cbl1 explain reads"},
-		{"python_io sidecar", `[{"operation":"ttnn.add"}]`, 1, 1, event.ErrNotCapture, "python_io"},
-		{"levelized graph", `[{"counter":0,"name":"ttnn::add","in_edges":[1]}]`, 1, 1, event.ErrNotCapture, "levelized graph"},
-		{"rows of a database", `[{"operation_id":1,"captured_graph":"[]"}]`, 1, 1, event.ErrNotCapture, "database rows"},
-	} {
-		_, _, err := read(c.input)
-		require.Error(t, err, c.name)
-		checkError(t, err)
-		require.Contains(t, err.Error(), c.want, c.name)
-		var e *event.InputError
-		require.ErrorAs(t, err, &e)
-		require.Equal(t, c.offset, e.Offset, "%s: %v", c.name, err)
-		require.Equal(t, c.line, e.Line, "%s: %v", c.name, err)
-		if c.cause != nil {
-			require.ErrorIs(t, err, c.cause, c.name)
-		}
-	}
-}
 
 func TestHazardNumbers(t *testing.T) {
 	zeros := strings.Repeat("0", 1000)
@@ -202,7 +152,7 @@ func TestHazardLayout(t *testing.T) {
 		nodes, _, err := read(input)
 		require.NoError(t, err, input)
 		require.Len(t, nodes, 2)
-		require.Equal(t, typeCaptureStart, nodes[0].Type)
+		require.Equal(t, TypeCaptureStart, nodes[0].Type)
 	}
 	nodes, _, err := read("[]")
 	require.NoError(t, err)
@@ -263,7 +213,7 @@ func TestHazardFlags(t *testing.T) {
 }
 
 func TestHazardDeviceTensors(t *testing.T) {
-	tensor := func(value string) *node {
+	tensor := func(value string) *Node {
 		return single(t, `{"counter":0,"node_type":"tensor","params":{"device_tensors":`+value+`}}`)
 	}
 	for _, value := range []string{
@@ -275,7 +225,7 @@ func TestHazardDeviceTensors(t *testing.T) {
 		require.Equal(t, event.AnomalyDeviceTensors, n.Anomaly, value)
 		require.Empty(t, n.Tensor.DeviceTensors, value)
 	}
-	for value, want := range map[string][]deviceTensor{
+	for value, want := range map[string][]DeviceTensor{
 		`null`: nil,
 		`"[]"`: nil,
 		`"[{\"device_id\":1,\"mesh_device_id\":\"2\",\"x\":[]}]"`: {{DeviceID: 1, MeshDeviceID: some[uint64](2)}},
@@ -304,8 +254,8 @@ func TestHazardText(t *testing.T) {
 
 func TestHazardErrorText(t *testing.T) {
 	long := strings.Repeat("\u202e", 5000)
-	r := NewReader(strings.NewReader(cb(`"size":"`+long+`",`+address+`,`+cores)), "dir/\x1b[31m\n"+long+"/trace.json")
-	for _, err := range r.nodes() {
+	in := strings.NewReader(cb(`"size":"` + long + `",` + address + `,` + cores))
+	for _, err := range reading(&Document{File: "dir/\x1b[31m\n" + long + "/trace.json"}, in) {
 		if err != nil {
 			checkError(t, err)
 			require.Contains(t, err.Error(), "/trace.json:1: byte 70: node 0: size: ")

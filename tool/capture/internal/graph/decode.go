@@ -1,4 +1,4 @@
-package capture
+package graph
 
 import (
 	"bytes"
@@ -24,9 +24,9 @@ const maxNode = 16 << 20
 // maxList is the longest list of the tensors of a function that is read, in bytes.
 const maxList = 64 << 10
 
-// A decoder turns the bytes of one node after the other into Nodes. Captures repeat
+// A Decoder turns the bytes of one node after the other into Nodes. Captures repeat
 // the same few names and core range sets, which it therefore keeps.
-type decoder struct {
+type Decoder struct {
 	file  string
 	texts map[string]string
 	cores coreSets
@@ -34,10 +34,10 @@ type decoder struct {
 	again shapes
 	names bool // what tensors and functions say of each other is read too
 
-	byType map[nodeType]decode
+	byType map[Type]decode
 
 	// The node at hand.
-	at      node
+	at      Node
 	json    jsonobject.Reader
 	inner   jsonobject.Reader // of texts inside it
 	raw     []byte
@@ -47,26 +47,26 @@ type decoder struct {
 	err     *event.InputError // about the node as a whole; what else is wrong has json
 }
 
-func newDecoder(file string) *decoder {
-	d := &decoder{file: file, texts: make(map[string]string), cores: make(coreSets), hash: fnv.New64a(), again: newShapes()}
+func newDecoder(file string) *Decoder {
+	d := &Decoder{file: file, texts: make(map[string]string), cores: make(coreSets), hash: fnv.New64a(), again: newShapes()}
 	d.byType = decodes()
 	return d
 }
 
 // next decodes the next element of a graph, and passes it. The node is valid until the next one is decoded.
-func (d *decoder) next(s *jsonobject.Scanner, pos event.Pos) (*node, error) {
+func (d *Decoder) next(s *jsonobject.Scanner, pos event.Pos) (*Node, error) {
 	if known := d.again.ahead(s, pos.Node); known != nil {
 		return d.repeated(known, pos), nil
 	}
 	raw, err := s.Capture(maxNode)
 	if err != nil {
-		return nil, scanError(d.file, pos.Node, err)
+		return nil, ScanError(d.file, pos.Node, err)
 	}
 	return d.read(raw, pos)
 }
 
 // read decodes a text, unless its shape is known.
-func (d *decoder) read(raw []byte, pos event.Pos) (*node, error) {
+func (d *Decoder) read(raw []byte, pos event.Pos) (*Node, error) {
 	known, hash := d.again.find(raw, pos.Node)
 	if known != nil {
 		return d.repeated(known, pos), nil
@@ -87,7 +87,7 @@ func (d *decoder) read(raw []byte, pos event.Pos) (*node, error) {
 }
 
 // repeated returns the node of a shape, in another place.
-func (d *decoder) repeated(known *shape, pos event.Pos) *node {
+func (d *Decoder) repeated(known *shape, pos event.Pos) *Node {
 	d.again.follows(known)
 	known.node.Pos = pos
 	return &known.node
@@ -96,13 +96,13 @@ func (d *decoder) repeated(known *shape, pos event.Pos) *node {
 // node decodes the bytes of one element of a graph, which are valid JSON. It keeps
 // none of them. A node without its counter is refused; any other field that cannot be read makes it
 // Unreadable.
-func (d *decoder) node(n *node, raw []byte, pos event.Pos) error {
+func (d *Decoder) node(n *Node, raw []byte, pos event.Pos) error {
 	d.raw, d.pos, d.anomaly, d.err = raw, pos, 0, nil
 	if raw[0] != '{' {
 		return d.inputError("", 0, raw, "is not a node, which is an object", nil)
 	}
 	d.top = d.json.Read(raw)
-	*n = node{Pos: pos}
+	*n = Node{Pos: pos}
 	n.Counter = d.counter(n)
 	if d.ok() {
 		n.Type = d.kind()
@@ -128,7 +128,7 @@ func (d *decoder) node(n *node, raw []byte, pos event.Pos) error {
 
 // rest decodes the fields that only some types of nodes have. Of types that are not known it looks for
 // nothing but keys that come twice.
-func (d *decoder) rest(n *node) {
+func (d *Decoder) rest(n *Node) {
 	decode, known := d.byType[n.Type]
 	if !known {
 		_, _ = d.top.Has("params"), d.top.Has("connections")
@@ -140,7 +140,7 @@ func (d *decoder) rest(n *node) {
 	params, _ := d.top.Object("params")
 	if !d.ok() {
 		n.Tensor.HidesMode, n.Tensor.HidesPlace = true, true
-		if n.Type == typeBufferAllocate {
+		if n.Type == TypeBufferAllocate {
 			d.connections(n) // its tensor is known by them
 		}
 		return
@@ -149,15 +149,15 @@ func (d *decoder) rest(n *node) {
 }
 
 // fieldError returns the error of the first field of the node that cannot be read.
-func (d *decoder) fieldError() *event.InputError {
+func (d *Decoder) fieldError() *event.InputError {
 	e := d.json.Err()
 	return d.inputError(strings.TrimPrefix(e.Path, "params."), e.Offset, e.Value, e.Reason, e.Err)
 }
 
-func (d *decoder) ok() bool { return d.err == nil && d.json.Err() == nil }
+func (d *Decoder) ok() bool { return d.err == nil && d.json.Err() == nil }
 
 // inputError returns an error about a value at an offset of the node.
-func (d *decoder) inputError(field string, offset int64, value []byte, reason string, cause error) *event.InputError {
+func (d *Decoder) inputError(field string, offset int64, value []byte, reason string, cause error) *event.InputError {
 	return &event.InputError{
 		File: d.file, Offset: d.pos.Offset + offset, Line: d.pos.Line + lines(d.raw[:offset]), Node: d.pos.Node,
 		Field: field, Value: shown.Value(value), Reason: reason, Err: cause,
@@ -165,14 +165,14 @@ func (d *decoder) inputError(field string, offset int64, value []byte, reason st
 }
 
 // refuse notes that the node as a whole is something else than it should be.
-func (d *decoder) refuse(field, reason string) {
+func (d *Decoder) refuse(field, reason string) {
 	if d.ok() {
 		d.err = d.inputError(field, 0, nil, reason, event.ErrNotCapture)
 	}
 }
 
 // counter returns the counter, which must be the node's index.
-func (d *decoder) counter(n *node) uint64 {
+func (d *Decoder) counter(n *Node) uint64 {
 	if !d.top.Has("counter") {
 		switch {
 		case d.top.Has("captured_graph"): // only in rows of a database
@@ -194,9 +194,9 @@ func (d *decoder) counter(n *node) uint64 {
 
 // kind returns the node's type. In 2024-08 it stood under name, tensors as
 // tensor[0], tensor[1] and so on.
-func (d *decoder) kind() nodeType {
+func (d *Decoder) kind() Type {
 	if d.top.Has("node_type") {
-		return nodeType(d.word(d.top, "node_type"))
+		return Type(d.word(d.top, "node_type"))
 	}
 	if !d.top.Has("name") {
 		d.top.Missing("node_type")
@@ -208,40 +208,40 @@ func (d *decoder) kind() nodeType {
 	}
 	name := d.word(d.top, "name")
 	if index, ok := strings.CutPrefix(name, "tensor["); ok && strings.TrimLeft(index, "0123456789") == "]" {
-		return typeTensor
+		return TypeTensor
 	}
-	return nodeType(name)
+	return Type(name)
 }
 
 // A decode reads what matters of a node out of its params.
-type decode func(d *decoder, n *node, params jsonobject.Object)
+type decode func(d *Decoder, n *Node, params jsonobject.Object)
 
 // decodes returns how each known type of node is decoded, nil where nothing of it matters.
-func decodes() map[nodeType]decode {
-	return map[nodeType]decode{
-		typeCaptureStart:                nil,
-		typeCaptureEnd:                  nil,
-		typeFunctionStart:               (*decoder).functionStart,
-		typeFunctionEnd:                 (*decoder).functionEnd,
-		typeTensor:                      (*decoder).tensor,
-		typeBuffer:                      (*decoder).buffer,
-		typeBufferAllocate:              (*decoder).bufferEvent,
-		typeBufferDeallocate:            (*decoder).bufferEvent,
-		typeCircularBufferAllocate:      placing("globally_allocated"),
-		typeDataflowBufferAllocate:      placing("borrows_memory"),
-		typeScratchpadAllocate:          placing(""),
-		typeCircularBufferDeallocateAll: freeAll,
-		typeSubDeviceManager:            nil,
-		typeProgramExecution:            (*decoder).execution,
-		typeError:                       (*decoder).failure,
+func decodes() map[Type]decode {
+	return map[Type]decode{
+		TypeCaptureStart:                nil,
+		TypeCaptureEnd:                  nil,
+		TypeFunctionStart:               (*Decoder).functionStart,
+		TypeFunctionEnd:                 (*Decoder).functionEnd,
+		TypeTensor:                      (*Decoder).tensor,
+		TypeBuffer:                      (*Decoder).buffer,
+		TypeBufferAllocate:              (*Decoder).bufferEvent,
+		TypeBufferDeallocate:            (*Decoder).bufferEvent,
+		TypeCircularBufferAllocate:      placing("globally_allocated"),
+		TypeDataflowBufferAllocate:      placing("borrows_memory"),
+		TypeScratchpadAllocate:          placing(""),
+		TypeCircularBufferDeallocateAll: freeAll,
+		TypeSubDeviceManager:            nil,
+		TypeProgramExecution:            (*Decoder).execution,
+		TypeError:                       (*Decoder).failure,
 	}
 }
 
-func freeAll(d *decoder, n *node, p jsonobject.Object) {
+func freeAll(d *Decoder, n *Node, p jsonobject.Object) {
 	d.number(&n.DeviceID, p, "device_id", jsonobject.MaxInt)
 }
 
-func (d *decoder) functionStart(n *node, p jsonobject.Object) {
+func (d *Decoder) functionStart(n *Node, p jsonobject.Object) {
 	n.Function.Name = d.word(p, "name")
 	n.Function.CacheHit = flagOf(p, "program_cache_hit")
 	if raw := d.top.Get("arguments"); !saysNothing(raw) {
@@ -254,7 +254,7 @@ func (d *decoder) functionStart(n *node, p jsonobject.Object) {
 	}
 }
 
-func (d *decoder) functionEnd(n *node, p jsonobject.Object) {
+func (d *Decoder) functionEnd(n *Node, p jsonobject.Object) {
 	n.Function.Name = d.word(p, "name")
 	if n.Function.Aborted = flagOf(p, "aborted").V; n.Function.Aborted {
 		n.Function.AbortReason = d.word(p, "abort_reason")
@@ -272,18 +272,18 @@ func countersIn(raw []byte) (list []uint64) {
 	return list
 }
 
-func (d *decoder) execution(n *node, p jsonobject.Object) {
+func (d *Decoder) execution(n *Node, p jsonobject.Object) {
 	d.number(&n.DeviceID, p, "device_id", jsonobject.MaxInt)
 	d.number(&n.PhysicalDeviceID, p, "physical_device_id", jsonobject.MaxInt)
 }
 
-func (d *decoder) failure(n *node, p jsonobject.Object) {
+func (d *Decoder) failure(n *Node, p jsonobject.Object) {
 	n.Error.Message = d.word(p, "error_message")
 	n.Error.Operation = d.word(p, "error_operation")
 }
 
 // tensor decodes a tensor.
-func (d *decoder) tensor(n *node, p jsonobject.Object) {
+func (d *Decoder) tensor(n *Node, p jsonobject.Object) {
 	d.connections(n)
 	fails := d.json.Fails()
 	d.number(&n.Address, p, addressIn(p), jsonobject.MaxWhole)
@@ -318,7 +318,7 @@ func textIn(p jsonobject.Object, name string) string {
 }
 
 // bufferEvent decodes an allocation or free of a buffer.
-func (d *decoder) bufferEvent(n *node, p jsonobject.Object) {
+func (d *Decoder) bufferEvent(n *Node, p jsonobject.Object) {
 	d.connections(n)
 	d.number(&n.Address, p, addressIn(p), jsonobject.MaxWhole)
 	d.number(&n.Size, p, "size", jsonobject.MaxWhole)
@@ -332,7 +332,7 @@ func (d *decoder) bufferEvent(n *node, p jsonobject.Object) {
 }
 
 // buffer decodes a buffer node, which is an identity and no event.
-func (d *decoder) buffer(n *node, p jsonobject.Object) {
+func (d *Decoder) buffer(n *Node, p jsonobject.Object) {
 	d.connections(n)
 	d.number(&n.Size, p, "size", jsonobject.MaxWhole)
 	d.number(&n.Buffer.BufferType, p, "buffer_type", jsonobject.MaxWhole)
@@ -343,7 +343,7 @@ func (d *decoder) buffer(n *node, p jsonobject.Object) {
 // placing returns how things placed in L1 are decoded. The flag says that they are backed
 // by something else; what all have, and must have, comes first.
 func placing(flag string) decode {
-	return func(d *decoder, n *node, p jsonobject.Object) {
+	return func(d *Decoder, n *Node, p jsonobject.Object) {
 		d.number(&n.Address, p, addressIn(p), jsonobject.MaxL1)
 		d.number(&n.Size, p, "size", jsonobject.MaxL1)
 		if !n.Address.OK {
@@ -362,14 +362,14 @@ func placing(flag string) decode {
 }
 
 // number decodes a number. Nodes of one shape may differ in it.
-func (d *decoder) number(to *event.Opt[uint64], o jsonobject.Object, name string, most uint64) {
+func (d *Decoder) number(to *event.Opt[uint64], o jsonobject.Object, name string, most uint64) {
 	if *to = numberOf(o, name, most); to.OK && d.again.learns {
 		d.again.hole(d.raw, o.Place(name), most, &to.V)
 	}
 }
 
 // connections decodes the counters that a node points to.
-func (d *decoder) connections(n *node) {
+func (d *Decoder) connections(n *Node) {
 	n.Connections, _ = d.top.Numbers("connections")
 	if !d.again.learns || len(n.Connections) == 0 {
 		return
@@ -397,7 +397,7 @@ func flagOf(o jsonobject.Object, name string) event.Opt[bool] {
 	return event.Opt[bool]{V: v, OK: ok}
 }
 
-func (d *decoder) coreRangeSet(p jsonobject.Object) (set l1.CoreRangeSet) {
+func (d *Decoder) coreRangeSet(p jsonobject.Object) (set l1.CoreRangeSet) {
 	raw := p.Get("core_range_set")
 	if raw == nil {
 		p.Missing("core_range_set")
@@ -420,7 +420,7 @@ func (d *decoder) coreRangeSet(p jsonobject.Object) (set l1.CoreRangeSet) {
 }
 
 // coreText reads a core range set from a string, in tt-metal's spelling or as JSON.
-func (d *decoder) coreText(p jsonobject.Object) (set l1.CoreRangeSet) {
+func (d *Decoder) coreText(p jsonobject.Object) (set l1.CoreRangeSet) {
 	text := d.word(p, "core_range_set")
 	if !d.ok() {
 		return set
@@ -467,7 +467,7 @@ func corner(o jsonobject.Object, name string) l1.Core {
 
 // deviceTensors reads an array that stands as JSON text in a string. It is the one
 // field that may be malformed: without it only the mesh is unknown.
-func (d *decoder) deviceTensors(p jsonobject.Object) []deviceTensor {
+func (d *Decoder) deviceTensors(p jsonobject.Object) []DeviceTensor {
 	raw := p.Get("device_tensors")
 	if raw == nil {
 		return nil
@@ -479,10 +479,10 @@ func (d *decoder) deviceTensors(p jsonobject.Object) []deviceTensor {
 			return nil
 		}
 	}
-	var list []deviceTensor
+	var list []DeviceTensor
 	in := memberIn(&d.inner, "list", raw)
 	for o := range in.Objects("list") {
-		t := deviceTensor{Address: numberOf(o, "address", jsonobject.MaxWhole), MeshDeviceID: numberOf(o, "mesh_device_id", jsonobject.MaxInt)}
+		t := DeviceTensor{Address: numberOf(o, "address", jsonobject.MaxWhole), MeshDeviceID: numberOf(o, "mesh_device_id", jsonobject.MaxInt)}
 		t.DeviceID = o.Need("device_id", jsonobject.MaxInt)
 		list = append(list, t)
 	}
@@ -494,7 +494,7 @@ func (d *decoder) deviceTensors(p jsonobject.Object) []deviceTensor {
 }
 
 // word returns a text, the same memory for equal short ones.
-func (d *decoder) word(o jsonobject.Object, name string) string {
+func (d *Decoder) word(o jsonobject.Object, name string) string {
 	raw := o.Get(name)
 	if len(raw) > 0 && len(raw) <= maxTextSize {
 		if text, ok := d.texts[string(raw)]; ok {

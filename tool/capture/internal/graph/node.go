@@ -1,4 +1,4 @@
-package capture
+package graph
 
 import (
 	"cmp"
@@ -11,37 +11,37 @@ import (
 	"github.com/cbl1/cbl1/tool/tensor"
 )
 
-// A nodeType is the kind of a node as its writer spells it.
-type nodeType string
+// A Type is the kind of a node as its writer spells it.
+type Type string
 
 // The types whose nodes are decoded. Of all others only Pos, Counter and Type are
 // set.
 const (
-	typeCaptureStart                nodeType = "capture_start"
-	typeCaptureEnd                  nodeType = "capture_end"
-	typeFunctionStart               nodeType = "function_start"
-	typeFunctionEnd                 nodeType = "function_end"
-	typeTensor                      nodeType = "tensor"
-	typeBuffer                      nodeType = "buffer"
-	typeBufferAllocate              nodeType = "buffer_allocate"
-	typeBufferDeallocate            nodeType = "buffer_deallocate"
-	typeCircularBufferAllocate      nodeType = "circular_buffer_allocate"
-	typeCircularBufferDeallocateAll nodeType = "circular_buffer_deallocate_all"
-	typeDataflowBufferAllocate      nodeType = "dataflow_buffer_allocate"
-	typeScratchpadAllocate          nodeType = "scratchpad_allocate"
-	typeSubDeviceManager            nodeType = "sub_device_manager"
-	typeProgramExecution            nodeType = "program_execution"
-	typeError                       nodeType = "error"
+	TypeCaptureStart                Type = "capture_start"
+	TypeCaptureEnd                  Type = "capture_end"
+	TypeFunctionStart               Type = "function_start"
+	TypeFunctionEnd                 Type = "function_end"
+	TypeTensor                      Type = "tensor"
+	TypeBuffer                      Type = "buffer"
+	TypeBufferAllocate              Type = "buffer_allocate"
+	TypeBufferDeallocate            Type = "buffer_deallocate"
+	TypeCircularBufferAllocate      Type = "circular_buffer_allocate"
+	TypeCircularBufferDeallocateAll Type = "circular_buffer_deallocate_all"
+	TypeDataflowBufferAllocate      Type = "dataflow_buffer_allocate"
+	TypeScratchpadAllocate          Type = "scratchpad_allocate"
+	TypeSubDeviceManager            Type = "sub_device_manager"
+	TypeProgramExecution            Type = "program_execution"
+	TypeError                       Type = "error"
 )
 
-// A node is one event of a capture. Which fields a node has depends on its type;
+// A Node is one event of a capture. Which fields a node has depends on its type;
 // the others are zero. Addresses and sizes are in bytes. On nodes that place
 // something in L1 (circular buffers, dataflow buffers, scratchpads) Address, Size
 // and Cores are always present, and below 2^32, unless it is Unreadable.
-type node struct {
+type Node struct {
 	Pos     event.Pos
 	Counter uint64
-	Type    nodeType
+	Type    Type
 	Anomaly event.Anomaly
 
 	// Unreadable is the first field that cannot be read, nil if all can. Fields of such a
@@ -58,15 +58,15 @@ type node struct {
 	Address event.Opt[uint64]
 	Size    event.Opt[uint64] // per core on circular buffers, of all banks on buffers
 
-	Function functionNode
-	Placed   placedNode
-	Buffer   bufferNode
-	Tensor   tensorNode
-	Error    errorNode
+	Function FunctionNode
+	Placed   PlacedNode
+	Buffer   BufferNode
+	Tensor   TensorNode
+	Error    ErrorNode
 }
 
-// A functionNode has the fields of the start or end of a function.
-type functionNode struct {
+// A FunctionNode has the fields of the start or end of a function.
+type FunctionNode struct {
 	Name string
 	// CacheHit says whether the start of a device operation found its program in
 	// the program cache; absent before mid 2026.
@@ -83,15 +83,15 @@ type functionNode struct {
 	Inputs, Returns []uint64
 }
 
-// A placedNode has the fields of circular buffers, dataflow buffers and scratchpads.
-type placedNode struct {
+// A PlacedNode has the fields of circular buffers, dataflow buffers and scratchpads.
+type PlacedNode struct {
 	Cores     l1.CoreRangeSet
 	CoreArray bool // Cores are a JSON array in the capture, not a string
 	Global    bool // globally_allocated or borrows_memory: takes no bytes of its own
 }
 
-// A bufferNode has the fields of a buffer, of its allocation or free, or of its tensor.
-type bufferNode struct {
+// A BufferNode has the fields of a buffer, of its allocation or free, or of its tensor.
+type BufferNode struct {
 	MaxSizePerBank event.Opt[uint64] // bytes on the fullest core
 	PageSize       event.Opt[uint64]
 	NumCores       event.Opt[uint64] // cores of a sharded buffer, 0 if interleaved
@@ -100,9 +100,9 @@ type bufferNode struct {
 	Layout         string
 }
 
-// A tensorNode has the fields of a tensor.
-type tensorNode struct {
-	DeviceTensors []deviceTensor  // its part on each chip
+// A TensorNode has the fields of a tensor.
+type TensorNode struct {
+	DeviceTensors []DeviceTensor  // its part on each chip
 	ShardGrid     l1.CoreRangeSet // where a sharded tensor lies, as far as its memory_config can be read
 	Mode          fit.Mode        // how its buffer got its address: in HYBRID mode perhaps core by core
 	// HidesMode reports whether the memory_config cannot be read, HidesPlace the same of the address.
@@ -112,36 +112,36 @@ type tensorNode struct {
 	Names *tensor.Tensor // if Options.Tensors asks
 }
 
-// An errorNode has the fields of an error.
-type errorNode struct{ Message, Operation string }
+// An ErrorNode has the fields of an error.
+type ErrorNode struct{ Message, Operation string }
 
-// A deviceTensor is the part of a tensor on one chip. The deviceTensors of a capture
+// A DeviceTensor is the part of a tensor on one chip. The deviceTensors of a capture
 // show which chips a mesh has.
-type deviceTensor struct {
+type DeviceTensor struct {
 	Address      event.Opt[uint64]
 	DeviceID     uint64
 	MeshDeviceID event.Opt[uint64]
 }
 
-// idOf returns the id that a node names.
-func idOf(id event.Opt[uint64]) device.ID {
+// DeviceOf returns the id that a node names.
+func DeviceOf(id event.Opt[uint64]) device.ID {
 	if !id.OK {
 		return event.NoDevice
 	}
 	return device.ID(id.V)
 }
 
-// byID orders ids, the absent one first.
-func byID(a, b device.ID) int {
+// CompareDevices orders ids, the absent one first.
+func CompareDevices(a, b device.ID) int {
 	if (a == event.NoDevice) != (b == event.NoDevice) {
 		return cmp.Compare(b, a)
 	}
 	return cmp.Compare(a, b)
 }
 
-// bufferKind returns the kind of a buffer: its buffer_type, or else its type, as which
+// BufferKind returns the kind of a buffer: its buffer_type, or else its type, as which
 // L1_SMALL buffers say L1.
-func bufferKind(n *node) (kind fit.Kind, ok bool) {
+func BufferKind(n *Node) (kind fit.Kind, ok bool) {
 	kinds := []fit.Kind{fit.KindDRAM, fit.KindL1, fit.KindSystem, fit.KindL1Small, fit.KindTrace}
 	if n.Buffer.BufferType.OK && n.Buffer.BufferType.V < uint64(len(kinds)) {
 		return kinds[n.Buffer.BufferType.V], true

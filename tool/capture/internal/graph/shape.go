@@ -1,4 +1,4 @@
-package capture
+package graph
 
 import (
 	"bytes"
@@ -35,7 +35,7 @@ type shape struct {
 	text        []byte
 	holes       []hole // in the order of the text
 	lines       int64  // ends of lines
-	node        node
+	node        Node
 	connections []uint64
 	alike       *shape // another one with the same hash
 	next        *shape // that came behind it last
