@@ -4,6 +4,7 @@ import (
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/tool/capture/internal/graph"
+	"github.com/cbl1/cbl1/tool/capture/internal/survey"
 )
 
 // A database has a graph for each operation, and no graph of the time between two operations. It lists the
@@ -20,15 +21,15 @@ type borders struct {
 
 // cross records a buffer that lived up to the operation that starts at a node, or longer. If an
 // operation ended before that, the database has to say that it lived then.
-func (b *borders) cross(one *buffer, start uint64) {
-	if b.ids != nil && one.said.at < start && (one.said.kind == fit.KindL1 || one.said.kind == fit.KindL1Small) {
-		b.ids[one.said.named] = true
+func (b *borders) cross(one *survey.Buffer, start uint64) {
+	if b.ids != nil && one.Said.At < start && (one.Said.Kind == fit.KindL1 || one.Said.Kind == fit.KindL1Small) {
+		b.ids[one.Said.Named] = true
 	}
 }
 
 // slice makes a reading ready for the slices of a database.
 func (r *reading) slice() {
-	r.places.memory.live.sliced, r.places.memory.borders.ids = true, map[device.ID]bool{}
+	r.places.memory.live.Sliced, r.places.memory.borders.ids = true, map[device.ID]bool{}
 	r.reader.doc.Ended = r.endSlice
 }
 
@@ -54,13 +55,13 @@ func (r *reading) endSlice(start, next uint64) error {
 // tellBetween notes the facts that a database does not contain.
 func (r *reading) tellBetween() {
 	b := &r.places.memory.borders
-	for _, named := range r.places.memory.live.live {
+	for _, named := range r.places.memory.live.Live {
 		for _, one := range named {
 			b.cross(one, b.began)
 		}
 	}
 	for id := range b.ids {
-		if !anySharing(r.known.members, r.known.before.listed, id) {
+		if !survey.AnySharing(r.known.Members, r.known.Before.Listed, id) {
 			r.out.hidden.add(hiddenBetween, wholeFile, "")
 		}
 	}

@@ -67,8 +67,8 @@ func callersOf(p *part) *callers {
 	return c
 }
 
-// of returns where a function was called. It is asked once for each call, in their order.
-func (c *callers) of(name string, outermost bool) string {
+// Of returns where a function was called. It is asked once for each call, in their order.
+func (c *callers) Of(name string, outermost bool) string {
 	switch {
 	case c == nil:
 	case c.part != nil && outermost:
@@ -79,6 +79,13 @@ func (c *callers) of(name string, outermost bool) string {
 		return place
 	}
 	return ""
+}
+
+// Next says that the next slice of a database begins.
+func (c *callers) Next() {
+	if c != nil {
+		c.slice++
+	}
 }
 
 // placeIn returns the first file and line in a stack trace of Python, without its folder.

@@ -7,52 +7,65 @@ import (
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/tool/capture/internal/graph"
+	"github.com/cbl1/cbl1/tool/capture/internal/survey"
 )
 
 // shared is what the parts of the third stage have in common: knowledge of the devices, and the queue of events.
 type shared struct {
-	known *knowledge
-	specs *specs
-	grids *grids
+	*survey.Chips
 	units *units
 	out   *events
 }
 
-func newShared(known *knowledge, opt Options) *shared {
-	s := &specs{opt: opt, known: known}
-	g := &grids{specs: s, known: known, byID: map[device.ID]*grid{}}
-	return &shared{known, s, g, newUnits(known.members), newEvents()}
+func newShared(known *survey.Knowledge, opt Options) *shared {
+	return &shared{survey.NewChips(known, opt.overrides()), newUnits(known.Members), newEvents()}
 }
 
 // declare makes the units, and yields a declaration of each, and of each mesh that nothing names but the nodes of
 // its chips.
 func (g *shared) declare() {
-	ids := maps.Clone(g.known.ids)
-	for mesh := range g.known.members.chips {
+	ids := maps.Clone(g.Known.IDs)
+	for mesh := range g.Known.Members.Chips {
 		ids[mesh] = true
 	}
 	for _, id := range slices.SortedFunc(maps.Keys(ids), graph.CompareDevices) {
 		e := g.declaration(id)
 		g.out.tell(&e)
-		if !g.known.ids[id] {
+		if !g.Known.IDs[id] {
 			continue
 		}
-		_, bases := g.specs.base(id)
+		_, bases := g.Specs.Base(id)
 		g.units.add(&unit{id: id, spec: e.Spec, bases: bases})
-		if g.known.members.isHybrid(id) {
+		if g.Known.Members.IsHybrid(id) {
 			g.out.tell(&event.Event{Kind: event.KindHybrid, Devices: event.Some([]device.ID{id})})
 		}
 	}
 }
 
 func (g *shared) declaration(id device.ID) event.Event {
-	of := g.grids.of(id)
-	e := event.Event{Kind: event.KindDevice, Device: id, Role: g.known.members.role(id)}
+	of := g.Grids.Of(id)
+	e := event.Event{Kind: event.KindDevice, Device: id, Role: g.Known.Members.Role(id)}
 	if e.Role == event.RoleMesh {
-		e.Chips = g.known.members.chips[id]
+		e.Chips = g.Known.Members.Chips[id]
 	}
-	e.Spec, e.From = g.specs.of(id)
-	e.Spec.Cols, e.Spec.Rows = of.cols, of.rows
-	e.From.Grid = of.from
+	e.Spec, e.From = g.Specs.Of(id)
+	e.Spec.Cols, e.Spec.Rows = of.Cols, of.Rows
+	e.From.Grid = of.From
 	return e
+}
+
+// noteSmall notes rows and messages that contradict themselves, or an L1_SMALL buffer.
+func (g *shared) noteSmall() {
+	s, odd := g.Specs, g.out.notes
+	if s.Opt.L1Small.OK {
+		return // the file's sizes are not used
+	}
+	if s.Known.Sizes.SaidWrong {
+		odd.add(noteSmallWrong, wholeFile, "messages of the allocator")
+	}
+	for _, d := range s.Known.Rows {
+		if d.IsNegative() || s.Known.Sizes.Contradicted[d.ID] {
+			odd.add(noteSmallWrong, wholeFile, "")
+		}
+	}
 }

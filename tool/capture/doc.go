@@ -13,8 +13,9 @@
 //
 // # Stages
 //
-// A capture is read twice (source.go). The survey (survey.go) gathers the facts that hold for the whole capture,
-// wherever they stand in it. It makes no programs and no events. The second reading starts with these facts and yields
+// A capture is read twice (source.go). The first reading, internal/survey, gathers the facts that hold for the whole
+// capture, wherever they stand in it: which ids are meshes, and what a capture proves that does not show it. It makes no
+// programs and no events. The second reading starts with these facts and yields
 // the events. Each of its nodes passes through four stages. No stage knows another one: a reading hands on the
 // value that each of them returns.
 //
@@ -24,9 +25,7 @@
 //	  ▼
 //	1 Reader ───── node ────> its fields, its place in the input, its counter in the whole capture
 //	  │
-//	  ├─ survey ── knowledge, in the first reading
-//	  │            ids .......... mesh.go, groups.go
-//	  │            silences ..... past.go, evidence.go, census.go, proven.go, timeline.go, life.go, residents.go, ends.go
+//	  ├─ internal/survey ── knowledge, in the first reading
 //	  ▼
 //	2 operations ─ step ────> the functions that run; a hit of the program cache; an abort
 //	  ▼                       operations.go
@@ -35,40 +34,14 @@
 //	  ├─ programs             runs that are open, frees that announce them, equal runs, hits
 //	  │                       unit.go, open.go, workload.go, layout.go, hits.go, hidden.go
 //	  └─ memory               buffers that live, their ranges, buffers from before the capture
-//	  ▼                       buffers.go, heights.go, between.go
+//	  ▼                       memory.go, heights.go, between.go
 //	4 events ───── event ───> in order, with notes about odd and hidden facts at the end
 //	                          events.go, note.go, ending.go
 //
 // Two cases need one more reading. The survey begins again with the ids that it has found, where a mesh and its chip
-// turn out to share an L1 behind nodes that name them (survey.joinAll). A reading for facts alone comes before the last
+// turn out to share an L1 behind nodes that name them (Survey.joinAll). A reading for facts alone comes before the last
 // one where frees announce several programs at once, or persistent pages may lie below programs without
-// addresses (survey.lacks).
-//
-// # Ids
-//
-// Meshes and chips are numbered apart, so that one number may be a mesh and a chip. mesh.go has the rules: which type of
-// node names a mesh, which a chip, and how nodes around one with such a number decide. groups.go has the rules
-// of frees of circular buffers. Two things stay unknown, and then no verdict is "fits":
-//
-//   - id-collision: a circular buffer with an address names a number that is both, and nothing decides. It is read as
-//     the chip's.
-//   - buffers-apart: an L1 buffer lies under an id under which nothing runs, and no pair of a mesh and a chip explains it.
-//
-// # Silences
-//
-// A capture that does not show a fact does not deny it. Each of these nodes and rows proves its fact alone:
-//
-//	a buffer in L1         its allocation; its buffer node; its free; a tensor; a row of a list; a global circular
-//	                       buffer in it
-//	  its address          the same, without the buffer node
-//	  its size on a core   its allocation, free and row; at least the bytes of the circular buffers in it
-//	  its end              its free; in a list or database, a later list without it; an allocation in its place
-//	a program              the nodes of its circular buffers; the free that announces it; its execution; a function that
-//	                       says that it hit the program cache
-//	a mesh of a chip       a part of a tensor; an execution; one listed device, if no node names another chip
-//
-// A buffer whose address no witness has is in no place (buffer-unplaced, earlier-used). A free, an execution
-// or a flag may be the only witness of a program: it ran before, or is hidden (not-shown, cache-hit).
+// addresses (Survey.Lacks).
 //
 // # The road of one node
 //
@@ -77,8 +50,8 @@
 //	graph.Document     finds the braces of the node
 //	graph.Decoder      compares the text with the shapes of earlier nodes; Decoder.placed reads a new one
 //	operations.next    adds the path of the functions, and notes that the innermost one placed something
-//	places.next        brings residents up to date (attend) and picks the case of the node's type (place)
-//	members.places     says that the node names chip 0, whose unit the start of the reading has declared
+//	places.next        brings residents up to date (expireAndPlace) and picks the case of the node's type (place)
+//	Members.Places     says that the node names chip 0, whose unit the start of the reading has declared
 //	programs.place     adds the buffer to the open run of the unit
 //
 // Node 5 joins the run. Node 6 executes a program on chip 0, so the run is complete:
@@ -89,7 +62,7 @@
 //	events.tell        yields each of these events
 //
 // A new type of node needs a constant in internal/graph/node.go, a line in decodes of decode.go beside it, and a case in
-// survey.next and places.next.
+// Survey.Next and places.next.
 //
 // # Guarantees
 //

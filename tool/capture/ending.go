@@ -7,6 +7,7 @@ import (
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/tool/capture/internal/graph"
+	"github.com/cbl1/cbl1/tool/capture/internal/survey"
 )
 
 // close ends what no node has ended, at the last one.
@@ -19,7 +20,7 @@ func (r *reading) close() {
 	}
 	p.programs.complete(s.at, p.programs.open.from(0))
 	p.memory.tellEarlier(&graph.Node{})
-	p.expireAndPlace(forever)
+	p.expireAndPlace(survey.Forever)
 	if p.units.ran == 0 {
 		for _, node := range slices.Sorted(maps.Keys(p.out.absent)) {
 			p.out.tell(p.out.absent[node])
@@ -44,12 +45,12 @@ func (r *reading) finish() {
 		})
 	}
 	r.hideRows()
-	p.out.tellNotes(p.known.plan)
+	p.out.tellNotes(p.Known.Plan)
 	last := event.Event{Kind: event.KindEnd, Node: end, Nodes: r.nodes, Rank: r.reader.doc.Info.Rank}
 	if !last.Rank.OK {
 		last.Rank = r.rank
 	}
-	last.Spec, last.From = p.specs.of(event.NoDevice)
+	last.Spec, last.From = p.Specs.Of(event.NoDevice)
 	if all := p.units.order; len(all) > 0 {
 		first := p.declaration(all[0].id)
 		last.Spec.L1Small, last.From.Small = first.Spec.L1Small, first.From.Small
@@ -60,14 +61,14 @@ func (r *reading) finish() {
 // tellOdd notes the anomalies of the whole capture.
 func (r *reading) tellOdd() {
 	p := r.places
-	p.specs.noteSmall(p.out.notes)
+	p.noteSmall()
 	if p.farthest > 0 && p.farthest >= uint64(r.nodes) {
 		p.out.notes.add(noteDanglingConnection, wholeFile, "")
 	}
 	if r.reader.doc.Info.Anomaly.Has(event.AnomalyDuplicateKey) {
 		p.out.notes.add(noteDuplicateKey, wholeFile, "")
 	}
-	for range p.specs.differ() {
+	for range p.Specs.Differ() {
 		p.out.notes.add(noteSpecsDiffer, wholeFile, "")
 	}
 	for range r.operations.stack {
@@ -77,10 +78,10 @@ func (r *reading) tellOdd() {
 
 // hideRows counts the sections of a report and the rows that cannot be read.
 func (r *reading) hideRows() {
-	if n := r.known.before.unplaced; n > 0 {
+	if n := r.known.Before.Unplaced; n > 0 {
 		r.out.notes.addAll(notes{noteBufferUnplaced: &note{count: n, first: wholeFile, detail: "in " + graph.ListsKey}})
 	}
-	for _, rows := range []graph.UnreadRows{r.reader.doc.Info.Unread, r.known.badRows} {
+	for _, rows := range []graph.UnreadRows{r.reader.doc.Info.Unread, r.known.BadRows} {
 		for range rows.Count {
 			r.out.hidden.add(hiddenUnreadable, wholeFile, rows.Why)
 		}

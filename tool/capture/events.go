@@ -6,6 +6,7 @@ import (
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/tool/capture/internal/graph"
+	"github.com/cbl1/cbl1/tool/capture/internal/survey"
 )
 
 // events are the last stage. It yields events, and counts odd and hidden facts until the end.
@@ -43,10 +44,10 @@ func (e *events) tell(one *event.Event) {
 }
 
 // tellAbsent yields the allocations that wait for the first program of some units.
-func (e *events) tellAbsent(m *members, first []*unit) {
+func (e *events) tellAbsent(m *survey.Members, first []*unit) {
 	var nodes []uint64
 	for _, u := range first {
-		for id := range m.above(u.id) {
+		for id := range m.Above(u.id) {
 			nodes = append(nodes, e.beside[id]...)
 			delete(e.beside, id)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/tool/capture/internal/graph"
+	"github.com/cbl1/cbl1/tool/capture/internal/survey"
 )
 
 // TestEvents drives the last stage of a reading alone: events come out in the order in which they go in.
@@ -50,8 +51,8 @@ func TestEventNotes(t *testing.T) {
 
 // TestAnnouncementsAlone drives units without the other parts: what frees announce on them.
 func TestAnnouncementsAlone(t *testing.T) {
-	known := newMembers()
-	known.join(8, 0)
+	known := survey.NewMembers()
+	known.Join(8, 0)
 	u := newUnits(known)
 	for _, id := range []device.ID{0, 1, 8} {
 		u.add(&unit{id: id})

@@ -12,88 +12,90 @@ import (
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/jsonobject"
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/tool/capture/internal/survey"
 )
 
 // heights are the ranges of the L1 buffers that live. Buffers without an address go from
 // the top down, as tt-metal's allocator does it.
 type heights struct {
-	known *knowledge
-	high  map[device.ID]*btree.BTreeG[*buffer] // by the id that they name, the highest first
+	*shared
+	high map[device.ID]*btree.BTreeG[*survey.Buffer] // by the id that they name, the highest first
 }
 
-func newHeights(known *knowledge) heights {
-	return heights{known: known, high: map[device.ID]*btree.BTreeG[*buffer]{}}
+func newHeights(g *shared) heights {
+	return heights{shared: g, high: map[device.ID]*btree.BTreeG[*survey.Buffer]{}}
 }
 
 // locate finds the range of a new buffer in L1, whose units are known. One without an
 // address goes to the highest gap that is free on all its units.
-func (p *heights) locate(b *buffer, spec l1.Spec) {
-	size := b.said.perCore
+func (p *heights) locate(b *survey.Buffer, spec l1.Spec) {
+	size := b.Said.PerCore
 	if !size.OK {
-		if b.place.unsized = b.place.address.OK && b.place.address.V <= jsonobject.MaxL1; b.place.unsized {
-			b.place.r = l1.Range{Start: b.place.address.V, End: b.place.address.V}
+		if b.Place.Unsized = b.Place.Address.OK && b.Place.Address.V <= jsonobject.MaxL1; b.Place.Unsized {
+			b.Place.Range = l1.Range{Start: b.Place.Address.V, End: b.Place.Address.V}
 		}
 		return
 	}
-	if b.place.address.OK {
-		if size.V > jsonobject.MaxL1 || b.place.address.V > jsonobject.MaxL1-size.V {
-			b.place.address = event.Opt[uint64]{} // no place in any L1
+	if b.Place.Address.OK {
+		if size.V > jsonobject.MaxL1 || b.Place.Address.V > jsonobject.MaxL1-size.V {
+			b.Place.Address = event.Opt[uint64]{} // no place in any L1
 			return
 		}
-		b.place.r = l1.Range{Start: b.place.address.V, End: b.place.address.V + size.V}
+		b.Place.Range = l1.Range{Start: b.Place.Address.V, End: b.Place.Address.V + size.V}
 		p.add(b)
-		p.known.bottom.buffer(owner{b.said.named, b.unit}, b.said.kind, b.place.r)
+		p.Known.Bottom.Buffer(survey.Owner{ID: b.Said.Named, Unit: b.Unit}, b.Said.Kind, b.Place.Range)
 		return
 	}
-	if b.said.bare && p.known.members.recorded {
+	if b.Said.Bare && p.Known.Members.Recorded {
 		return // it lies where the capture does not say
 	}
-	low, high := border(b.place.on, spec)
+	on := p.units.of(b.Place.On)
+	low, high := border(on, spec)
 	base := spec.CBBase
-	for i, u := range b.place.on {
+	for i, u := range on {
 		if base = max(base, u.spec.CBBase); i == 0 {
 			base = u.spec.CBBase
 		}
 	}
 	between := l1.Range{Start: base, End: low}
-	if b.said.kind == fit.KindL1Small {
+	if b.Said.Kind == fit.KindL1Small {
 		between = l1.Range{Start: high, End: spec.L1Size}
 	}
-	at, ok := fit.Highest(size.V, fit.Alignment(spec), between, p.taken(b.place.on))
+	at, ok := fit.Highest(size.V, fit.Alignment(spec), between, p.taken(b.Place.On))
 	if !ok {
 		return
 	}
-	b.place.address, b.place.placed, b.place.r = event.Some(at.Start), true, at
+	b.Place.Address, b.Place.Placed, b.Place.Range = event.Some(at.Start), true, at
 	p.add(b)
 }
 
 // unplaced says why a buffer in L1 lies nowhere, or "" if it does lie somewhere or has
 // no bytes. recorded says that other buffers have addresses.
-func (b *buffer) unplaced(recorded bool) string {
+func unplaced(b *survey.Buffer, recorded bool) string {
 	switch {
-	case !b.place.r.IsEmpty() || b.place.unsized || b.said.perCore == event.Some(uint64(0)):
+	case !b.Place.Range.IsEmpty() || b.Place.Unsized || b.Said.PerCore == event.Some(uint64(0)):
 		return ""
-	case b.said.kind == fit.KindL1Small && b.said.recorded == 0:
+	case b.Said.Kind == fit.KindL1Small && b.Said.Recorded == 0:
 		return event.UnplacedSmall
-	case b.said.recorded != 0:
+	case b.Said.Recorded != 0:
 		return event.UnplacedBeyond
-	case !b.said.perCore.OK:
+	case !b.Said.PerCore.OK:
 		return event.UnplacedSize
-	case b.said.bare && recorded:
+	case b.Said.Bare && recorded:
 		return event.UnplacedHidden
 	}
 	return event.UnplacedFull
 }
 
 // taken yields the ranges of the buffers on some units, the highest first.
-func (p *heights) taken(on []*unit) iter.Seq[l1.Range] {
-	among := make(map[*unit]bool, len(on))
-	for _, u := range on {
-		among[u] = true
+func (p *heights) taken(on []device.ID) iter.Seq[l1.Range] {
+	among := make(map[device.ID]bool, len(on))
+	for _, id := range on {
+		among[id] = true
 	}
 	return func(yield func(l1.Range) bool) {
 		for o := range p.beside(on) {
-			if slices.ContainsFunc(o.place.on, func(u *unit) bool { return among[u] }) && !yield(o.place.r) {
+			if slices.ContainsFunc(o.Place.On, func(id device.ID) bool { return among[id] }) && !yield(o.Place.Range) {
 				return
 			}
 		}
@@ -101,11 +103,11 @@ func (p *heights) taken(on []*unit) iter.Seq[l1.Range] {
 }
 
 // beside yields the buffers that may lie on some units, the highest first.
-func (p *heights) beside(on []*unit) iter.Seq[*buffer] {
+func (p *heights) beside(on []device.ID) iter.Seq[*survey.Buffer] {
 	seen := map[device.ID]bool{}
-	var all []*btree.BTreeG[*buffer]
-	for _, u := range on {
-		for id := range p.known.members.above(u.id) {
+	var all []*btree.BTreeG[*survey.Buffer]
+	for _, unit := range on {
+		for id := range p.Known.Members.Above(unit) {
 			if list := p.high[id]; list != nil && !seen[id] {
 				all = append(all, list)
 			}
@@ -113,11 +115,11 @@ func (p *heights) beside(on []*unit) iter.Seq[*buffer] {
 		}
 	}
 	if len(all) == 1 {
-		return func(yield func(*buffer) bool) { all[0].Ascend(yield) }
+		return func(yield func(*survey.Buffer) bool) { all[0].Ascend(yield) }
 	}
-	var merged []*buffer
+	var merged []*survey.Buffer
 	for _, list := range all {
-		list.Ascend(func(b *buffer) bool {
+		list.Ascend(func(b *survey.Buffer) bool {
 			merged = append(merged, b)
 			return true
 		})
@@ -126,35 +128,35 @@ func (p *heights) beside(on []*unit) iter.Seq[*buffer] {
 	return slices.Values(merged)
 }
 
-func (p *heights) add(b *buffer) {
-	if b.place.r.IsEmpty() {
+func (p *heights) add(b *survey.Buffer) {
+	if b.Place.Range.IsEmpty() {
 		return
 	}
-	if p.high[b.said.named] == nil {
-		p.high[b.said.named] = newTree()
+	if p.high[b.Said.Named] == nil {
+		p.high[b.Said.Named] = newTree()
 	}
-	p.high[b.said.named].ReplaceOrInsert(b)
+	p.high[b.Said.Named].ReplaceOrInsert(b)
 }
 
-func (p *heights) remove(b *buffer) {
-	list := p.high[b.said.named]
+func (p *heights) remove(b *survey.Buffer) {
+	list := p.high[b.Said.Named]
 	if list == nil {
 		return
 	}
 	if list.Delete(b); list.Len() == 0 {
-		delete(p.high, b.said.named)
+		delete(p.high, b.Said.Named)
 	}
 }
 
 // newTree orders buffers by where they end, the highest first. A sorted slice took half
 // of the time of a database with 100,000 buffers at the end of an operation.
-func newTree() *btree.BTreeG[*buffer] {
-	return btree.NewG(16, func(a, b *buffer) bool { return byHeight(a, b) < 0 })
+func newTree() *btree.BTreeG[*survey.Buffer] {
+	return btree.NewG(16, func(a, b *survey.Buffer) bool { return byHeight(a, b) < 0 })
 }
 
 // byHeight orders buffers by where they end, the highest first.
-func byHeight(a, b *buffer) int {
-	return cmp.Or(cmp.Compare(b.place.r.End, a.place.r.End), cmp.Compare(a.id, b.id))
+func byHeight(a, b *survey.Buffer) int {
+	return cmp.Or(cmp.Compare(b.Place.Range.End, a.Place.Range.End), cmp.Compare(a.ID, b.ID))
 }
 
 // border returns where L1_SMALL begins on some units: L1 buffers on all of them lie below low,

@@ -8,6 +8,7 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
+	"github.com/cbl1/cbl1/tool/capture/internal/survey"
 )
 
 // layouts number the programs of a capture: runs with the same content are one. Memory
@@ -30,9 +31,9 @@ func newLayouts(partly bool) *layouts {
 }
 
 // inside reports whether all cores that a program names are on a grid that the file says.
-func (l *layouts) inside(id program.ID, g *grid) bool {
+func (l *layouts) inside(id program.ID, g *survey.Grid) bool {
 	far := l.far[id]
-	return g.from != event.FromFile || int(far.X) < g.cols && int(far.Y) < g.rows
+	return g.From != event.FromFile || int(far.X) < g.Cols && int(far.Y) < g.Rows
 }
 
 // of returns the program of a run on a device whose circular buffers start at base. If it is a new one, cbs are its

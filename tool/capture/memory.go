@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/google/btree"
@@ -11,39 +12,51 @@ import (
 	"github.com/cbl1/cbl1/internal/jsonobject"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/tool/capture/internal/graph"
+	"github.com/cbl1/cbl1/tool/capture/internal/survey"
 )
 
 // memory knows which buffers live, and where.
 type memory struct {
 	*shared
-	live     *buffers
+	live     *survey.Buffers
 	heights  heights
 	attended int  // of the residents that are known
 	unread   bool // an allocation cannot be read
 	borders  borders
 	leaving  *btree.BTreeG[expiring] // buffers that go where no node frees them: residents, and those of a database, by their end
 	own      map[device.ID]bool      // ids under which L1 buffers lie
-	running  []*unit                 // on which programs run; nil: not looked for
+	running  []device.ID             // on which programs run; nil: not looked for
 	path     string                  // functions that run at the node at hand
 }
 
 func newMemory(g *shared) *memory {
 	return &memory{
-		shared: g, live: newBuffers(g.known), heights: newHeights(g.known), own: map[device.ID]bool{},
+		shared: g, live: survey.NewBuffers(g.Known), heights: newHeights(g), own: map[device.ID]bool{},
 		leaving: newExpiring(),
 	}
 }
 
+// An expiring is a buffer whose end is known before.
+type expiring struct {
+	*survey.Buffer
+	until uint64
+}
+
+// newExpiring orders buffers by their end.
+func newExpiring() *btree.BTreeG[expiring] {
+	return btree.NewG(16, func(a, b expiring) bool { return cmp.Or(cmp.Compare(a.until, b.until), cmp.Compare(a.ID, b.ID)) < 0 })
+}
+
 // allocate records an allocation.
 func (m *memory) allocate(n *graph.Node, id device.ID) {
-	b := m.live.allocation(n)
+	b := m.live.Allocation(n)
 	if b == nil {
 		m.out.notes.add(noteBufferUnplaced, int64(n.Counter), "unknown type "+n.Buffer.TypeName)
 		m.hideAllocation(n, id)
 		return
 	}
-	b.op = m.path
-	if of := m.live.backed(b); of != nil {
+	b.Op = m.path
+	if of := m.live.Backed(b); of != nil {
 		m.back(of, b)
 		return
 	}
@@ -51,65 +64,46 @@ func (m *memory) allocate(n *graph.Node, id device.ID) {
 }
 
 // add adds a new buffer and writes its event.
-func (m *memory) add(b *buffer) {
-	m.live.add(b)
-	if until, ok := m.known.before.ends[b.said.at]; ok { // it is gone when an operation ends
+func (m *memory) add(b *survey.Buffer) {
+	m.live.Add(b)
+	if until, ok := m.Known.Before.Ends[b.Said.At]; ok { // it is gone when an operation ends
 		m.leaving.ReplaceOrInsert(expiring{b, until})
 	}
-	if b.said.kind.InL1() { // how much of a core it takes, and where, as far as the capture says so
-		if b.said.perCore = m.perCore(b); !b.said.perCore.OK {
-			least, ok := m.known.before.least[b.said.at]
-			b.said.perCore = event.Opt[uint64]{V: least, OK: ok}
+	if b.Said.Kind.InL1() { // how much of a core it takes, and where, as far as the capture says so
+		if b.Said.PerCore = m.PerCore(b); !b.Said.PerCore.OK {
+			least, ok := m.Known.Before.Least[b.Said.At]
+			b.Said.PerCore = event.Opt[uint64]{V: least, OK: ok}
 		}
-		b.place.address = event.Opt[uint64]{V: b.said.recorded, OK: b.said.recorded > 0}
+		b.Place.Address = event.Opt[uint64]{V: b.Said.Recorded, OK: b.Said.Recorded > 0}
 	}
-	if s := m.known.shards[b.said.at]; s != nil && b.sharded {
-		b.shards = *s
+	if s := m.Known.Shards[b.Said.At]; s != nil && b.Sharded {
+		b.Shards = *s
 	}
 	m.lay(b)
 }
 
-// perCore returns how many bytes of a core the allocation of a buffer in L1 takes, as far as it says so.
-func (g *shared) perCore(b *buffer) event.Opt[uint64] {
-	grid, page := g.grids.of(b.said.named), b.said.page
-	if b.said.perCore.OK || b.sharded || grid.from == event.FromAssumed || !b.said.sized || page == 0 || page > jsonobject.MaxL1 {
-		return b.said.perCore
-	}
-	each := divideUp(divideUp(b.said.size, page), uint64(grid.cores.Len()))
-	align := max(g.specs.spec().L1Align, 1)
-	page = divideUp(page, align) * align // each page begins at a multiple
-	return event.Opt[uint64]{V: each * page, OK: each == 0 || page <= jsonobject.MaxL1/each}
-}
-
-func divideUp(n, by uint64) uint64 {
-	if n%by == 0 {
-		return n / by
-	}
-	return n/by + 1
-}
-
 // back yields an allocation on a chip while the allocation of its mesh is live: one of the two backs the
 // other.
-func (m *memory) back(of, b *buffer) {
-	if of.back(b); of.hidden {
+func (m *memory) back(of, b *survey.Buffer) {
+	if of.Back(b); of.Hidden {
 		return
 	}
 	e := m.allocation(b)
-	e.Buffer.Backing, e.Address = true, event.Some(b.said.recorded)
-	e.Devices = event.Some([]device.ID{b.said.named})
+	e.Buffer.Backing, e.Address = true, event.Some(b.Said.Recorded)
+	e.Devices = event.Some([]device.ID{b.Said.Named})
 	m.out.tell(&e)
 }
 
 // free records a free. It reports whether the allocation is known.
 func (m *memory) free(n *graph.Node, id device.ID) bool {
 	e := &event.Event{Kind: event.KindFree, Node: n.Counter, Op: event.Some(m.path)}
-	b, backing := m.live.pair(n)
+	b, backing := m.live.Pair(n)
 	switch {
-	case b == nil && m.unread && !m.live.freed(n):
+	case b == nil && m.unread && !m.live.Freed(n):
 		m.lost(n, id) // it may be of a hidden allocation
 		return false
 	case b == nil:
-		e.Unknown, e.Again = true, m.live.freed(n)
+		e.Unknown, e.Again = true, m.live.Freed(n)
 		if !e.Again {
 			e.Earlier = m.lost(n, id)
 		}
@@ -118,18 +112,18 @@ func (m *memory) free(n *graph.Node, id device.ID) bool {
 			e.Named = event.Some(id) // which perhaps nothing else does
 		}
 	case backing != 0:
-		if b.hidden {
+		if b.Hidden {
 			return true
 		}
 		e.Buffer.ID, e.Devices = backing, event.Some([]device.ID{id})
 	default:
 		m.borders.cross(b, m.borders.next)
-		m.live.remove(b)
+		m.live.Remove(b)
 		m.heights.remove(b)
-		if b.hidden {
+		if b.Hidden {
 			return true
 		}
-		e.Buffer.ID, e.Devices = b.id, event.Some(idsOf(b.place.on))
+		e.Buffer.ID, e.Devices = b.ID, event.Some(b.Place.On)
 	}
 	m.out.tell(e)
 	return b != nil
@@ -155,49 +149,49 @@ func (m *memory) lost(n *graph.Node, id device.ID) bool {
 
 // lay finds the place of a new buffer and writes its event. A buffer whose tensor cannot
 // be read is hidden.
-func (m *memory) lay(b *buffer) {
-	if lies := b.said.perCore.OK || b.place.address.OK; lies && b.sharded && !b.shards.described() {
-		b.shards.unknown = m.known.mayDescribe(b.said.named, b.said.recorded)
+func (m *memory) lay(b *survey.Buffer) {
+	if lies := b.Said.PerCore.OK || b.Place.Address.OK; lies && b.Sharded && !b.Shards.Described() {
+		b.Shards.Unknown = m.Known.MayDescribe(b.Said.Named, b.Said.Recorded)
 	}
-	b.place.on = m.units.reached(b.said.named)
-	if b.shards.unknown {
-		m.live.hide(b)
+	b.Place.On = m.units.idsOn(b.Said.Named)
+	if b.Shards.Unknown {
+		m.live.Hide(b)
 		return
 	}
-	if b.said.bare && m.known.members.recorded {
+	if b.Said.Bare && m.Known.Members.Recorded {
 		m.unread = true
 	}
-	m.owns(b.said.named, b.said.kind)
-	if b.said.kind.InL1() {
-		m.heights.locate(b, m.specs.spec())
+	m.owns(b.Said.Named, b.Said.Kind)
+	if b.Said.Kind.InL1() {
+		m.heights.locate(b, m.Specs.Spec())
 	}
 	e := m.allocation(b)
-	if b.said.kind.InL1() {
-		if e.Unplaced = b.unplaced(m.known.members.recorded); e.Unplaced == "" && b.sharded && !b.shards.known {
+	if b.Said.Kind.InL1() {
+		if e.Unplaced = unplaced(b, m.Known.Members.Recorded); e.Unplaced == "" && b.Sharded && !b.Shards.Known {
 			e.CoresFrom = event.FromAssumed
 		}
 	}
-	m.tellBuffer(&e, b, b.place.on)
+	m.tellBuffer(&e, b, b.Place.On)
 }
 
 // tellBuffer writes the allocation of a buffer on some units. Units with the buffer on the same cores
 // share one event.
-func (m *memory) tellBuffer(e *event.Event, b *buffer, on []*unit) {
+func (m *memory) tellBuffer(e *event.Event, b *survey.Buffer, on []device.ID) {
 	for len(on) > 0 {
-		rest := []*unit(nil)
-		if b.place.address.OK && (b.said.perCore.OK || b.place.unsized) {
-			part := event.Part{Cores: event.Some(b.shards.cores), Range: b.place.r, Synthesised: b.place.placed}
+		rest := []device.ID(nil)
+		if b.Place.Address.OK && (b.Said.PerCore.OK || b.Place.Unsized) {
+			part := event.Part{Cores: event.Some(b.Shards.Cores), Range: b.Place.Range, Synthesised: b.Place.Placed}
 			switch {
-			case b.place.r.IsEmpty() && !b.place.unsized:
+			case b.Place.Range.IsEmpty() && !b.Place.Unsized:
 				part.Cores.OK = false
-			case !b.shards.known:
-				part.Cores.V = m.grids.of(on[0].id).cores
+			case !b.Shards.Known:
+				part.Cores.V = m.Grids.Of(on[0]).Cores
 				on, rest = m.likeFirst(on)
 			}
 			e.Parts = []event.Part{part}
-			b.apart(e)
+			apart(e, b)
 		}
-		e.Devices = event.Some(idsOf(on))
+		e.Devices = event.Some(on)
 		m.out.tell(e)
 		on = rest
 	}
@@ -205,17 +199,17 @@ func (m *memory) tellBuffer(e *event.Event, b *buffer, on []*unit) {
 
 // apart splits the cores of an L1 buffer that was allocated per core: its address is known on the first
 // core, and hidden on the others.
-func (b *buffer) apart(e *event.Event) {
-	if b.said.kind != fit.KindL1 {
+func apart(e *event.Event, b *survey.Buffer) {
+	if b.Said.Kind != fit.KindL1 {
 		return
 	}
-	e.Buffer.Mode = b.shards.mode
+	e.Buffer.Mode = b.Shards.Mode
 	all := &e.Parts[0].Cores
-	if b.shards.mode != fit.PerCore || !all.OK || b.proven {
+	if b.Shards.Mode != fit.PerCore || !all.OK || b.Proven {
 		return
 	}
-	first := l1.CoreSetOf(b.shards.first)
-	if e.Buffer.Hidden = all.V; !b.shards.known { // nor is it known which core is the first
+	first := l1.CoreSetOf(b.Shards.First)
+	if e.Buffer.Hidden = all.V; !b.Shards.Known { // nor is it known which core is the first
 		e.Parts = nil
 		return
 	}
@@ -223,27 +217,27 @@ func (b *buffer) apart(e *event.Event) {
 }
 
 // likeFirst divides units into those with the grid of the first one, and the rest.
-func (m *memory) likeFirst(all []*unit) (like, rest []*unit) {
-	cores := m.grids.of(all[0].id).cores
-	differs := func(u *unit) bool { return !m.grids.of(u.id).cores.Equal(cores) }
+func (m *memory) likeFirst(all []device.ID) (like, rest []device.ID) {
+	cores := m.Grids.Of(all[0]).Cores
+	differs := func(id device.ID) bool { return !m.Grids.Of(id).Cores.Equal(cores) }
 	if !slices.ContainsFunc(all, differs) {
 		return all, nil
 	}
 	like = slices.DeleteFunc(slices.Clone(all), differs)
-	rest = slices.DeleteFunc(slices.Clone(all), func(u *unit) bool { return !differs(u) })
+	rest = slices.DeleteFunc(slices.Clone(all), func(id device.ID) bool { return !differs(id) })
 	return like, rest
 }
 
 // allocation returns the event of an allocation without its devices and parts.
-func (m *memory) allocation(b *buffer) event.Event {
+func (m *memory) allocation(b *survey.Buffer) event.Event {
 	e := event.Event{
-		Kind: event.KindAllocate, Node: b.said.at, Op: event.Some(b.op), PerCore: b.said.perCore,
-		Address: b.place.address, Layout: b.said.layout,
-		Buffer:  fit.Buffer{ID: b.id, Kind: b.said.kind, Size: b.said.size, Name: b.op, Unsized: b.place.unsized},
-		Earlier: b.earlier,
+		Kind: event.KindAllocate, Node: b.Said.At, Op: event.Some(b.Op), PerCore: b.Said.PerCore,
+		Address: b.Place.Address, Layout: b.Said.Layout,
+		Buffer:  fit.Buffer{ID: b.ID, Kind: b.Said.Kind, Size: b.Said.Size, Name: b.Op, Unsized: b.Place.Unsized},
+		Earlier: b.Earlier,
 	}
-	if b.said.named != event.NoDevice {
-		e.Named = event.Some(b.said.named)
+	if b.Said.Named != event.NoDevice {
+		e.Named = event.Some(b.Said.Named)
 	}
 	return e
 }
@@ -251,7 +245,7 @@ func (m *memory) allocation(b *buffer) event.Event {
 // departing returns a buffer that ends before the node next, where no node frees it. ok is false if there is none.
 func (m *memory) departing(next uint64) (b expiring, ok bool) {
 	for b, ok = m.leaving.Min(); ok && b.until < next; b, ok = m.leaving.Min() {
-		if b.earlier || m.live.live[b.said.named][b.id] != nil {
+		if b.Earlier || m.live.Live[b.Said.Named][b.ID] != nil {
 			return b, true
 		}
 		m.leaving.DeleteMin()
@@ -261,26 +255,26 @@ func (m *memory) departing(next uint64) (b expiring, ok bool) {
 
 // depart removes a buffer that departing has returned, and writes its free.
 func (m *memory) depart(b expiring) {
-	if m.leaving.DeleteMin(); !b.earlier {
-		m.live.remove(b.buffer)
+	if m.leaving.DeleteMin(); !b.Earlier {
+		m.live.Remove(b.Buffer)
 	}
-	m.gone(b.buffer, b.until)
+	m.gone(b.Buffer, b.until)
 }
 
 // arriving returns a resident that is there from the node next on. ok is false if there is none.
 func (m *memory) arriving(next uint64) (b expiring, ok bool) {
-	for all := m.known.before.residents; m.attended < len(all) && all[m.attended].since <= next; {
+	for all := m.Known.Before.Residents; m.attended < len(all) && all[m.attended].Since <= next; {
 		r := all[m.attended]
-		if m.attended++; next >= r.until {
+		if m.attended++; next >= r.Until {
 			continue
 		}
-		b = expiring{&buffer{
-			id: m.live.next(), op: r.op(), shards: r.shards, earlier: true,
-			said:  allocation{at: r.since, named: r.named, kind: r.kind, perCore: r.perCore, recorded: r.address},
-			place: placement{on: m.unitsOf(r)}, proven: r.proven > 0, unit: r.unit,
-		}, r.until}
-		m.owns(r.named, r.kind)
-		if len(b.place.on) > 0 && r.address <= jsonobject.MaxL1 { // else it is where nothing else is, or in no L1
+		b = expiring{&survey.Buffer{
+			ID: m.live.Next(), Op: r.Op(), Shards: r.Shards, Earlier: true,
+			Said:  survey.Allocation{At: r.Since, Named: r.Named, Kind: r.Kind, PerCore: r.PerCore, Recorded: r.Address},
+			Place: survey.Placement{On: m.unitsOf(r)}, Proven: r.Proven > 0, Unit: r.Unit,
+		}, r.Until}
+		m.owns(r.Named, r.Kind)
+		if len(b.Place.On) > 0 && r.Address <= jsonobject.MaxL1 { // else it is where nothing else is, or in no L1
 			return b, true
 		}
 	}
@@ -296,37 +290,40 @@ func (m *memory) owns(id device.ID, kind fit.Kind) {
 
 // unitsOf returns the units on which a resident lies. One that names no device lies where programs run, if any do: on each
 // device that a capture names, frees without a device would cost the square of its size.
-func (m *memory) unitsOf(r resident) []*unit {
-	if r.unit {
-		return slices.DeleteFunc([]*unit{m.units.byID[r.named]}, func(u *unit) bool { return u == nil })
+func (m *memory) unitsOf(r survey.Resident) []device.ID {
+	if r.Unit {
+		if m.units.byID[r.Named] == nil {
+			return nil
+		}
+		return []device.ID{r.Named}
 	}
-	if r.named == event.NoDevice && len(m.known.runs) > 0 {
+	if r.Named == event.NoDevice && len(m.Known.Runs) > 0 {
 		if m.running == nil {
-			m.running = slices.DeleteFunc(slices.Clone(m.units.order), func(u *unit) bool { return !m.known.runs[u.id] })
+			m.running = slices.DeleteFunc(idsOf(m.units.order), func(id device.ID) bool { return !m.Known.Runs[id] })
 		}
 		return m.running
 	}
-	return m.units.reached(r.named)
+	return m.units.idsOn(r.Named)
 }
 
 // arrive places a resident that arriving has returned, and writes its allocation.
 func (m *memory) arrive(b expiring) {
-	b.place.address = event.Some(b.said.recorded)
-	m.heights.locate(b.buffer, m.specs.spec())
+	b.Place.Address = event.Some(b.Said.Recorded)
+	m.heights.locate(b.Buffer, m.Specs.Spec())
 	m.leaving.ReplaceOrInsert(b)
-	e := m.allocation(b.buffer)
-	m.tellBuffer(&e, b.buffer, b.place.on)
+	e := m.allocation(b.Buffer)
+	m.tellBuffer(&e, b.Buffer, b.Place.On)
 }
 
 // gone writes the free of a buffer.
-func (m *memory) gone(b *buffer, at uint64) {
+func (m *memory) gone(b *survey.Buffer, at uint64) {
 	m.heights.remove(b)
-	m.out.tell(&event.Event{Kind: event.KindFree, Node: at, Buffer: fit.Buffer{ID: b.id}, Devices: event.Some(idsOf(b.place.on))})
+	m.out.tell(&event.Event{Kind: event.KindFree, Node: at, Buffer: fit.Buffer{ID: b.ID}, Devices: event.Some(b.Place.On)})
 }
 
 // tellEarlier writes the allocation of the last buffer node if its buffer is from before the capture.
 func (m *memory) tellEarlier(next *graph.Node) {
-	old := m.live.earlier(next)
+	old := m.live.Earlier(next)
 	if old == nil || m.unread {
 		return
 	}
@@ -340,7 +337,7 @@ func (m *memory) tellEarlier(next *graph.Node) {
 		m.out.tell(&e)
 		return
 	}
-	if !m.known.before.harmless[old.Counter] {
+	if !m.Known.Before.Harmless[old.Counter] {
 		m.unplace(old, kind)
 	}
 }
@@ -349,7 +346,7 @@ func (m *memory) tellEarlier(next *graph.Node) {
 func (m *memory) earlier(n *graph.Node, kind fit.Kind) event.Event {
 	return event.Event{
 		Kind: event.KindAllocate, Node: n.Counter, Op: event.Some(m.path), Earlier: true, Unplaced: event.UnplacedEarlier,
-		Buffer: fit.Buffer{ID: m.live.next(), Kind: kind, Size: n.Size.V},
+		Buffer: fit.Buffer{ID: m.live.Next(), Kind: kind, Size: n.Size.V},
 	}
 }
 
@@ -370,29 +367,29 @@ func (m *memory) unplace(n *graph.Node, kind fit.Kind) {
 // buffer node.
 func (m *memory) hideAllocation(n *graph.Node, id device.ID) {
 	m.unread = true
-	m.live.hidden(n, id)
+	m.live.Hidden(n, id)
 }
 
 // hideBuffers takes all buffers out of the devices that a hidden free may have reached.
 func (m *memory) hideBuffers(at uint64, id device.ID) {
-	for _, b := range m.live.sharing(id) {
+	for _, b := range m.live.Sharing(id) {
 		m.hideBuffer(b, at)
 	}
 	var residents []expiring
 	m.leaving.Ascend(func(b expiring) bool {
-		if b.earlier && m.known.members.share(b.said.named, id) {
+		if b.Earlier && m.Known.Members.Share(b.Said.Named, id) {
 			residents = append(residents, b)
 		}
 		return true
 	})
 	for _, b := range residents {
 		m.leaving.Delete(b)
-		m.hideBuffer(b.buffer, at)
+		m.hideBuffer(b.Buffer, at)
 	}
 }
 
 // hideBuffer takes a buffer out of L1. Its own free finds it still.
-func (m *memory) hideBuffer(b *buffer, at uint64) {
-	m.live.hide(b)
+func (m *memory) hideBuffer(b *survey.Buffer, at uint64) {
+	m.live.Hide(b)
 	m.gone(b, at)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/cbl1/cbl1/internal/guard/testkit"
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/tool/capture/internal/graph"
+	"github.com/cbl1/cbl1/tool/capture/internal/survey"
 )
 
 // A nest writes a capture node by node, so that no test holds it in memory.
@@ -102,7 +103,7 @@ func TestMemoryFollowsNames(t *testing.T) {
 // The path of functions is what joining all names makes, clipped.
 func TestPathIsClipped(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		o := newOperations(newKnowledge(newMembers()))
+		o := newOperations(survey.NewKnowledge(survey.NewMembers()))
 		var stack []string
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			switch draw := rapid.IntRange(0, 5).Draw(t, "step"); {

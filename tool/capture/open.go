@@ -65,8 +65,8 @@ func isOpen(u *unit) bool { return u != nil && u.run != nil && u.run.opened > 0 
 
 // on returns the open runs of the units that an id reaches.
 func (o *openRuns) on(id device.ID) (runs []*run) {
-	if reach := 1 + len(o.units.members.chips[id]); reach < o.byDepth.Len() && id != event.NoDevice {
+	if reach := 1 + len(o.units.members.Chips[id]); reach < o.byDepth.Len() && id != event.NoDevice {
 		return o.of(o.units.reached(id)...)
 	}
-	return slices.DeleteFunc(o.from(0), func(r *run) bool { return !o.units.members.reaches(id, r.on.id) })
+	return slices.DeleteFunc(o.from(0), func(r *run) bool { return !o.units.members.Reaches(id, r.on.id) })
 }

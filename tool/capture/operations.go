@@ -9,14 +9,15 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/tool/capture/internal/graph"
+	"github.com/cbl1/cbl1/tool/capture/internal/survey"
 )
 
 // operations is the second stage of a reading. It says of each node which functions run, and
 // whether one of them found its program in the program cache.
 type operations struct {
-	known   *knowledge
+	known   *survey.Knowledge
 	ranMore func(op operation, runs int, mesh device.ID) bool // reports whether an operation is known to have run a program there
-	dead    freeNode                                          // the last end of a program
+	dead    survey.FreeNode                                   // the last end of a program
 	nodes   int                                               // that placed something, so far
 	group   *freeing                                          // the last group of frees
 	stack   []function                                        // that run, the innermost one last
@@ -29,7 +30,7 @@ type operations struct {
 	step    step
 }
 
-func newOperations(known *knowledge) *operations {
+func newOperations(known *survey.Knowledge) *operations {
 	return &operations{known: known, texts: map[string]string{}, seed: maphash.MakeSeed()}
 }
 
@@ -52,12 +53,6 @@ type step struct {
 	ends   bool     // a function ends
 	aborts bool     // by an exception
 	noted  bool     // which a function in it says already
-}
-
-// A freeNode is a free of circular buffers.
-type freeNode struct {
-	id    device.ID
-	after uint64 // counter of the next node; 0 = there was no free
 }
 
 // A freeing is a circular_buffer_deallocate_all that nothing followed yet.
@@ -150,7 +145,7 @@ func (o *operations) free(s *step, lost bool) {
 		return
 	}
 	if s.dies = o.dies(id, s.at); s.dies {
-		o.dead = freeNode{id, s.at + 1}
+		o.dead = survey.FreeNode{ID: id, After: s.at + 1}
 		return
 	}
 	if o.ownFree() != nil {
@@ -158,8 +153,8 @@ func (o *operations) free(s *step, lost bool) {
 	}
 	o.close(s)
 	o.endGroup(s, o.group)
-	m := o.known.members
-	o.freeing = &freeing{counter: s.at, start: s.at, frees: 1, nodes: o.nodes, device: id, depth: len(o.stack), inOp: m.isMesh(id) && (!m.isBoth(id) || o.known.unshown.Has(s.at))}
+	m := o.known.Members
+	o.freeing = &freeing{counter: s.at, start: s.at, frees: 1, nodes: o.nodes, device: id, depth: len(o.stack), inOp: m.IsMesh(id) && (!m.IsBoth(id) || o.known.Unshown.Has(s.at))}
 	o.group, s.opened = o.freeing, o.freeing
 	if inner := o.inner(); inner != nil {
 		o.freeing.name, o.freeing.start = inner.name, inner.start
@@ -172,15 +167,15 @@ func (o *operations) free(s *step, lost bool) {
 // dies reports whether a free is the end of a program.
 func (o *operations) dies(id device.ID, at uint64) bool {
 	inner := o.inner()
-	switch kind := o.known.freeOf(id, at); {
-	case o.dead == (freeNode{id, at}) && at > 0:
+	switch kind := o.known.FreeOf(id, at); {
+	case o.dead == (survey.FreeNode{ID: id, After: at}) && at > 0:
 		return true
 	case inner == nil:
-		return o.known.members.onlyChip(id)
-	case kind == freeAsks:
+		return o.known.Members.OnlyChip(id)
+	case kind == survey.FreeAsks:
 		return !o.ranMore(inner.key, o.call().runs+1, id)
 	default:
-		return kind == freeEnds
+		return kind == survey.FreeEnds
 	}
 }
 
@@ -214,7 +209,7 @@ func (o *operations) reaches(id device.ID, n *graph.Node) bool {
 		return false
 	}
 	ofItsMesh := n.DeviceID.OK && id == device.ID(n.DeviceID.V)
-	return ofItsMesh || o.known.members.reaches(id, device.ID(n.PhysicalDeviceID.V))
+	return ofItsMesh || o.known.Members.Reaches(id, device.ID(n.PhysicalDeviceID.V))
 }
 
 // end ends the innermost function.
@@ -224,7 +219,7 @@ func (o *operations) end(s *step, lost bool) {
 	if f := o.inner(); s.aborts {
 		s.noted, f.aborted = f.aborted, true
 	}
-	if !s.aborts || !o.known.aborted[s.call.start] {
+	if !s.aborts || !o.known.Aborted[s.call.start] {
 		o.hit(s, lost)
 	}
 	if o.freeing != nil && o.freeing.depth == len(o.stack) {
@@ -238,7 +233,7 @@ func (o *operations) end(s *step, lost bool) {
 // that an exception ends found nothing there.
 func (o *operations) hit(s *step, lost bool) {
 	c, f := o.inner(), o.ownFree()
-	if o.known.aborted[c.start] || c.unread || lost {
+	if o.known.Aborted[c.start] || c.unread || lost {
 		return
 	}
 	s.says = c.cacheHit.OK && c.cacheHit.V

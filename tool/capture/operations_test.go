@@ -9,6 +9,7 @@ import (
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/tool/capture/internal/graph"
+	"github.com/cbl1/cbl1/tool/capture/internal/survey"
 )
 
 // TestOperationsAlone drives the second stage without the others: the functions around each node, and hits of the
@@ -49,12 +50,12 @@ func TestOperationsAlone(t *testing.T) {
 		"a free behind the last start": {[]graph.Node{free, start("f", unknown), end}, "||f ends"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newSurvey(NewReader(nil, ""), newMembers())
+			s := survey.New(survey.NewMembers())
 			for i := range c.nodes {
 				c.nodes[i].Counter = uint64(i)
-				s.next(&c.nodes[i])
+				s.Next(&c.nodes[i])
 			}
-			o := newOperations(s.known)
+			o := newOperations(s.Known)
 			var got []string
 			for _, n := range c.nodes {
 				got = append(got, textOf(o.next(&n, false)))

@@ -9,6 +9,7 @@ import (
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/tool/capture/internal/graph"
+	"github.com/cbl1/cbl1/tool/capture/internal/survey"
 )
 
 // places is the third stage of a reading: what happens on which device. Each of its parts knows one thing.
@@ -25,7 +26,7 @@ type places struct {
 	freed    device.ID          // id of the last free with one
 }
 
-func newPlaces(known *knowledge, opt Options) *places {
+func newPlaces(known *survey.Knowledge, opt Options) *places {
 	g := newShared(known, opt)
 	return &places{shared: g, opt: opt, freed: event.NoDevice, unclear: map[device.ID]bool{}, programs: newPrograms(g, opt.NoInfer), memory: newMemory(g)}
 }
@@ -38,7 +39,7 @@ func (p *places) stand(s *step) {
 // next records a node. Each type that package graph decodes has its case here.
 func (p *places) next(s *step) {
 	n := s.node
-	p.known.members.resolve(n)
+	p.Known.Members.Resolve(n)
 	p.stand(s)
 	p.note(n)
 	p.expireAndPlace(s.at)
@@ -54,7 +55,7 @@ func (p *places) next(s *step) {
 		p.upstream.free()
 		p.free(s)
 	case graph.TypeBuffer:
-		p.memory.live.node(n)
+		p.memory.live.Node(n)
 	case graph.TypeBufferAllocate, graph.TypeBufferDeallocate:
 		p.bufferEvent(n)
 	case graph.TypeProgramExecution:
@@ -66,7 +67,7 @@ func (p *places) next(s *step) {
 	case graph.TypeError:
 		p.out.notes.failed(n)
 	case graph.TypeTensor: // the survey has read the rest
-		if p.known.before.placeless.Has(s.at) {
+		if p.Known.Before.Placeless.Has(s.at) {
 			p.memory.unplace(n, fit.KindL1)
 		}
 	case graph.TypeCaptureStart, graph.TypeCaptureEnd, graph.TypeSubDeviceManager: // say nothing of memory
@@ -84,7 +85,7 @@ func (p *places) note(n *graph.Node) {
 	if n.Anomaly.Has(event.AnomalyDeviceTensors) {
 		p.out.notes.add(noteBadDeviceTensors, at, "")
 	}
-	if p.memory.live.sliced {
+	if p.memory.live.Sliced {
 		return // a connection may lead out of its slice
 	}
 	for _, c := range n.Connections {
@@ -96,11 +97,11 @@ func (p *places) note(n *graph.Node) {
 // residents that are there by then come.
 func (p *places) expireAndPlace(next uint64) {
 	for b, ok := p.memory.departing(next); ok; b, ok = p.memory.departing(next) {
-		p.programs.complete(next, p.programs.open.of(b.place.on...))
+		p.programs.complete(next, p.programs.open.of(p.units.of(b.Place.On)...))
 		p.memory.depart(b)
 	}
 	for b, ok := p.memory.arriving(next); ok; b, ok = p.memory.arriving(next) {
-		p.programs.complete(next, p.programs.open.of(b.place.on...))
+		p.programs.complete(next, p.programs.open.of(p.units.of(b.Place.On)...))
 		p.memory.arrive(b)
 	}
 }
@@ -111,7 +112,7 @@ func (p *places) completeOn(id device.ID) { p.programs.complete(p.at, p.programs
 // place records a node that places a CB, dataflow buffer or scratchpad.
 func (p *places) place(n *graph.Node) {
 	p.upstream.place(n)
-	on, unclear := p.known.members.places(n, p.freed)
+	on, unclear := p.Known.Members.Places(n, p.freed)
 	if unclear {
 		p.unclear[on[0]] = true
 	}
@@ -130,7 +131,7 @@ func (p *places) hidesBase(u *unit, at uint64) bool {
 	if u.bases && !u.blind {
 		p.out.hidden.add(hiddenSpecs, int64(at), "")
 	}
-	return u.bases || p.specs.hidesBase()
+	return u.bases || p.Specs.HidesBase()
 }
 
 // free ends the runs of the unit that a node names, and of the chips of the mesh
@@ -157,7 +158,7 @@ func (p *places) free(s *step) {
 	p.completeOn(id)
 	p.programs.free(s.at, id)
 	p.programs.lift(id)
-	if !p.known.members.unread || id == event.NoDevice {
+	if !p.Known.Members.Unread || id == event.NoDevice {
 		return
 	}
 	p.programs.hideUnits(s.at, p.programs.doubted(id))
@@ -304,17 +305,17 @@ func (p *places) bufferEvent(n *graph.Node) {
 // be a mesh is, and so is a chip whose mesh runs under the id of the mesh. The one listed device may be the mesh of all
 // chips. Programs without an id are compared with no buffer that has one.
 func (p *places) apart() (ids []device.ID) {
-	m := p.known.members
+	m := p.Known.Members
 	nameless := p.units.byID[event.NoDevice]
 	for id := range p.memory.own {
 		u := p.units.byID[id]
 		onMesh := func(mesh *unit) bool { return mesh.ran }
 		switch {
 		case p.units.ran == 0, id == event.NoDevice:
-		case nameless != nil && nameless.ran, m.row == event.Some(id) && (p.units.ran > 1 || u == nil || !u.ran):
+		case nameless != nil && nameless.ran, m.Row == event.Some(id) && (p.units.ran > 1 || u == nil || !u.ran):
 			ids = append(ids, id)
-		case u != nil && u.ran, m.isMesh(id):
-		case !m.isChip[id], slices.ContainsFunc(p.units.meshesOf(id), onMesh):
+		case u != nil && u.ran, m.IsMesh(id):
+		case !m.IsChip[id], slices.ContainsFunc(p.units.meshesOf(id), onMesh):
 			ids = append(ids, id)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/program"
 	"github.com/cbl1/cbl1/tool/capture/internal/graph"
+	"github.com/cbl1/cbl1/tool/capture/internal/survey"
 )
 
 // programs know which program runs on each unit.
@@ -27,7 +28,7 @@ type programs struct {
 
 func newPrograms(g *shared, noInfer bool) *programs {
 	return &programs{
-		shared: g, layouts: newLayouts(len(g.known.partly) > 0), hits: newHits(), open: newOpenRuns(g.units), alive: map[*unit]bool{},
+		shared: g, layouts: newLayouts(len(g.Known.Partly) > 0), hits: newHits(), open: newOpenRuns(g.units), alive: map[*unit]bool{},
 		hidden: hiddenPrograms{ran: map[hiddenRun]bool{}}, noInfer: noInfer, alike: map[device.ID]map[contentSum]bool{},
 	}
 }
@@ -61,14 +62,14 @@ func (p *programs) place(n *graph.Node, u *unit) {
 
 // free records a free with an id: the runs that it reaches end, and others are announced.
 func (p *programs) free(at uint64, id device.ID) {
-	a, m := p.units.announcement(id), p.known.members
+	a, m := p.units.announcement(id), p.Known.Members
 	a.at, a.programs = at, 1
 	p.endRuns(at, p.living(id))
 	left := len(p.alive)
 	if p.alive[p.units.byID[event.NoDevice]] {
 		left--
 	}
-	if left > 0 && !p.known.placed[id] && !m.isChip[id] && !m.isMesh(id) { // no node says which of them it ends
+	if left > 0 && !p.Known.Placed[id] && !m.IsChip[id] && !m.IsMesh(id) { // no node says which of them it ends
 		p.out.notes.add(noteMeshUnknown, int64(at), fmt.Sprintf("id %d", id))
 	}
 }
@@ -76,11 +77,11 @@ func (p *programs) free(at uint64, id device.ID) {
 // living returns units that an id reaches, with all among them on which a run is alive. It visits the units that the id
 // reaches or the units with such a run, whichever are fewer.
 func (p *programs) living(id device.ID) (out []*unit) {
-	if id != event.NoDevice && 1+len(p.known.members.chips[id]) < len(p.alive) {
+	if id != event.NoDevice && 1+len(p.Known.Members.Chips[id]) < len(p.alive) {
 		return p.units.reached(id)
 	}
 	for u := range p.alive {
-		if p.known.members.reaches(id, u.id) {
+		if p.Known.Members.Reaches(id, u.id) {
 			out = append(out, u)
 		}
 	}
@@ -170,12 +171,14 @@ func (p *programs) completeParts(all [][]*run, i int, at uint64) {
 		r := parts[i]
 		what := startKey{op: r.call.path, continues: r.told > 0, unsettled: p.unsettles(r)}
 		if r.inOp {
-			what.aborted = p.known.aborted[r.call.start]
+			what.aborted = p.Known.Aborted[r.call.start]
 		}
 		if what.program = p.define(r); p.out.err != nil {
 			return
 		}
-		p.known.bottom.program(r)
+		if !r.local && r.facts.start > 0 { // all its local buffers have addresses
+			p.Known.Bottom.Program(r.on.id, r.facts.start-1)
+		}
 		r.told = len(r.cbs)
 		on := r.where()
 		starts = append(starts, start{what, r.on, on, hitKey{r.call.key, r.call.runs}, r.first, nil})
@@ -193,17 +196,17 @@ func (p *programs) completeParts(all [][]*run, i int, at uint64) {
 // spread adds starts on chips that show nothing behind the frees of their mesh, and had the program before: a capture
 // shows a known program on the chips alone that are new to it, without its global buffers.
 func (p *programs) spread(starts []start) []start {
-	if len(p.known.partly) == 0 || p.noInfer {
+	if len(p.Known.Partly) == 0 || p.noInfer {
 		return starts
 	}
 	also := map[*unit]bool{}
 	for _, s := range starts {
 		of := s.unit.now()
-		shown, ok := p.known.partly[of.at]
+		shown, ok := p.Known.Partly[of.at]
 		if !ok || s.what.continues || of.most() == 0 || !slices.Contains(shown, s.unit.id) {
 			continue
 		}
-		for _, chip := range p.known.members.chips[of.of.by] {
+		for _, chip := range p.Known.Members.Chips[of.of.by] {
 			u := p.units.byID[chip]
 			if u == nil || also[u] || slices.Contains(shown, chip) || len(u.now().programs) > len(of.programs) || p.hidden.covers(s.key.operation, chip) {
 				continue
@@ -247,7 +250,7 @@ func (p *programs) tellFreed(ended []device.ID, at uint64) {
 
 // define returns the program of a run, and writes its definition if it is a new one.
 func (p *programs) define(r *run) program.ID {
-	id, cbs, err := p.layouts.of(r, p.specs.spec(), r.on.spec.CBBase)
+	id, cbs, err := p.layouts.of(r, p.Specs.Spec(), r.on.spec.CBBase)
 	if err != nil {
 		p.out.err = cmp.Or(p.out.err, error(&event.InputError{Node: int64(r.first), Reason: err.Error(), Err: err}))
 	}
@@ -267,14 +270,14 @@ func (p *programs) start(all []start, node uint64) {
 			first, s.unit.ran = append(first, s.unit), true
 			p.units.ran++
 		}
-		s.what.persistent = p.known.lifts(s.unit.id)
-		if len(p.known.partly) > 0 {
+		s.what.persistent = p.Known.Lifts(s.unit.id)
+		if len(p.Known.Partly) > 0 {
 			if p.alike[s.unit.id] == nil {
 				p.alike[s.unit.id] = map[contentSum]bool{}
 			}
 			p.alike[s.unit.id][p.layouts.locals[s.what.program]] = true
 		}
-		if s.what.outside = !p.layouts.inside(s.what.program, p.grids.of(s.unit.id)); !s.what.outside {
+		if s.what.outside = !p.layouts.inside(s.what.program, p.Grids.Of(s.unit.id)); !s.what.outside {
 			s.unit.now().begin(firstRun{s.what.program, s.first}, s.what.inferred)
 		}
 		i, ok := at[s.what]
@@ -295,7 +298,7 @@ func (p *programs) start(all []start, node uint64) {
 	if clear(events); cap(events) <= maxStarts {
 		p.starting = events
 	}
-	p.out.tellAbsent(p.known.members, first)
+	p.out.tellAbsent(p.Known.Members, first)
 }
 
 // divide ends the run of a unit before a node that begins another program. The run comes with the runs that
@@ -304,8 +307,8 @@ func (p *programs) divide(u *unit, at uint64) {
 	a, old := u.now(), u.run
 	if a.found++; a.found == a.most() {
 		for _, first := range a.unsettled { // each of these is one program
-			if len(p.known.settled) < maxTensors {
-				p.known.settled[first] = true
+			if len(p.Known.Settled) < survey.MaxTensors {
+				p.Known.Settled[first] = true
 			}
 		}
 	}
@@ -323,7 +326,7 @@ func (p *programs) divide(u *unit, at uint64) {
 // that it is one, the next reading knows it.
 func (p *programs) unsettles(r *run) bool {
 	a := r.on.now()
-	if a.over || a.found >= a.most() || p.known.settled[r.first] {
+	if a.over || a.found >= a.most() || p.Known.Settled[r.first] {
 		return false
 	}
 	if n := len(a.unsettled); n < maxAnnounced && (n == 0 || a.unsettled[n-1] != r.first) {
@@ -357,12 +360,12 @@ func (p *programs) again(f *freeing, first uint64) (rounds [][]start, all bool) 
 // ran returns the last workload of an operation, or another one of its workloads, on the units that an id reaches, and
 // behind how many frees it ran.
 func (p *programs) ran(key hitKey, id device.ID, first uint64) (rounds [][]start, frees int) {
-	if !p.known.members.isChip[id] && !p.known.members.isMesh(id) {
+	if !p.Known.Members.IsChip[id] && !p.Known.Members.IsMesh(id) {
 		id = event.NoDevice // all
 	}
 	for on, u := range p.hits.ran[key] {
 		workloads := u.ended(p.units.byID[on])
-		if len(workloads) == 0 || !p.known.members.reaches(id, on) || p.hidden.covers(key.operation, on) {
+		if len(workloads) == 0 || !p.Known.Members.Reaches(id, on) || p.hidden.covers(key.operation, on) {
 			continue
 		}
 		last := workloads[len(workloads)-1]
@@ -385,7 +388,7 @@ func (p *programs) ran(key hitKey, id device.ID, first uint64) (rounds [][]start
 // ranMore reports whether the n-th group of frees of a call of an operation is known to have run a program on a mesh.
 func (p *programs) ranMore(op operation, n int, mesh device.ID) bool {
 	for on := range p.hits.ran[hitKey{op, n}] {
-		if p.known.members.reaches(mesh, on) {
+		if p.Known.Members.Reaches(mesh, on) {
 			return true
 		}
 	}
@@ -410,7 +413,7 @@ func (p *programs) hidePrograms(at uint64, on ...*unit) {
 // hidePlaced hides the programs to which a node that cannot be read may add, of an id.
 func (p *programs) hidePlaced(at uint64, id device.ID) {
 	switch {
-	case p.known.members.isBoth(id): // a mesh's or a chip's
+	case p.Known.Members.IsBoth(id): // a mesh's or a chip's
 		p.hidePrograms(at, p.units.either(id)...)
 		return
 	case id != event.NoDevice:
@@ -487,9 +490,9 @@ func (p *programs) lift(id device.ID) {
 // doubted returns the units that a free with the id of a mesh may have reached too, since a node
 // that may name its chips cannot be read.
 func (p *programs) doubted(id device.ID) (others []*unit) {
-	m := p.known.members
+	m := p.Known.Members
 	for _, u := range p.units.order {
-		if !m.reaches(id, u.id) && (m.isChip[u.id] || !m.isMesh(u.id)) {
+		if !m.Reaches(id, u.id) && (m.IsChip[u.id] || !m.IsMesh(u.id)) {
 			others = append(others, u)
 		}
 	}

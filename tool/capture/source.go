@@ -6,6 +6,8 @@ import (
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/tool/capture/internal/graph"
+	"github.com/cbl1/cbl1/tool/capture/internal/survey"
+	"github.com/cbl1/cbl1/tool/dump"
 )
 
 // Events opens the capture and returns its events; see Reader.Events. An event log yields its own events. A
@@ -63,36 +65,75 @@ func (r *Reader) events(opt Options, rank event.Opt[uint64], yield func(*event.E
 	if !opt.Again {
 		defer func() { _ = r.shut() }() // of a file open for reading only
 	}
-	s := newSurvey(r, newMembers())
-	if isLog, err := s.run(opt, yield); err != nil || isLog {
+	s := survey.New(survey.NewMembers())
+	if isLog, err := r.survey(s, opt, yield); err != nil || isLog {
 		return err
 	}
-	if s.late {
+	if s.Late {
 		again, err := r.again()
 		if err != nil {
 			return err
 		}
-		s = newSurvey(again, s.known.members)
-		s.again = true
-		if _, err := s.run(opt, yield); err != nil {
+		s = survey.New(s.Known.Members)
+		s.Again = true
+		if _, err := again.survey(s, opt, yield); err != nil {
 			return err
 		}
 	}
-	known, lacks, lifts := s.known, s.lacks(), s.planned && s.placed
+	known, lacks, lifts := s.Known, s.Lacks(), s.Planned && s.Placed
 	s = nil
 	if lacks {
 		if err := r.read(known, opt, rank, func(*event.Event, error) bool { return true }); err != nil {
 			return err
 		}
 		if lifts {
-			known.findLifted()
+			known.FindLifted()
 		}
 	}
 	return r.read(known, opt, rank, yield)
 }
 
+// survey reads all nodes for what is known. yield takes the events of an input that is an event log or a dump.
+func (r *Reader) survey(s *survey.Survey, opt Options, yield func(*event.Event, error) bool) (isLog bool, err error) {
+	r.dump = dump.Options{Arch: opt.Arch, Base: opt.Base, MaxL1: opt.MaxL1, L1Small: opt.L1Small}
+	r.log = func(events iter.Seq2[*event.Event, error]) error {
+		isLog = true
+		for e, err := range events {
+			if err != nil {
+				return err
+			}
+			if !yield(e, nil) {
+				return graph.ErrStop
+			}
+		}
+		return nil
+	}
+	r.doc.Listed = s.List
+	if opt.Tensors != nil {
+		r.doc.Names, s.Uses = true, survey.NewUses(opt.Tensors, s.Known.Members, r.callers())
+	}
+	if r.part != nil {
+		s.SlicesOf()
+		r.doc.Ended = s.EndSlice
+	}
+	defer func() { r.doc = graph.Document{File: r.doc.File} }() // r lives longer, and would keep the survey
+	for n, err := range r.nodes() {
+		if err != nil {
+			return isLog, err
+		}
+		if r.doc.Object {
+			s.MayList()
+		}
+		s.Next(n)
+	}
+	if !isLog {
+		s.End(opt.overrides(), &r.doc.Info)
+	}
+	return isLog, nil
+}
+
 // read reads the capture once more, for its events.
-func (r *Reader) read(known *knowledge, opt Options, rank event.Opt[uint64], yield func(*event.Event, error) bool) error {
+func (r *Reader) read(known *survey.Knowledge, opt Options, rank event.Opt[uint64], yield func(*event.Event, error) bool) error {
 	again, err := r.again()
 	if err != nil {
 		return err
@@ -106,14 +147,14 @@ type reading struct {
 	opt        Options
 	reader     *Reader
 	rank       event.Opt[uint64] // if the capture does not say it
-	known      *knowledge
+	known      *survey.Knowledge
 	operations *operations
 	places     *places
 	out        *events
 	nodes      int64
 }
 
-func newReading(r *Reader, opt Options, known *knowledge, rank event.Opt[uint64]) *reading {
+func newReading(r *Reader, opt Options, known *survey.Knowledge, rank event.Opt[uint64]) *reading {
 	p, o := newPlaces(known, opt), newOperations(known)
 	o.ranMore = p.programs.ranMore
 	return &reading{opt: opt, reader: r, rank: rank, known: known, operations: o, places: p, out: p.out}

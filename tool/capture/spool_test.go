@@ -16,6 +16,7 @@ import (
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/guard/testkit"
+	"github.com/cbl1/cbl1/tool/capture/internal/survey"
 )
 
 // padded returns a capture which is so many bytes long, and hardly compresses. Two frees announce two programs, and the
@@ -264,11 +265,11 @@ func TestFileChangesBetweenReadings(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, []byte(sharded(2)), 0o600))
 		r, err := Input{Path: path}.open()
 		require.NoError(t, err)
-		s := newSurvey(r, newMembers())
-		_, err = s.run(Options{}, nil)
+		s := survey.New(survey.NewMembers())
+		_, err = r.survey(s, Options{}, nil)
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(path, []byte(after), 0o600))
-		err = r.read(s.known, Options{}, event.Opt[uint64]{}, func(*event.Event, error) bool { return true })
+		err = r.read(s.Known, Options{}, event.Opt[uint64]{}, func(*event.Event, error) bool { return true })
 		require.ErrorIs(t, err, event.ErrChanged)
 		var input *event.InputError
 		require.ErrorAs(t, err, &input)

@@ -8,6 +8,7 @@ import (
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 	"github.com/cbl1/cbl1/tool/capture/internal/graph"
+	"github.com/cbl1/cbl1/tool/capture/internal/survey"
 )
 
 // A unit is a device with an id: a chip, a mesh, or, in a capture without ids, all there is. A mesh is a
@@ -27,23 +28,24 @@ type unit struct {
 
 // units are the ids that a capture has met.
 type units struct {
-	members *members
+	members *survey.Members
 	byID    map[device.ID]*unit
-	order   []*unit               // by id
-	reach   map[device.ID][]*unit // answers of reached
+	order   []*unit                   // by id
+	reach   map[device.ID][]*unit     // answers of reached
+	ids     map[device.ID][]device.ID // answers of idsOn
 	frees   map[device.ID]*announcement
 	ran     int // units on which a program ran
 }
 
-func newUnits(members *members) *units {
+func newUnits(members *survey.Members) *units {
 	return &units{
-		members: members, byID: map[device.ID]*unit{}, reach: map[device.ID][]*unit{}, frees: map[device.ID]*announcement{},
+		members: members, byID: map[device.ID]*unit{}, reach: map[device.ID][]*unit{}, ids: map[device.ID][]device.ID{}, frees: map[device.ID]*announcement{},
 	}
 }
 
 func (u *units) add(one *unit) {
 	u.byID[one.id] = one
-	for id := range u.members.above(one.id) {
+	for id := range u.members.Above(one.id) {
 		one.frees = append(one.frees, u.announcement(id))
 	}
 	at, _ := slices.BinarySearchFunc(u.order, one.id, func(o *unit, id device.ID) int { return graph.CompareDevices(o.id, id) })
@@ -58,10 +60,10 @@ func (u *units) reached(id device.ID) []*unit {
 	}
 	if u.reach[id] == nil {
 		var on []*unit
-		if one := u.byID[id]; one != nil && !u.members.isBoth(id) {
+		if one := u.byID[id]; one != nil && !u.members.IsBoth(id) {
 			on = append(on, one)
 		}
-		for _, chip := range u.members.chips[id] {
+		for _, chip := range u.members.Chips[id] {
 			if one := u.byID[chip]; one != nil {
 				on = append(on, one)
 			}
@@ -69,6 +71,23 @@ func (u *units) reached(id device.ID) []*unit {
 		u.reach[id] = slices.Clip(on)
 	}
 	return u.reach[id]
+}
+
+// idsOn returns the ids of the units on which a buffer of an id lies. The caller must not change them.
+func (u *units) idsOn(id device.ID) []device.ID {
+	if u.ids[id] == nil {
+		u.ids[id] = idsOf(u.reached(id))
+	}
+	return u.ids[id]
+}
+
+// of returns the units with some ids.
+func (u *units) of(ids []device.ID) []*unit {
+	all := make([]*unit, len(ids))
+	for i, id := range ids {
+		all[i] = u.byID[id]
+	}
+	return all
 }
 
 // announcement returns the last frees with an id.
@@ -89,8 +108,8 @@ func (u *units) ranOn(id device.ID) bool {
 
 // meshesOf returns the meshes of a chip, by id. The unit of a number that is a mesh and a chip is the chip.
 func (u *units) meshesOf(chip device.ID) (out []*unit) {
-	for _, mesh := range u.members.meshesOf(chip) {
-		if one := u.byID[mesh]; one != nil && !u.members.isChip[mesh] {
+	for _, mesh := range u.members.MeshesOf(chip) {
+		if one := u.byID[mesh]; one != nil && !u.members.IsChip[mesh] {
 			out = append(out, one)
 		}
 	}
@@ -99,7 +118,7 @@ func (u *units) meshesOf(chip device.ID) (out []*unit) {
 
 // ofChip returns the units of an execution on a chip.
 func (u *units) ofChip(id device.ID) []*unit {
-	if one := u.byID[id]; one != nil && u.members.isBoth(id) {
+	if one := u.byID[id]; one != nil && u.members.IsBoth(id) {
 		return []*unit{one}
 	}
 	return u.reached(id)

@@ -1,4 +1,4 @@
-package capture
+package survey
 
 import (
 	"github.com/cbl1/cbl1/device"
@@ -10,7 +10,7 @@ import (
 // past gathers the traces of buffers from before a capture. Their places show only later,
 // so a second reading alone uses them.
 type past struct {
-	members  *members
+	members  *Members
 	time     timeline
 	evidence allEvidence
 	census   census
@@ -24,7 +24,7 @@ type past struct {
 	hidden    event.Opt[uint64] // the first hidden allocation: what shows later may be its buffer
 }
 
-func newPast(m *members) *past {
+func newPast(m *Members) *past {
 	return &past{
 		members: m, evidence: newEvidence(), lives: map[uint64]*byDevice[history]{}, frees: map[uint64]*byDevice[frees]{},
 		byNode: map[uint64]lostFree{}, bare: map[device.ID]bool{}, placeless: graph.Counters{},
@@ -51,42 +51,42 @@ func (p *past) tensor(n *graph.Node, of *evidence) {
 		return
 	}
 	p.evidence.tensor(n, of)
-	if kind, ok := graph.BufferKind(n); ok && kind == fit.KindL1 && n.Address.V == 0 && !anySharing(p.members, p.bare, graph.DeviceOf(n.DeviceID)) {
+	if kind, ok := graph.BufferKind(n); ok && kind == fit.KindL1 && n.Address.V == 0 && !AnySharing(p.members, p.bare, graph.DeviceOf(n.DeviceID)) {
 		p.placeless.Add(n.Counter)
 	}
 }
 
 // allocated records an allocation of the capture. It returns its life, if its place is
 // recorded. Where there are no lists, it is one life with the allocation before it.
-func (p *past) allocated(b *buffer) *life {
+func (p *past) allocated(b *Buffer) *life {
 	if b.node.OK {
 		p.evidence.allocated(b.node.V)
 	}
-	if b.said.kind == fit.KindL1 && b.said.recorded == 0 {
-		p.bare[b.said.named] = true
+	if b.Said.Kind == fit.KindL1 && b.Said.Recorded == 0 {
+		p.bare[b.Said.Named] = true
 	}
-	if !b.said.kind.InL1() || b.said.recorded == 0 {
+	if !b.Said.Kind.InL1() || b.Said.Recorded == 0 {
 		return nil
 	}
-	named, all := ofAddress(p.lives, b.said.recorded).by(b.said.named)
+	named, all := ofAddress(p.lives, b.Said.Recorded).by(b.Said.Named)
 	named.open++
 	all.open++
-	if n := len(named.lives); n > 0 && !p.time.listable && named.lives[n-1].to != forever {
-		named.lives[n-1].to = forever
+	if n := len(named.lives); n > 0 && !p.time.listable && named.lives[n-1].to != Forever {
+		named.lives[n-1].to = Forever
 		return named.lives[n-1]
 	}
-	one := &life{b.said.at, forever}
+	one := &life{b.Said.At, Forever}
 	named.lives, all.lives = append(named.lives, one), append(all.lives, one)
 	return one
 }
 
 // ended records the free of a buffer of the capture.
-func (p *past) ended(b *buffer, at uint64) {
+func (p *past) ended(b *Buffer, at uint64) {
 	if b.life == nil {
 		return
 	}
 	b.life.to = at
-	named, all := ofAddress(p.lives, b.said.recorded).by(b.said.named)
+	named, all := ofAddress(p.lives, b.Said.Recorded).by(b.Said.Named)
 	named.open, named.last = named.open-1, at
 	all.open, all.last = all.open-1, at
 }

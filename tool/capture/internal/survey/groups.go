@@ -1,4 +1,4 @@
-package capture
+package survey
 
 import (
 	"slices"
@@ -24,12 +24,18 @@ import (
 
 // groups find the facts about groups of frees for the second reading.
 type groups struct {
-	known *knowledge
-	last  freeNode
+	known *Knowledge
+	last  FreeNode
 	named device.ID               // of the last free with an id
 	open  map[device.ID]*group    // the last one of each mesh, in a function
 	on    map[device.ID]*onDevice // by device
 	ran   map[device.ID]uint64    // counters behind the last executions on chips
+}
+
+// A FreeNode is a free of circular buffers.
+type FreeNode struct {
+	ID    device.ID
+	After uint64 // counter of the next node; 0 = there was no free
 }
 
 // A group is frees of a mesh back to back.
@@ -48,7 +54,7 @@ type onDevice struct {
 	free     *group // that reached it since; nil = none
 }
 
-func newGroups(k *knowledge) groups {
+func newGroups(k *Knowledge) groups {
 	return groups{known: k, named: event.NoDevice, open: map[device.ID]*group{}, on: map[device.ID]*onDevice{}, ran: map[device.ID]uint64{}}
 }
 
@@ -76,18 +82,18 @@ func (g *groups) place(on []device.ID, at, start uint64) {
 
 // free records a free in a function, nil if none runs. It reports whether it is not the first of its group.
 func (g *groups) free(id device.ID, at uint64, in *frame) (again bool) {
-	again = g.last == (freeNode{id, at}) && at > 0
-	g.last = freeNode{id, at + 1}
+	again = g.last == (FreeNode{id, at}) && at > 0
+	g.last = FreeNode{id, at + 1}
 	if id != event.NoDevice {
 		g.named = id
 	}
-	m := g.known.members
-	if id == event.NoDevice || m.onlyChip(id) {
+	m := g.known.Members
+	if id == event.NoDevice || m.OnlyChip(id) {
 		return again && id == event.NoDevice
 	}
 	if in == nil {
-		if m.isMesh(id) && g.of(id).last == 0 {
-			g.known.unshown.Add(at)
+		if m.IsMesh(id) && g.of(id).last == 0 {
+			g.known.Unshown.Add(at)
 		}
 		return again
 	}
@@ -111,8 +117,8 @@ func (g *groups) free(id device.ID, at uint64, in *frame) (again bool) {
 
 // chips returns the chips of a mesh. An id without a pair may be both a mesh and its chip.
 func (g *groups) chips(id device.ID) []device.ID {
-	if g.known.members.isMesh(id) {
-		return g.known.members.chips[id]
+	if g.known.Members.IsMesh(id) {
+		return g.known.Members.Chips[id]
 	}
 	return []device.ID{id}
 }
@@ -134,38 +140,38 @@ func (g *groups) close(of *group) {
 	switch n := of.next - of.first; {
 	case of.shown:
 		some := slices.DeleteFunc(slices.Clone(chips), func(chip device.ID) bool { return g.of(chip).last <= of.next })
-		if len(some) < len(chips) && len(k.partly) < maxTensors {
-			k.partly[of.first] = some
+		if len(some) < len(chips) && len(k.Partly) < MaxTensors {
+			k.Partly[of.first] = some
 		}
-	case slices.ContainsFunc(chips, ran) || k.members.isMesh(of.id) && !k.members.isBoth(of.id):
+	case slices.ContainsFunc(chips, ran) || k.Members.IsMesh(of.id) && !k.Members.IsBoth(of.id):
 	case n <= of.most:
 		k.behind.Add(of.first)
 		g.of(of.id).programs -= min(n, g.of(of.id).programs)
 	default:
-		k.unshown.Add(of.first)
+		k.Unshown.Add(of.first)
 	}
 }
 
-// A freeKind is the meaning of a free of circular buffers.
-type freeKind int
+// A FreeKind is the meaning of a free of circular buffers.
+type FreeKind int
 
 const (
-	freeRuns freeKind = iota // a program of a mesh is about to run
-	freeEnds                 // a program of a chip has ended
-	freeAsks                 // the end of a program, unless an earlier call of the function ran one more
+	FreeRuns FreeKind = iota // a program of a mesh is about to run
+	FreeEnds                 // a program of a chip has ended
+	FreeAsks                 // the end of a program, unless an earlier call of the function ran one more
 )
 
-// freeOf returns the meaning of the first free of a group.
-func (k *knowledge) freeOf(id device.ID, at uint64) freeKind {
+// FreeOf returns the meaning of the first free of a group.
+func (k *Knowledge) FreeOf(id device.ID, at uint64) FreeKind {
 	switch {
-	case k.members.onlyChip(id):
-		return freeEnds
-	case !k.members.isBoth(id) || !k.behind.Has(at) && !k.unshown.Has(at):
-		return freeRuns
-	case k.members.executed:
-		return freeEnds
+	case k.Members.OnlyChip(id):
+		return FreeEnds
+	case !k.Members.IsBoth(id) || !k.behind.Has(at) && !k.Unshown.Has(at):
+		return FreeRuns
+	case k.Members.executed:
+		return FreeEnds
 	case k.behind.Has(at):
-		return freeAsks
+		return FreeAsks
 	}
-	return freeRuns
+	return FreeRuns
 }

@@ -1,4 +1,4 @@
-package capture
+package survey
 
 import (
 	"cmp"
@@ -17,11 +17,11 @@ import (
 type census struct {
 	first   event.Opt[uint64] // operation with a list, be it empty
 	at      [21][]uint64      // operations with a list, by digits, in their order there
-	places  map[listedPlace]*listedSpans
+	places  map[listedPlace]*ListedSpans
 	untyped map[untypedRow]int64 // rows without a type
 	// placeless counts the rows of L1, or without a type, that have no address.
 	placeless int64
-	devices   map[device.ID]*listedSpans // with any buffer
+	devices   map[device.ID]*ListedSpans // with any buffer
 }
 
 // An untypedRow is a row of an operation that may be of L1 or of DRAM.
@@ -37,9 +37,9 @@ type listedPlace struct {
 	kind    fit.Kind
 }
 
-// listedSpans are spans of census.at, by digits. The digits are a list, since most buffers have one entry: an array of
+// ListedSpans are spans of census.at, by digits. The digits are a list, since most buffers have one entry: an array of
 // all takes 0.5 KB for each listed buffer.
-type listedSpans []digitSpans
+type ListedSpans []digitSpans
 
 type digitSpans struct {
 	digits int
@@ -55,7 +55,7 @@ type listedSpan struct {
 // add records one row.
 func (l *census) add(row graph.ListedBuffer) {
 	if l.places == nil {
-		l.places, l.devices = map[listedPlace]*listedSpans{}, map[device.ID]*listedSpans{}
+		l.places, l.devices = map[listedPlace]*ListedSpans{}, map[device.ID]*ListedSpans{}
 		l.untyped = map[untypedRow]int64{}
 	}
 	if row.Begins {
@@ -71,7 +71,7 @@ func (l *census) add(row graph.ListedBuffer) {
 		n++
 	}
 	if l.devices[row.Named] == nil {
-		l.devices[row.Named] = &listedSpans{}
+		l.devices[row.Named] = &ListedSpans{}
 	}
 	l.devices[row.Named].extend(digits, n-1, event.Opt[uint64]{})
 	switch {
@@ -86,12 +86,12 @@ func (l *census) add(row graph.ListedBuffer) {
 	}
 	place := listedPlace{row.Named, row.Address.V, row.Kind}
 	if l.places[place] == nil {
-		l.places[place] = &listedSpans{}
+		l.places[place] = &ListedSpans{}
 	}
 	l.places[place].extend(digits, n-1, row.PerCore)
 }
 
-func (s *listedSpans) extend(digits, i int, perCore event.Opt[uint64]) {
+func (s *ListedSpans) extend(digits, i int, perCore event.Opt[uint64]) {
 	n := slices.IndexFunc(*s, func(d digitSpans) bool { return d.digits == digits })
 	if n < 0 {
 		n = len(*s)
@@ -123,7 +123,7 @@ type listing struct {
 }
 
 // listings returns the operations of spans, ascending, with their sizes.
-func (l *census) listings(s *listedSpans) (out []listing) {
+func (l *census) listings(s *ListedSpans) (out []listing) {
 	for _, d := range *s {
 		for _, span := range d.spans {
 			for _, at := range l.at[d.digits][span.from : span.to+1] {
@@ -136,7 +136,7 @@ func (l *census) listings(s *listedSpans) (out []listing) {
 }
 
 // operations returns the operations of spans, ascending.
-func (l *census) operations(s *listedSpans) (out []uint64) {
+func (l *census) operations(s *ListedSpans) (out []uint64) {
 	for _, one := range l.listings(s) {
 		out = append(out, one.at)
 	}

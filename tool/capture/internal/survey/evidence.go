@@ -1,4 +1,4 @@
-package capture
+package survey
 
 import (
 	"iter"
@@ -23,13 +23,13 @@ type evidence struct {
 type described struct {
 	address uint64 // 0 = there is no tensor
 	tensor  uint64 // its counter
-	shards
+	Shards
 	parts []graph.DeviceTensor // if they lie at different addresses
 }
 
 func describedBy(n *graph.Node) described {
 	d := described{address: n.Address.V, tensor: n.Counter, parts: partsOf(n)}
-	d.shards, _ = shardsOf(n)
+	d.Shards, _ = shardsOf(n)
 	return d
 }
 
@@ -104,7 +104,7 @@ func (s *allEvidence) tensor(n *graph.Node, of *evidence) {
 		return
 	}
 	kind, ok := graph.BufferKind(n)
-	if ok && kind.InL1() && !s.backed.Has(n.Counter) && len(s.loose) < maxTensors {
+	if ok && kind.InL1() && !s.backed.Has(n.Counter) && len(s.loose) < MaxTensors {
 		s.loose[n.Counter] = evidence{named: graph.DeviceOf(n.DeviceID), kind: kind, described: describedBy(n)}
 	}
 }

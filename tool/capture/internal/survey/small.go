@@ -1,27 +1,27 @@
-package capture
+package survey
 
 import (
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/tool/capture/internal/graph"
 )
 
-// A smallSize is the size of L1_SMALL by the rows of a file. ok is false if they disagree, or have none.
-type smallSize struct {
+// A SmallSize is the size of L1_SMALL by the rows of a file. ok is false if they disagree, or have none.
+type SmallSize struct {
 	bytes uint64
 	ok    bool
 }
 
 // smallSizes are the sizes of L1_SMALL by the rows of a file.
 type smallSizes struct {
-	byID map[device.ID]smallSize // of the rows with an id
-	all  smallSize               // of all rows
+	byID map[device.ID]SmallSize // of the rows with an id
+	all  SmallSize               // of all rows
 }
 
 // newSmallSizes reads rows. A row with a contradicted id has no size.
 func newSmallSizes(rows []graph.Device, contradicted map[uint64]bool) *smallSizes {
-	s := &smallSizes{byID: map[device.ID]smallSize{}}
+	s := &smallSizes{byID: map[device.ID]SmallSize{}}
 	for i, d := range rows {
-		one := smallSize{}
+		one := SmallSize{}
 		if one.bytes, one.ok = d.SmallBytes(); contradicted[d.ID] {
 			one.ok = false
 		}
@@ -39,7 +39,7 @@ func newSmallSizes(rows []graph.Device, contradicted map[uint64]bool) *smallSize
 }
 
 // and returns the size if both are the same.
-func (s smallSize) and(o smallSize) smallSize {
+func (s SmallSize) and(o SmallSize) SmallSize {
 	s.ok = s.ok && o.ok && s.bytes == o.bytes
 	return s
 }
@@ -58,7 +58,7 @@ func (s *smallSizes) speakers(id device.ID, meshes []device.ID) (ids []device.ID
 	return ids
 }
 
-func (s *smallSizes) of(id device.ID, meshes []device.ID) smallSize {
+func (s *smallSizes) of(id device.ID, meshes []device.ID) SmallSize {
 	ids := s.speakers(id, meshes)
 	if ids == nil {
 		return s.all

@@ -1,4 +1,4 @@
-package capture
+package survey
 
 import (
 	"slices"
@@ -8,7 +8,7 @@ import (
 
 // speaks reports whether a database lists the buffers of an id that lived when operations ended.
 func (p *past) speaks(id device.ID) bool {
-	return p.time.sliced && anySharing(p.members, p.census.devices, id)
+	return p.time.sliced && AnySharing(p.members, p.census.devices, id)
 }
 
 // absences returns the ends of buffers that no node frees, and that the list at the end of an operation
@@ -40,7 +40,7 @@ func (p *past) absences() map[uint64]uint64 {
 func (p *past) listedAt(id device.ID, places []listedPlace) []uint64 {
 	out := []uint64{}
 	for _, place := range places {
-		if p.members.share(place.named, id) {
+		if p.members.Share(place.named, id) {
 			out = append(out, p.census.operations(p.census.places[place])...)
 		}
 	}
@@ -62,7 +62,7 @@ func (p *past) absent(l life, at []uint64) uint64 {
 			return p.goneBy(t.starts[i])
 		}
 	}
-	return forever
+	return Forever
 }
 
 // goneBy returns when a buffer is gone that is not listed any more in the slice that starts

@@ -1,4 +1,4 @@
-package capture
+package survey
 
 import (
 	"cmp"
@@ -10,20 +10,27 @@ import (
 	"github.com/cbl1/cbl1/tool/tensor"
 )
 
-// uses tells what the nodes of a survey say of tensors. A nil *uses does nothing.
-type uses struct {
+// Uses tells what the nodes of a survey say of tensors. A nil *uses does nothing.
+type Uses struct {
 	*tensor.Uses
-	members *members
-	callers *callers
+	members *Members
+	callers Callsites
 	running int // functions
 }
 
-func newUses(to *tensor.Table, m *members, c *callers) *uses {
-	return &uses{Uses: tensor.NewUses(to), members: m, callers: c}
+// Callsites are the places from which operations were called.
+type Callsites interface {
+	Of(name string, outermost bool) string // where a function was called, asked once for each call
+	Next()                                 // the next slice of a database begins
+}
+
+// NewUses returns uses that fill a table. Members are those of the survey.
+func NewUses(to *tensor.Table, m *Members, c Callsites) *Uses {
+	return &Uses{Uses: tensor.NewUses(to), members: m, callers: c}
 }
 
 // next records a node, allocations and frees left out.
-func (u *uses) next(n *graph.Node) {
+func (u *Uses) next(n *graph.Node) {
 	if u == nil {
 		return
 	}
@@ -34,7 +41,7 @@ func (u *uses) next(n *graph.Node) {
 	switch n.Type {
 	case graph.TypeFunctionStart:
 		u.running++
-		u.Enter(n.Counter, tensor.Function{Name: n.Function.Name, Caller: u.callers.of(n.Function.Name, u.running == 1)}, n.Function.Inputs)
+		u.Enter(n.Counter, tensor.Function{Name: n.Function.Name, Caller: u.callers.Of(n.Function.Name, u.running == 1)}, n.Function.Inputs)
 	case graph.TypeFunctionEnd:
 		u.running = max(0, u.running-1)
 		u.Leave(n.Counter, n.Function.Returns)
@@ -54,7 +61,7 @@ func (u *uses) next(n *graph.Node) {
 }
 
 // tensor records a tensor.
-func (u *uses) tensor(n *graph.Node) {
+func (u *Uses) tensor(n *graph.Node) {
 	if n.Tensor.Names == nil { // its fields cannot be read
 		return
 	}
@@ -70,33 +77,33 @@ func (u *uses) tensor(n *graph.Node) {
 }
 
 // idsOver returns the ids whose buffers may lie on the device of a circular buffer.
-func (u *uses) idsOver(id device.ID) (ids []uint64) {
-	for over := range u.members.above(id) {
+func (u *Uses) idsOver(id device.ID) (ids []uint64) {
+	for over := range u.members.Above(id) {
 		ids = append(ids, uint64(over))
 	}
 	return ids
 }
 
 // allocated and freed record the life of a buffer.
-func (u *uses) allocated(b *buffer) {
-	if u != nil && b.said.kind.InL1() {
-		u.Allocate(b.said.at, b.node, b.placeInL1(), b.said.kind == fit.KindL1Small)
+func (u *Uses) allocated(b *Buffer) {
+	if u != nil && b.Said.Kind.InL1() {
+		u.Allocate(b.Said.At, b.node, b.placeInL1(), b.Said.Kind == fit.KindL1Small)
 	}
 }
 
-func (u *uses) freed(b *buffer, at uint64) {
-	if u != nil && b.said.kind.InL1() {
-		u.Free(at, b.said.at, b.placeInL1())
+func (u *Uses) freed(b *Buffer, at uint64) {
+	if u != nil && b.Said.Kind.InL1() {
+		u.Free(at, b.Said.At, b.placeInL1())
 	}
 }
 
 // placeInL1 returns where a buffer lies.
-func (b *buffer) placeInL1() tensor.Place {
-	return tensor.Place{ID: uint64(b.said.named), Address: b.said.recorded, Size: cmp.Or(b.said.perCore.V, b.said.size)}
+func (b *Buffer) placeInL1() tensor.Place {
+	return tensor.Place{ID: uint64(b.Said.Named), Address: b.Said.Recorded, Size: cmp.Or(b.Said.PerCore.V, b.Said.Size)}
 }
 
 // endSlice ends the functions of a slice of a database, which ends before a node.
-func (u *uses) endSlice(next uint64) {
+func (u *Uses) endSlice(next uint64) {
 	if u == nil {
 		return
 	}
@@ -104,12 +111,10 @@ func (u *uses) endSlice(next uint64) {
 		u.Leave(next-1, nil)
 	}
 	u.Cut()
-	if u.callers != nil {
-		u.callers.slice++
-	}
+	u.callers.Next()
 }
 
-func (u *uses) end() {
+func (u *Uses) end() {
 	if u != nil {
 		u.End()
 	}

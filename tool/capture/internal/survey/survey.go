@@ -1,8 +1,7 @@
-package capture
+package survey
 
 import (
 	"cmp"
-	"iter"
 	"maps"
 	"slices"
 
@@ -12,33 +11,31 @@ import (
 	"github.com/cbl1/cbl1/internal/jsonobject"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/tool/capture/internal/graph"
-	"github.com/cbl1/cbl1/tool/dump"
 )
 
-// A survey is the first reading of a capture. It gathers the facts that hold for the whole capture, wherever
+// A Survey is the first reading of a capture. It gathers the facts that hold for the whole capture, wherever
 // they stand in it, and makes no programs and no events.
-type survey struct {
-	known   *knowledge
-	reader  *Reader
+type Survey struct {
+	Known   *Knowledge
 	running []frame
-	live    *buffers
+	live    *Buffers
 	lost    graph.Counters // nodes that stand for buffers, or may, and cannot be read
 	past    *past
-	shards  *shards              // of the last sharded buffer
+	shards  *Shards              // of the last sharded buffer
 	tensors map[uint64]uint64    // tensors to come -> the buffer node that names them
 	small   map[device.ID]uint64 // lowest address of an L1_SMALL buffer, by the id that it names
 	frees   groups
 	proofs  proofs
 	ids     namedIDs
-	uses    *uses // nil: Options.Tensors does not ask
+	Uses    *Uses // nil: nobody asks
 
-	again, late bool // it begins with all ids; another one is to begin with the ids of this one
+	Again, Late bool // it begins with all ids; another one is to begin with the ids of this one
 
 	ran     bool // there is an execution
 	bare    bool // an L1 buffer has no address
 	several bool // frees back to back announce several programs
-	planned bool // a local CB has no address
-	placed  bool // one has an address
+	Planned bool // a local CB has no address
+	Placed  bool // one has an address
 }
 
 // A frame is a function that runs.
@@ -59,57 +56,27 @@ type namedIDs struct {
 	late      bool               // a mesh and its chip turned out to share an L1 after nodes had named them
 }
 
-func newSurvey(r *Reader, m *members) *survey {
-	k := newKnowledge(m)
-	return &survey{
-		known: k, reader: r, live: newBuffers(k), lost: graph.Counters{}, past: newPast(m), tensors: map[uint64]uint64{}, small: map[device.ID]uint64{},
+// New returns a survey that begins with some ids.
+func New(m *Members) *Survey {
+	k := NewKnowledge(m)
+	return &Survey{
+		Known: k, live: NewBuffers(k), lost: graph.Counters{}, past: newPast(m), tensors: map[uint64]uint64{}, small: map[device.ID]uint64{},
 		frees: newGroups(k), proofs: newProofs(m), ids: namedIDs{all: map[device.ID]bool{}, addressed: map[addressed]bool{}, freed: map[device.ID]bool{}},
 	}
 }
 
-// run reads all nodes. yield takes the events of an input that is an event log or a dump.
-func (s *survey) run(opt Options, yield func(*event.Event, error) bool) (isLog bool, err error) {
-	r := s.reader
-	r.dump = dump.Options{Arch: opt.Arch, Base: opt.Base, MaxL1: opt.MaxL1, L1Small: opt.L1Small}
-	r.log = func(events iter.Seq2[*event.Event, error]) error {
-		isLog = true
-		for e, err := range events {
-			if err != nil {
-				return err
-			}
-			if !yield(e, nil) {
-				return graph.ErrStop
-			}
-		}
-		return nil
-	}
-	r.doc.Listed = s.list
-	if opt.Tensors != nil {
-		r.doc.Names, s.uses = true, newUses(opt.Tensors, s.known.members, r.callers())
-	}
-	if r.part != nil {
-		s.live.sliced, s.past.time.sliced, r.doc.Ended = true, true, s.endSlice
-	}
-	defer func() { r.doc = graph.Document{File: r.doc.File} }() // r lives longer, and would keep the survey
-	for n, err := range r.nodes() {
-		if err != nil {
-			return isLog, err
-		}
-		s.past.time.listable = r.doc.Object // else there are no lists
-		s.next(n)
-	}
-	if !isLog {
-		s.end(opt)
-	}
-	return isLog, nil
-}
+// SlicesOf prepares for the slices of a database.
+func (s *Survey) SlicesOf() { s.live.Sliced, s.past.time.sliced = true, true }
 
-// next records a node.
-func (s *survey) next(n *graph.Node) {
+// MayList says that lists of buffers may come: else each life of an address counts for itself.
+func (s *Survey) MayList() { s.past.time.listable = true }
+
+// Next records a node.
+func (s *Survey) Next(n *graph.Node) {
 	s.unallocated(n)
-	s.known.members.resolve(n)
+	s.Known.Members.Resolve(n)
 	s.past.next(n)
-	s.uses.next(n)
+	s.Uses.next(n)
 	if n.Unreadable != nil {
 		s.unreadable(n)
 		return
@@ -128,7 +95,7 @@ func (s *survey) next(n *graph.Node) {
 	case graph.TypeTensor:
 		s.mesh(n)
 		if n.Tensor.Mode == fit.PerCore { // the device is in HYBRID mode, from the start and for all its buffers
-			s.known.members.hybrid[graph.DeviceOf(n.DeviceID)] = true
+			s.Known.Members.hybrid[graph.DeviceOf(n.DeviceID)] = true
 		}
 		s.tensor(n)
 	case graph.TypeProgramExecution:
@@ -138,21 +105,21 @@ func (s *survey) next(n *graph.Node) {
 	case graph.TypeFunctionEnd:
 		s.leave(n.Function.Aborted)
 	case graph.TypeError:
-		s.known.banks.read(n.Error.Message)
+		s.Known.banks.read(n.Error.Message)
 	}
 }
 
 // unreadable records a node with a field that cannot be read.
-func (s *survey) unreadable(n *graph.Node) {
+func (s *Survey) unreadable(n *graph.Node) {
 	switch n.Type {
 	case graph.TypeCircularBufferAllocate, graph.TypeDataflowBufferAllocate, graph.TypeScratchpadAllocate:
 		if n.DeviceID.OK {
 			id := device.ID(n.DeviceID.V)
 			s.meet(id)
-			s.known.ids[id] = true
+			s.Known.IDs[id] = true
 			on := []device.ID{id}
-			if m := s.known.members; m.isBoth(id) {
-				on = append(on, m.chips[id]...)
+			if m := s.Known.Members; m.IsBoth(id) {
+				on = append(on, m.Chips[id]...)
 			}
 			s.frees.place(on, n.Counter, s.inner())
 		}
@@ -167,35 +134,35 @@ func (s *survey) unreadable(n *graph.Node) {
 		}
 		s.tensor(n)
 	case graph.TypeProgramExecution:
-		s.ran, s.known.members.unread = true, true
+		s.ran, s.Known.Members.Unread = true, true
 	case graph.TypeFunctionStart:
 		s.running = append(s.running, frame{start: n.Counter})
 	case graph.TypeFunctionEnd:
 		s.leave(true)
 	case "": // it may be any node
 		s.lost.Add(n.Counter)
-		s.known.members.unread = true
+		s.Known.Members.Unread = true
 		s.tensor(n)
 		s.hide(n, event.NoDevice)
 	}
 }
 
 // leave records the end of the innermost function.
-func (s *survey) leave(aborted bool) {
+func (s *Survey) leave(aborted bool) {
 	last := len(s.running) - 1
 	if last < 0 {
 		return
 	}
 	of := s.running[last]
-	if aborted && len(s.known.aborted) < maxTensors {
-		s.known.aborted[of.start] = true
+	if aborted && len(s.Known.Aborted) < MaxTensors {
+		s.Known.Aborted[of.start] = true
 	}
 	s.frees.end(of)
 	s.running = s.running[:last]
 }
 
 // inner returns where the innermost function began.
-func (s *survey) inner() uint64 {
+func (s *Survey) inner() uint64 {
 	if last := len(s.running) - 1; last >= 0 {
 		return s.running[last].start
 	}
@@ -203,7 +170,7 @@ func (s *survey) inner() uint64 {
 }
 
 // name records an id that a node names.
-func (s *survey) name(id device.ID) {
+func (s *Survey) name(id device.ID) {
 	if id == event.NoDevice {
 		s.ids.nameless = true
 		return
@@ -212,17 +179,17 @@ func (s *survey) name(id device.ID) {
 }
 
 // place records a node that places a circular buffer, a dataflow buffer or a scratchpad.
-func (s *survey) place(n *graph.Node) {
-	id, m := graph.DeviceOf(n.DeviceID), s.known.members
+func (s *Survey) place(n *graph.Node) {
+	id, m := graph.DeviceOf(n.DeviceID), s.Known.Members
 	s.name(id)
 	if n.Address.V != 0 && id != event.NoDevice {
 		s.ids.addressed[addressed{id, s.frees.named}] = true
 	}
-	on, _ := m.places(n, s.frees.named)
+	on, _ := m.Places(n, s.frees.named)
 	for _, unit := range on {
-		s.known.ids[unit], s.known.runs[unit] = true, true
+		s.Known.IDs[unit], s.Known.Runs[unit] = true, true
 	}
-	s.known.placed[id] = true
+	s.Known.Placed[id] = true
 	s.frees.place(on, n.Counter, s.inner())
 	if n.Placed.Global && n.Address.V > 0 && n.Size.V > 0 && n.Placed.Cores.Len() > 0 && !s.past.hidden.OK {
 		for _, unit := range on {
@@ -232,23 +199,23 @@ func (s *survey) place(n *graph.Node) {
 	for r := range n.Placed.Cores.All() {
 		s.see(r.End)
 	}
-	s.placed = s.placed || n.Address.V != 0
-	s.planned = s.planned || n.Address.V == 0 && !n.Placed.Global
+	s.Placed = s.Placed || n.Address.V != 0
+	s.Planned = s.Planned || n.Address.V == 0 && !n.Placed.Global
 	if n.Address.V > 0 && !n.Placed.Global && n.Size.V > 0 {
-		m.recorded = true
-		of := &s.known.recorded
+		m.Recorded = true
+		of := &s.Known.recorded
 		*of = l1.Range{Start: lower(of.Start, n.Address.V), End: max(of.End, n.Address.V+n.Size.V)}
 	}
 }
 
 // see records the farthest core of a rectangle.
-func (s *survey) see(end l1.Core) {
-	seen := &s.known.seen
+func (s *Survey) see(end l1.Core) {
+	seen := &s.Known.seen
 	*seen = l1.Core{X: max(seen.X, end.X), Y: max(seen.Y, end.Y)}
 }
 
 // free records a free of circular buffers.
-func (s *survey) free(n *graph.Node) {
+func (s *Survey) free(n *graph.Node) {
 	id := graph.DeviceOf(n.DeviceID)
 	if id != event.NoDevice {
 		s.ids.all[id], s.ids.freed[id] = true, true
@@ -261,8 +228,8 @@ func (s *survey) free(n *graph.Node) {
 }
 
 // execute records an execution.
-func (s *survey) execute(n *graph.Node) {
-	m := s.known.members
+func (s *Survey) execute(n *graph.Node) {
+	m := s.Known.Members
 	s.ran, m.executed, m.perChip = true, true, true
 	if !n.PhysicalDeviceID.OK {
 		return
@@ -278,9 +245,9 @@ func (s *survey) execute(n *graph.Node) {
 
 // mesh records which chips of a mesh have a part of a tensor. A view without a buffer of its own has no id, and
 // its parts repeat the ids of chips.
-func (s *survey) mesh(n *graph.Node) {
+func (s *Survey) mesh(n *graph.Node) {
 	if n.Anomaly.Has(event.AnomalyDeviceTensors) {
-		s.known.members.unread = true
+		s.Known.Members.Unread = true
 	}
 	for _, t := range n.Tensor.DeviceTensors {
 		if t.MeshDeviceID.OK {
@@ -293,29 +260,29 @@ func (s *survey) mesh(n *graph.Node) {
 }
 
 // pair records a chip and, if isMesh is true, a mesh that has it.
-func (s *survey) pair(mesh, chip device.ID, isMesh bool) {
-	m := s.known.members
-	if m.isChip[chip] && (!isMesh || m.has(mesh, chip)) {
+func (s *Survey) pair(mesh, chip device.ID, isMesh bool) {
+	m := s.Known.Members
+	if m.IsChip[chip] && (!isMesh || m.has(mesh, chip)) {
 		return
 	}
-	m.isChip[chip] = true
+	m.IsChip[chip] = true
 	if isMesh {
-		m.join(mesh, chip)
+		m.Join(mesh, chip)
 	}
 	named := func(id device.ID) bool { return s.ids.all[id] }
 	both := func(id device.ID) bool {
-		return m.isBoth(id) && (m.isLone(id) && s.ids.freed[id] || !m.isLone(id) && named(id))
+		return m.IsBoth(id) && (m.isLone(id) && s.ids.freed[id] || !m.isLone(id) && named(id))
 	}
 	related := isMesh && mesh != chip && named(mesh) && (named(chip) || slices.ContainsFunc(m.meshes[chip], func(id device.ID) bool { return id != mesh && named(id) }))
-	s.ids.late = s.ids.late || both(mesh) || both(chip) || related || isMesh && s.ids.freed[mesh] && len(m.chips[mesh]) > 1
+	s.ids.late = s.ids.late || both(mesh) || both(chip) || related || isMesh && s.ids.freed[mesh] && len(m.Chips[mesh]) > 1
 }
 
 // buffer records a buffer node, and which tensors belong to it.
-func (s *survey) buffer(n *graph.Node) {
-	s.live.node(n)
+func (s *Survey) buffer(n *graph.Node) {
+	s.live.Node(n)
 	added := 0
 	for _, c := range n.Connections {
-		if c > n.Counter && len(s.tensors) < maxTensors && added < 8 {
+		if c > n.Counter && len(s.tensors) < MaxTensors && added < 8 {
 			s.tensors[c] = n.Counter
 			added++
 		}
@@ -323,79 +290,79 @@ func (s *survey) buffer(n *graph.Node) {
 }
 
 // allocate records an allocation.
-func (s *survey) allocate(n *graph.Node) {
+func (s *Survey) allocate(n *graph.Node) {
 	delete(s.tensors, n.Counter) // a buffer named it, and it is no tensor
-	b := s.live.allocation(n)
+	b := s.live.Allocation(n)
 	s.name(graph.DeviceOf(n.DeviceID))
 	if b == nil {
 		s.hide(n, graph.DeviceOf(n.DeviceID))
 		return
 	}
-	s.meet(b.said.named)
-	if m := s.known.members; b.said.kind == fit.KindL1 {
-		m.recorded = m.recorded || b.said.recorded > 0
-		if s.bare = s.bare || !n.Address.OK; !n.Address.OK && m.recorded && !s.past.hidden.OK {
+	s.meet(b.Said.Named)
+	if m := s.Known.Members; b.Said.Kind == fit.KindL1 {
+		m.Recorded = m.Recorded || b.Said.Recorded > 0
+		if s.bare = s.bare || !n.Address.OK; !n.Address.OK && m.Recorded && !s.past.hidden.OK {
 			s.past.hidden = event.Some(n.Counter) // what shows later may be this buffer
 		}
 	}
-	if of := s.live.backed(b); of != nil {
-		of.back(b)
+	if of := s.live.Backed(b); of != nil {
+		of.Back(b)
 		return
 	}
-	if b.said.kind.InL1() && b.said.recorded <= jsonobject.MaxL1 && b.said.perCore.V <= jsonobject.MaxL1 {
-		s.known.recorded.End = max(s.known.recorded.End, b.said.recorded+b.said.perCore.V)
+	if b.Said.Kind.InL1() && b.Said.Recorded <= jsonobject.MaxL1 && b.Said.PerCore.V <= jsonobject.MaxL1 {
+		s.Known.recorded.End = max(s.Known.recorded.End, b.Said.Recorded+b.Said.PerCore.V)
 	}
-	s.live.add(b)
-	s.uses.allocated(b)
+	s.live.Add(b)
+	s.Uses.allocated(b)
 	b.life = s.past.allocated(b)
 	s.proofs.allocated(b)
-	if b.said.kind == fit.KindL1Small {
-		s.small[b.said.named] = lower(s.small[b.said.named], b.said.recorded)
+	if b.Said.Kind == fit.KindL1Small {
+		s.small[b.Said.Named] = lower(s.small[b.Said.Named], b.Said.Recorded)
 	}
-	if b.sharded && b.node.OK && s.lost.Has(b.node.V) {
-		s.describe(b, shards{unknown: true})
+	if b.Sharded && b.node.OK && s.lost.Has(b.node.V) {
+		s.describe(b, Shards{Unknown: true})
 	}
 }
 
 // describe records how a sharded buffer lies. Most lie like the one before.
-func (s *survey) describe(b *buffer, of shards) {
-	b.shards = of
+func (s *Survey) describe(b *Buffer, of Shards) {
+	b.Shards = of
 	if s.shards == nil || !s.shards.equal(of) {
 		s.shards = &of
 	}
-	s.known.shards[b.said.at] = s.shards
+	s.Known.Shards[b.Said.At] = s.shards
 }
 
 // meet records the units on which the buffers of an id lie.
-func (s *survey) meet(id device.ID) {
-	if !s.known.members.isBoth(id) {
-		s.known.ids[id] = true
+func (s *Survey) meet(id device.ID) {
+	if !s.Known.Members.IsBoth(id) {
+		s.Known.IDs[id] = true
 		return
 	}
-	for _, chip := range s.known.members.chips[id] {
-		s.known.ids[chip] = true
+	for _, chip := range s.Known.Members.Chips[id] {
+		s.Known.IDs[chip] = true
 	}
 }
 
 // deallocate records a free.
-func (s *survey) deallocate(n *graph.Node) {
+func (s *Survey) deallocate(n *graph.Node) {
 	delete(s.tensors, n.Counter)
 	s.name(graph.DeviceOf(n.DeviceID))
-	switch b, backing := s.live.pair(n); {
+	switch b, backing := s.live.Pair(n); {
 	case b == nil:
-		if !s.live.freed(n) {
+		if !s.live.Freed(n) {
 			s.past.lost(n)
 		}
 	case backing == 0:
-		s.live.remove(b)
-		s.uses.freed(b, n.Counter)
+		s.live.Remove(b)
+		s.Uses.freed(b, n.Counter)
 		s.past.ended(b, n.Counter)
 		s.proofs.freed(b, n.Counter)
 	}
 }
 
 // tensor records a tensor, which names the cores of a sharded buffer.
-func (s *survey) tensor(n *graph.Node) {
+func (s *Survey) tensor(n *graph.Node) {
 	node, named := s.tensors[n.Counter]
 	delete(s.tensors, n.Counter)
 	var found *evidence
@@ -415,8 +382,8 @@ func (s *survey) tensor(n *graph.Node) {
 	list := s.live.byNode[node]
 	switch {
 	case named && len(list) > 0:
-	case of.unknown:
-		s.known.blind.add(n)
+	case of.Unknown:
+		s.Known.blind.add(n)
 		return
 	default:
 		list = s.live.of(n)
@@ -424,14 +391,14 @@ func (s *survey) tensor(n *graph.Node) {
 	if len(list) == 0 {
 		return
 	}
-	if b := list[len(list)-1]; b.sharded && !b.shards.described() {
+	if b := list[len(list)-1]; b.Sharded && !b.Shards.Described() {
 		s.describe(b, of)
 	}
 }
 
-// list records a row of a list of buffers.
-func (s *survey) list(row graph.ListedBuffer) {
-	if m := s.known.members; row.Named == event.NoDevice && m.only.OK {
+// List records a row of a list of buffers.
+func (s *Survey) List(row graph.ListedBuffer) {
+	if m := s.Known.Members; row.Named == event.NoDevice && m.only.OK {
 		row.Named = m.only.V
 	}
 	if !row.Begins {
@@ -441,18 +408,18 @@ func (s *survey) list(row graph.ListedBuffer) {
 }
 
 // hide records an allocation that cannot be read.
-func (s *survey) hide(n *graph.Node, id device.ID) {
+func (s *Survey) hide(n *graph.Node, id device.ID) {
 	if !s.past.hidden.OK {
 		s.past.hidden = event.Some(n.Counter)
 	}
-	if b := s.live.hidden(n, id); b != nil {
+	if b := s.live.Hidden(n, id); b != nil {
 		b.life = s.past.allocated(b)
 	}
 }
 
 // unallocated records the buffer node before n if the buffer is from before the capture.
-func (s *survey) unallocated(n *graph.Node) {
-	old := s.live.earlier(n)
+func (s *Survey) unallocated(n *graph.Node) {
+	old := s.live.Earlier(n)
 	if old == nil || s.past.hidden.OK {
 		return
 	}
@@ -461,8 +428,8 @@ func (s *survey) unallocated(n *graph.Node) {
 	}
 }
 
-// endSlice records that the nodes from start to before next are all of an operation of a database.
-func (s *survey) endSlice(start, next uint64) error {
+// EndSlice records that the nodes from start to before next are all of an operation of a database.
+func (s *Survey) EndSlice(start, next uint64) error {
 	if next > start {
 		s.unallocated(&graph.Node{})
 		for len(s.running) > 0 {
@@ -471,103 +438,103 @@ func (s *survey) endSlice(start, next uint64) error {
 		clear(s.tensors)
 		s.past.time.starts, s.past.time.ends = append(s.past.time.starts, start), append(s.past.time.ends, next-1)
 	}
-	s.uses.endSlice(next)
+	s.Uses.endSlice(next)
 	return nil
 }
 
-// end draws the conclusions from all nodes.
-func (s *survey) end(opt Options) {
-	s.uses.end()
+// End draws the conclusions from all nodes, and what a report says besides them.
+func (s *Survey) End(opt Overrides, info *graph.Report) {
+	s.Uses.end()
 	s.unallocated(&graph.Node{})
 	for len(s.running) > 0 {
 		s.leave(false)
 	}
-	k, info := s.known, &s.reader.doc.Info
-	k.rows, k.badRows = info.Devices, info.Listed
-	k.plan = len(k.placed) > 0 && !s.placed && !s.ran
-	if s.late = s.joinAll() && !s.again; s.late {
+	k := s.Known
+	k.Rows, k.BadRows = info.Devices, info.Listed
+	k.Plan = len(k.Placed) > 0 && !s.Placed && !s.ran
+	if s.Late = s.joinAll() && !s.Again; s.Late {
 		return // another survey begins with the ids of this one
 	}
-	if s.reader.part != nil {
-		k.before.ends = s.past.absences()
-		k.before.listed = s.past.census.devices
+	if s.live.Sliced {
+		k.Before.Ends = s.past.absences()
+		k.Before.Listed = s.past.census.devices
 	}
-	k.before.residents, k.before.harmless = s.past.residents()
-	k.before.placeless = s.past.placeless
-	k.before.placeless.Remove(s.past.evidence.backed)
+	k.Before.Residents, k.Before.Harmless = s.past.residents()
+	k.Before.Placeless = s.past.placeless
+	k.Before.Placeless.Remove(s.past.evidence.backed)
 	for c := range s.past.evidence.all() {
-		if c.parts != nil && k.placed[c.named] && !k.members.isChip[c.named] { // programs run under the id of the mesh, on chips that differ
-			k.before.placeless.Add(c.tensor)
+		if c.parts != nil && k.Placed[c.named] && !k.Members.IsChip[c.named] { // programs run under the id of the mesh, on chips that differ
+			k.Before.Placeless.Add(c.tensor)
 		}
 	}
-	of := newShared(k, opt)
-	k.before.unplaced = s.past.unplaced(func(id device.ID, address uint64) bool {
-		spec, _ := of.specs.of(id)
+	of := NewChips(k, opt)
+	k.Before.Unplaced = s.past.unplaced(func(id device.ID, address uint64) bool {
+		spec, _ := of.Specs.Of(id)
 		return spec.CBBase <= address && address < spec.L1Size
 	})
-	proven, least := s.proofs.residents(k.before.residents, k.members.isHybrid, of.perCore)
-	hidden := func(r resident) bool { return !r.told && k.mayDescribe(r.named, r.address) }
-	k.before.residents, k.before.least = append(slices.DeleteFunc(k.before.residents, hidden), proven...), least
-	slices.SortStableFunc(k.before.residents, func(a, b resident) int { return cmp.Compare(a.since, b.since) })
+	proven, least := s.proofs.residents(k.Before.Residents, k.Members.IsHybrid, of.PerCore)
+	hidden := func(r Resident) bool { return !r.told && k.MayDescribe(r.Named, r.Address) }
+	k.Before.Residents, k.Before.Least = append(slices.DeleteFunc(k.Before.Residents, hidden), proven...), least
+	slices.SortStableFunc(k.Before.Residents, func(a, b Resident) int { return cmp.Compare(a.Since, b.Since) })
 	for node := range s.past.evidence.later {
-		k.before.harmless[node] = true
+		k.Before.Harmless[node] = true
 	}
-	for _, one := range k.before.residents {
-		if one.kind == fit.KindL1Small {
-			s.small[one.named] = lower(s.small[one.named], one.address)
+	for _, one := range k.Before.Residents {
+		if one.Kind == fit.KindL1Small {
+			s.small[one.Named] = lower(s.small[one.Named], one.Address)
 		}
-		if m := k.members; !one.unit && !m.isChip[one.named] && !m.isMesh(one.named) {
-			k.ids[one.named] = true // it may be another name of a device that runs programs
+		if m := k.Members; !one.Unit && !m.IsChip[one.Named] && !m.IsMesh(one.Named) {
+			k.IDs[one.Named] = true // it may be another name of a device that runs programs
 		}
 	}
 	if !opt.L1Small.OK { // else the sizes of the file are not used
-		of.specs.contradict(s.small)
-		of.specs.conclude(s.small)
+		of.Specs.contradict(s.small)
+		of.Specs.conclude(s.small)
 	}
 }
 
 // joinAll makes a mesh of the one chip of a capture of each id that no pair explains, if the file lists one device
 // and no node names another chip. It reports whether that, or a number that is a mesh and a chip, came too late for
 // this survey.
-func (s *survey) joinAll() (late bool) {
-	k, m := s.known, s.known.members
-	late = s.ids.late || s.bare && m.recorded
+func (s *Survey) joinAll() (late bool) {
+	k, m := s.Known, s.Known.Members
+	late = s.ids.late || s.bare && m.Recorded
 	for cb := range s.ids.addressed {
-		m.perChip = m.perChip || m.onlyChip(cb.id) || cb.freed != cb.id && m.has(cb.freed, cb.id)
+		m.perChip = m.perChip || m.OnlyChip(cb.id) || cb.freed != cb.id && m.has(cb.freed, cb.id)
 	}
-	for mesh := range m.chips {
-		late = late || m.isBoth(mesh) && !m.isLone(mesh)
+	for mesh := range m.Chips {
+		late = late || m.IsBoth(mesh) && !m.isLone(mesh)
 	}
-	if len(k.rows) == 0 || len(s.ids.all) == 0 {
+	if len(k.Rows) == 0 || len(s.ids.all) == 0 {
 		return late
 	}
-	chip := device.ID(k.rows[0].ID)
-	for _, row := range k.rows {
+	chip := device.ID(k.Rows[0].ID)
+	for _, row := range k.Rows {
 		if row.Unreadable || device.ID(row.ID) != chip {
 			return late
 		}
 	}
-	chips := maps.Clone(m.isChip)
+	chips := maps.Clone(m.IsChip)
 	for cb := range s.ids.addressed {
-		if !m.isMesh(cb.id) {
+		if !m.IsMesh(cb.id) {
 			chips[cb.id] = true
 		}
 	}
 	if len(chips) > 1 {
-		if !m.isChip[chip] && !m.isMesh(chip) {
-			m.row = event.Some(chip)
+		if !m.IsChip[chip] && !m.IsMesh(chip) {
+			m.Row = event.Some(chip)
 		}
 		return late
 	}
 	for one := range chips {
-		if chip = one; !m.isChip[one] { // its mesh may have the same number
-			m.isChip[one] = true
-			m.join(one, one)
+		if chip = one; !m.IsChip[one] { // its mesh may have the same number
+			m.IsChip[one] = true
+			m.Join(one, one)
 		}
 	}
 	for id := range s.ids.all {
-		if id != chip && !m.isMesh(id) {
-			m.join(id, chip)
+		if id != chip && !m.IsMesh(id) {
+			m.Join(id, chip)
 			late = true
 		}
 	}
@@ -578,6 +545,6 @@ func (s *survey) joinAll() (late bool) {
 	return late
 }
 
-// lacks reports whether a reading for events finds facts that this one cannot: where each of several programs
+// Lacks reports whether a reading for events finds facts that this one cannot: where each of several programs
 // that are announced at once ends, and whether persistent pages lie below planned programs.
-func (s *survey) lacks() bool { return s.several || s.planned && s.placed }
+func (s *Survey) Lacks() bool { return s.several || s.Planned && s.Placed }

@@ -1,4 +1,4 @@
-package capture
+package survey
 
 import (
 	"iter"
@@ -9,8 +9,8 @@ import (
 	"github.com/cbl1/cbl1/fit"
 )
 
-// forever is the end of a life that no node ends.
-const forever = math.MaxUint64
+// Forever is the end of a life that no node ends.
+const Forever = math.MaxUint64
 
 // byDevice is the nodes about one address, by the id that they name. A node without an id may mean any of the devices:
 // all has the nodes of all ids for it.
@@ -36,7 +36,7 @@ func (b *byDevice[T]) by(id device.ID) (named, all *T) {
 }
 
 // sharing yields the nodes that may be of one device with an id.
-func (b *byDevice[T]) sharing(m *members, id device.ID) iter.Seq[*T] {
+func (b *byDevice[T]) sharing(m *Members, id device.ID) iter.Seq[*T] {
 	switch {
 	case b == nil:
 		return func(func(*T) bool) {}

@@ -1,4 +1,4 @@
-package capture
+package survey
 
 import (
 	"cmp"
@@ -23,7 +23,7 @@ import (
 
 // proofs find these buffers.
 type proofs struct {
-	members *members
+	members *Members
 	named   map[device.ID]*idAllocations // by the id that allocations name
 	open    map[device.ID]*btree.BTreeG[*proof]
 	longest uint64 // bytes of a proof
@@ -33,7 +33,7 @@ type proofs struct {
 // idAllocations are the allocations of one id.
 type idAllocations struct {
 	live    cbregion.Coverage // bytes of those that live, as far as they say their size
-	unsized *btree.BTreeG[*buffer]
+	unsized *btree.BTreeG[*Buffer]
 	ended   *btree.BTreeG[ended]
 }
 
@@ -58,50 +58,50 @@ type proof struct {
 type view struct {
 	size  uint64
 	cores l1.CoreRangeSet
-	in    *buffer  // an allocation of unknown size that may hold them
+	in    *Buffer  // an allocation of unknown size that may hold them
 	at    []uint64 // counters, at most maxViews and the last one
 }
 
 // maxViews bounds how many circular buffers are compared with each buffer that is known later.
 const maxViews = 1 << 10
 
-func newProofs(m *members) proofs {
+func newProofs(m *Members) proofs {
 	return proofs{members: m, named: map[device.ID]*idAllocations{}, open: map[device.ID]*btree.BTreeG[*proof]{}}
 }
 
 // extent returns the bytes of an allocation as far as they are known, at least one.
-func extent(b *buffer) l1.Range {
-	return l1.Range{Start: b.said.recorded, End: b.said.recorded + min(max(b.said.perCore.V, 1), l1.MaxAddr/2)}
+func extent(b *Buffer) l1.Range {
+	return l1.Range{Start: b.Said.Recorded, End: b.Said.Recorded + min(max(b.Said.PerCore.V, 1), l1.MaxAddr/2)}
 }
 
 // counts reports whether a buffer may hold a circular buffer.
-func (b *buffer) counts() bool {
-	return b.said.kind.InL1() && b.said.recorded > 0 && b.said.recorded <= l1.MaxAddr/2 && !b.hidden
+func (b *Buffer) counts() bool {
+	return b.Said.Kind.InL1() && b.Said.Recorded > 0 && b.Said.Recorded <= l1.MaxAddr/2 && !b.Hidden
 }
 
 // allocated records an allocation, which ends the proofs in its place.
-func (p *proofs) allocated(b *buffer) {
+func (p *proofs) allocated(b *Buffer) {
 	if !b.counts() {
 		return
 	}
-	of := p.named[b.said.named]
+	of := p.named[b.Said.Named]
 	if of == nil {
 		of = &idAllocations{
-			unsized: btree.NewG(16, func(a, b *buffer) bool {
-				return cmp.Or(cmp.Compare(a.said.recorded, b.said.recorded), cmp.Compare(a.id, b.id)) < 0
+			unsized: btree.NewG(16, func(a, b *Buffer) bool {
+				return cmp.Or(cmp.Compare(a.Said.Recorded, b.Said.Recorded), cmp.Compare(a.ID, b.ID)) < 0
 			}),
 			ended: btree.NewG(16, func(a, b ended) bool { return a.Start < b.Start }),
 		}
-		p.named[b.said.named] = of
+		p.named[b.Said.Named] = of
 	}
 	r := extent(b)
-	if b.said.perCore.OK {
+	if b.Said.PerCore.OK {
 		of.live.Add(r)
 	} else {
 		of.unsized.ReplaceOrInsert(b)
 	}
 	for unit, open := range p.open {
-		if !p.members.reaches(b.said.named, unit) {
+		if !p.members.Reaches(b.Said.Named, unit) {
 			continue
 		}
 		var over []*proof
@@ -113,7 +113,7 @@ func (p *proofs) allocated(b *buffer) {
 			return true
 		})
 		for _, one := range over {
-			one.until = b.said.at
+			one.until = b.Said.At
 			open.Delete(one)
 		}
 	}
@@ -136,13 +136,13 @@ func (a *idAllocations) endedIn(r l1.Range) (all []ended) {
 }
 
 // freed records the end of an allocation.
-func (p *proofs) freed(b *buffer, at uint64) {
-	of := p.named[b.said.named]
+func (p *proofs) freed(b *Buffer, at uint64) {
+	of := p.named[b.Said.Named]
 	if of == nil || !b.counts() {
 		return
 	}
 	r := extent(b)
-	if b.said.perCore.OK {
+	if b.Said.PerCore.OK {
 		of.live.Remove(r)
 	} else {
 		of.unsized.Delete(b)
@@ -162,8 +162,8 @@ func (p *proofs) freed(b *buffer, at uint64) {
 // place records a circular buffer that lies in a buffer, on one unit.
 func (p *proofs) place(n *graph.Node, unit device.ID) {
 	r := l1.Range{Start: n.Address.V, End: n.Address.V + n.Size.V}
-	since, in := uint64(0), (*buffer)(nil)
-	for id := range p.members.above(unit) {
+	since, in := uint64(0), (*Buffer)(nil)
+	for id := range p.members.Above(unit) {
 		of := p.named[id]
 		if of == nil {
 			continue
@@ -171,8 +171,8 @@ func (p *proofs) place(n *graph.Node, unit device.ID) {
 		if of.live.BytesIn(l1.Range{Start: r.Start, End: r.Start + 1}) > 0 {
 			return
 		}
-		of.unsized.DescendLessOrEqual(&buffer{id: ^fit.BufferID(0), said: allocation{recorded: r.Start}}, func(b *buffer) bool {
-			if in == nil || b.said.recorded > in.said.recorded {
+		of.unsized.DescendLessOrEqual(&Buffer{ID: ^fit.BufferID(0), Said: Allocation{Recorded: r.Start}}, func(b *Buffer) bool {
+			if in == nil || b.Said.Recorded > in.Said.Recorded {
 				in = b
 			}
 			return false
@@ -185,7 +185,7 @@ func (p *proofs) place(n *graph.Node, unit device.ID) {
 }
 
 // add records a circular buffer that no allocation of known size holds.
-func (p *proofs) add(n *graph.Node, unit device.ID, since uint64, in *buffer) {
+func (p *proofs) add(n *graph.Node, unit device.ID, since uint64, in *Buffer) {
 	open := p.open[unit]
 	if open == nil {
 		open = btree.NewG(16, func(a, b *proof) bool {
@@ -195,7 +195,7 @@ func (p *proofs) add(n *graph.Node, unit device.ID, since uint64, in *buffer) {
 	}
 	one, ok := open.Get(&proof{address: n.Address.V, since: since})
 	if !ok {
-		one = &proof{on: unit, address: n.Address.V, since: since, first: n.Counter, until: forever}
+		one = &proof{on: unit, address: n.Address.V, since: since, first: n.Counter, until: Forever}
 		open.ReplaceOrInsert(one)
 		p.all = append(p.all, one)
 	}
@@ -217,18 +217,18 @@ func (p *proofs) add(n *graph.Node, unit device.ID, since uint64, in *buffer) {
 
 // residents returns the buffers that are proven, beside those that are known otherwise, and gives these the least size
 // that circular buffers in them show. perCore returns the size of an allocation. least has sizes of allocations.
-func (p *proofs) residents(known []resident, hybrid func(device.ID) bool, perCore func(*buffer) event.Opt[uint64]) (out []resident, least map[uint64]uint64) {
+func (p *proofs) residents(known []Resident, hybrid func(device.ID) bool, perCore func(*Buffer) event.Opt[uint64]) (out []Resident, least map[uint64]uint64) {
 	least = map[uint64]uint64{}
-	index, larger := newResidentIndex(known, p.members), map[*resident]uint64{}
+	index, larger := newResidentIndex(known, p.members), map[*Resident]uint64{}
 	for _, one := range p.all {
-		r := resident{
-			named: one.on, unit: p.members.isBoth(one.on), kind: fit.KindL1, address: one.address, since: one.since, until: one.until, told: true, proven: one.first + 1,
+		r := Resident{
+			Named: one.on, Unit: p.members.IsBoth(one.on), Kind: fit.KindL1, Address: one.address, Since: one.since, Until: one.until, told: true, Proven: one.first + 1,
 		}
-		r.known = true
+		r.Known = true
 		for _, v := range one.views {
 			in, end := v.in, one.address+v.size
 			if in != nil {
-				if size := perCore(in); size.OK && in.said.recorded+size.V > one.address {
+				if size := perCore(in); size.OK && in.Said.Recorded+size.V > one.address {
 					continue
 				} else if size.OK {
 					in = nil
@@ -238,49 +238,49 @@ func (p *proofs) residents(known []resident, hybrid func(device.ID) bool, perCor
 				held, open := index.holds(one, at)
 				switch {
 				case held:
-				case open != nil && (in == nil || open.address > in.said.recorded):
-					larger[open] = max(larger[open], end-open.address)
+				case open != nil && (in == nil || open.Address > in.Said.Recorded):
+					larger[open] = max(larger[open], end-open.Address)
 				case in != nil:
-					least[in.said.at] = max(least[in.said.at], end-in.said.recorded)
+					least[in.Said.At] = max(least[in.Said.At], end-in.Said.Recorded)
 				default:
-					r.perCore = event.Some(max(r.perCore.V, v.size))
-					r.cores = r.cores.Union(v.cores.Cores())
+					r.PerCore = event.Some(max(r.PerCore.V, v.size))
+					r.Cores = r.Cores.Union(v.cores.Cores())
 				}
 			}
 		}
-		if r.perCore.OK {
+		if r.PerCore.OK {
 			if hybrid(one.on) {
-				r.mode = fit.PerCore
+				r.Mode = fit.PerCore
 			}
 			out = append(out, r)
 		}
 	}
 	for r, size := range larger {
-		r.perCore = event.Some(size)
+		r.PerCore = event.Some(size)
 	}
-	slices.SortFunc(out, func(a, b resident) int {
-		return cmp.Or(cmp.Compare(a.address, b.address), graph.CompareDevices(a.named, b.named))
+	slices.SortFunc(out, func(a, b Resident) int {
+		return cmp.Or(cmp.Compare(a.Address, b.Address), graph.CompareDevices(a.Named, b.Named))
 	})
 	return out, least
 }
 
 // A residentIndex finds the buffers from before the capture that hold an address.
 type residentIndex struct {
-	members *members
-	all     []*resident // by address
+	members *Members
+	all     []*Resident // by address
 	ends    []uint64    // the highest end of each and those before it; forever if one has no size
 }
 
-func newResidentIndex(known []resident, m *members) *residentIndex {
+func newResidentIndex(known []Resident, m *Members) *residentIndex {
 	x := &residentIndex{members: m}
 	for i := range known {
 		x.all = append(x.all, &known[i])
 	}
-	slices.SortStableFunc(x.all, func(a, b *resident) int { return cmp.Compare(a.address, b.address) })
+	slices.SortStableFunc(x.all, func(a, b *Resident) int { return cmp.Compare(a.Address, b.Address) })
 	highest := uint64(0)
 	for _, r := range x.all {
-		if highest = max(highest, r.address+r.perCore.V); !r.perCore.OK {
-			highest = forever
+		if highest = max(highest, r.Address+r.PerCore.V); !r.PerCore.OK {
+			highest = Forever
 		}
 		x.ends = append(x.ends, highest)
 	}
@@ -292,16 +292,16 @@ const maxHolders = 1 << 8
 
 // holds reports whether a buffer of known size holds the first byte of a proof at a node. If none does, open is the highest one
 // of unknown size that may.
-func (x *residentIndex) holds(one *proof, at uint64) (held bool, open *resident) {
-	i, _ := slices.BinarySearchFunc(x.all, one.address+1, func(r *resident, address uint64) int { return cmp.Compare(r.address, address) })
+func (x *residentIndex) holds(one *proof, at uint64) (held bool, open *Resident) {
+	i, _ := slices.BinarySearchFunc(x.all, one.address+1, func(r *Resident, address uint64) int { return cmp.Compare(r.Address, address) })
 	for tries := 0; i > 0 && x.ends[i-1] > one.address && tries < maxHolders; tries++ {
 		i--
 		r := x.all[i]
 		switch {
-		case !r.kind.InL1(), at < r.since, at >= r.until, !r.reaches(x.members, one.on):
-		case r.perCore.OK && r.address+r.perCore.V > one.address:
+		case !r.Kind.InL1(), at < r.Since, at >= r.Until, !r.reaches(x.members, one.on):
+		case r.PerCore.OK && r.Address+r.PerCore.V > one.address:
 			return true, nil
-		case !r.perCore.OK && open == nil:
+		case !r.PerCore.OK && open == nil:
 			open = r
 		}
 	}

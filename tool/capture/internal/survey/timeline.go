@@ -1,4 +1,4 @@
-package capture
+package survey
 
 import "slices"
 
@@ -14,7 +14,7 @@ type timeline struct {
 func (t *timeline) enters(at uint64) {
 	if t.listable && !t.sliced {
 		t.open = append(t.open, len(t.starts))
-		t.starts, t.ends = append(t.starts, at), append(t.ends, forever)
+		t.starts, t.ends = append(t.starts, at), append(t.ends, Forever)
 	}
 }
 
@@ -31,7 +31,7 @@ func (t *timeline) leaves(at uint64) {
 func (t *timeline) endOf(at uint64) uint64 {
 	i, ok := slices.BinarySearch(t.starts, at)
 	if !ok {
-		return forever
+		return Forever
 	}
 	return t.ends[i]
 }

@@ -1,4 +1,4 @@
-package capture
+package survey
 
 import (
 	"runtime"
@@ -18,27 +18,27 @@ import (
 func TestLivesAgreeWithList(t *testing.T) {
 	const address = 4096
 	rapid.Check(t, func(t *rapid.T) {
-		members := newMembers()
+		members := NewMembers()
 		p := newPast(members)
-		members.join(7, 0)
-		members.join(7, 1)
+		members.Join(7, 0)
+		members.Join(7, 1)
 		p.time.listable = rapid.Bool().Draw(t, "each life counts")
 		id := rapid.SampledFrom([]device.ID{event.NoDevice, 0, 1, 2, 7})
-		var alive []*buffer
+		var alive []*Buffer
 		var lives []*life
 		named := map[*life]device.ID{}
 		var lost frees
-		shared := func(named, id device.ID) bool { return members.share(named, id) }
+		shared := func(named, id device.ID) bool { return members.Share(named, id) }
 		for at := range rapid.Uint64Range(1, 40).Draw(t, "nodes") {
 			switch n := rapid.IntRange(0, 9).Draw(t, "what"); {
 			case n < 3:
-				b := &buffer{said: allocation{kind: fit.KindL1, recorded: address, named: id.Draw(t, "id"), at: at}}
+				b := &Buffer{Said: Allocation{Kind: fit.KindL1, Recorded: address, Named: id.Draw(t, "id"), At: at}}
 				b.life = p.allocated(b)
 				alive = append(alive, b)
 				if !slices.Contains(lives, b.life) {
 					lives = append(lives, b.life)
 				}
-				named[b.life] = b.said.named
+				named[b.life] = b.Said.Named
 			case n < 6 && len(alive) > 0:
 				i := rapid.IntRange(0, len(alive)-1).Draw(t, "of")
 				p.ended(alive[i], at)
@@ -70,7 +70,7 @@ func TestLivesAgreeWithList(t *testing.T) {
 		}
 
 		for _, by := range []device.ID{event.NoDevice, 0, 1, 2, 7} {
-			first := uint64(forever)
+			first := uint64(Forever)
 			for _, l := range lives {
 				if shared(named[l], by) {
 					first = min(first, l.from)
@@ -78,7 +78,7 @@ func TestLivesAgreeWithList(t *testing.T) {
 			}
 			require.Equal(t, first, p.firstLife(by, address), "id %d", by)
 			for from := range uint64(41) {
-				freed := uint64(forever)
+				freed := uint64(Forever)
 				for _, f := range lost {
 					if f.at >= from && shared(f.named, by) {
 						freed = min(freed, f.at)
@@ -95,7 +95,7 @@ func TestLivesAgreeWithList(t *testing.T) {
 // Twice the lists, each with a buffer at another address, need twice the memory, or a bit more: slices grow in steps.
 func TestListsOfManyPlaces(t *testing.T) {
 	asked := func(lists uint64) float64 {
-		p := newPast(newMembers())
+		p := newPast(NewMembers())
 		for at := range lists {
 			p.census.add(graph.ListedBuffer{Begins: true, At: at})
 			p.census.add(graph.ListedBuffer{At: at, Typed: true, Kind: fit.KindL1, Address: event.Some(4096 + 64*at), PerCore: event.Some(uint64(64))})

@@ -1,4 +1,4 @@
-package capture
+package survey
 
 import (
 	"iter"
@@ -32,66 +32,67 @@ import (
 // If a file lists one device, and no node names another chip, there is only one L1: all numbers that no pair explains
 // are meshes of this chip, and its own number may be. If nodes name several chips, the listed device may be their mesh.
 
-// members are the ids of a capture, and which chips each mesh has.
-type members struct {
-	chips  map[device.ID][]device.ID // mesh -> its chips, ascending
+// Members are the ids of a capture, and which chips each mesh has.
+type Members struct {
+	Chips  map[device.ID][]device.ID // mesh -> its chips, ascending
 	meshes map[device.ID][]device.ID // chip -> the meshes that have it, ascending
-	isChip map[device.ID]bool        // ids that were seen as a chip's
+	IsChip map[device.ID]bool        // ids that were seen as a chip's
 	hybrid map[device.ID]bool        // ids of tensors that were allocated core by core
-	unread bool                      // a node that may name a chip of a mesh cannot be read
+	Unread bool                      // a node that may name a chip of a mesh cannot be read
 	only   event.Opt[device.ID]      // the one chip of the capture: nodes without an id mean it
-	row    event.Opt[device.ID]      // the one listed device, which may be a mesh of several chips that no pair names
+	Row    event.Opt[device.ID]      // the one listed device, which may be a mesh of several chips that no pair names
 
-	recorded bool // a local circular buffer or an L1 buffer has an address
+	Recorded bool // a local circular buffer or an L1 buffer has an address
 	executed bool // the capture has executions
 	// perChip: circular buffers name chips. It has executions, or one of them names an id that is a chip alone, or a
 	// chip right behind a free of its mesh.
 	perChip bool
 }
 
-func newMembers() *members {
+// NewMembers returns no ids.
+func NewMembers() *Members {
 	set := func() map[device.ID]bool { return map[device.ID]bool{} }
-	return &members{chips: map[device.ID][]device.ID{}, meshes: map[device.ID][]device.ID{}, isChip: set(), hybrid: set()}
+	return &Members{Chips: map[device.ID][]device.ID{}, meshes: map[device.ID][]device.ID{}, IsChip: set(), hybrid: set()}
 }
 
-// join records that a chip belongs to a mesh.
-func (m *members) join(mesh, chip device.ID) {
-	at, found := slices.BinarySearch(m.chips[mesh], chip)
+// Join records that a chip belongs to a mesh.
+func (m *Members) Join(mesh, chip device.ID) {
+	at, found := slices.BinarySearch(m.Chips[mesh], chip)
 	if found {
 		return
 	}
-	m.chips[mesh] = slices.Insert(m.chips[mesh], at, chip)
+	m.Chips[mesh] = slices.Insert(m.Chips[mesh], at, chip)
 	at, _ = slices.BinarySearch(m.meshes[chip], mesh)
 	m.meshes[chip] = slices.Insert(m.meshes[chip], at, mesh)
 }
 
-// reaches reports whether a buffer under one id lies on the unit with another one. Without an id it may lie anywhere.
-func (m *members) reaches(from, to device.ID) bool {
-	if from == event.NoDevice || from == to && !m.isBoth(from) {
+// Reaches reports whether a buffer under one id lies on the unit with another one. Without an id it may lie anywhere.
+func (m *Members) Reaches(from, to device.ID) bool {
+	if from == event.NoDevice || from == to && !m.IsBoth(from) {
 		return true
 	}
 	return m.has(from, to)
 }
 
 // has reports whether a mesh has a chip.
-func (m *members) has(mesh, chip device.ID) bool {
-	_, found := slices.BinarySearch(m.chips[mesh], chip)
+func (m *Members) has(mesh, chip device.ID) bool {
+	_, found := slices.BinarySearch(m.Chips[mesh], chip)
 	return found
 }
 
-// share reports whether buffers under two ids may lie on one device.
-func (m *members) share(a, b device.ID) bool {
-	return m.reaches(b, a) && !m.isBoth(a) || a == event.NoDevice ||
-		slices.ContainsFunc(m.chips[a], func(chip device.ID) bool { return m.reaches(b, chip) })
+// Share reports whether buffers under two ids may lie on one device.
+func (m *Members) Share(a, b device.ID) bool {
+	return m.Reaches(b, a) && !m.IsBoth(a) || a == event.NoDevice ||
+		slices.ContainsFunc(m.Chips[a], func(chip device.ID) bool { return m.Reaches(b, chip) })
 }
 
-// meshesOf returns the meshes that have a chip, ascending. The caller must not change them.
-func (m *members) meshesOf(chip device.ID) []device.ID { return m.meshes[chip] }
+// MeshesOf returns the meshes that have a chip, ascending. The caller must not change them.
+func (m *Members) MeshesOf(chip device.ID) []device.ID { return m.meshes[chip] }
 
-// above yields the ids under which buffers lie on a unit: no id, the id itself and its meshes.
-func (m *members) above(id device.ID) iter.Seq[device.ID] {
+// Above yields the ids under which buffers lie on a unit: no id, the id itself and its meshes.
+func (m *Members) Above(id device.ID) iter.Seq[device.ID] {
 	return func(yield func(device.ID) bool) {
-		if !yield(event.NoDevice) || id != event.NoDevice && !m.isBoth(id) && !yield(id) {
+		if !yield(event.NoDevice) || id != event.NoDevice && !m.IsBoth(id) && !yield(id) {
 			return
 		}
 		for _, mesh := range m.meshes[id] {
@@ -102,33 +103,33 @@ func (m *members) above(id device.ID) iter.Seq[device.ID] {
 	}
 }
 
-// isMesh reports whether chips of an id are known.
-func (m *members) isMesh(id device.ID) bool { return len(m.chips[id]) > 0 }
+// IsMesh reports whether chips of an id are known.
+func (m *Members) IsMesh(id device.ID) bool { return len(m.Chips[id]) > 0 }
 
-// isBoth reports whether an id is both a mesh and a chip.
-func (m *members) isBoth(id device.ID) bool { return m.isMesh(id) && m.isChip[id] }
+// IsBoth reports whether an id is both a mesh and a chip.
+func (m *Members) IsBoth(id device.ID) bool { return m.IsMesh(id) && m.IsChip[id] }
 
 // isLone reports whether an id is both a mesh and its only chip: all nodes with it mean the same L1.
-func (m *members) isLone(id device.ID) bool { return len(m.chips[id]) == 1 && m.chips[id][0] == id }
+func (m *Members) isLone(id device.ID) bool { return len(m.Chips[id]) == 1 && m.Chips[id][0] == id }
 
-// onlyChip reports whether an id is known as a chip's and not as a mesh's. A free with
+// OnlyChip reports whether an id is known as a chip's and not as a mesh's. A free with
 // such an id comes from the end of a program, not from an operation.
-func (m *members) onlyChip(id device.ID) bool { return m.isChip[id] && !m.isMesh(id) }
+func (m *Members) OnlyChip(id device.ID) bool { return m.IsChip[id] && !m.IsMesh(id) }
 
-// role returns what the unit with an id stands for. One of a number that is both is the chip.
-func (m *members) role(id device.ID) event.Role {
+// Role returns what the unit with an id stands for. One of a number that is both is the chip.
+func (m *Members) Role(id device.ID) event.Role {
 	switch {
 	case id == event.NoDevice:
 		return event.RoleNone
-	case m.isMesh(id) && !m.isChip[id]:
+	case m.IsMesh(id) && !m.IsChip[id]:
 		return event.RoleMesh
 	}
 	return event.RoleChip
 }
 
-// isHybrid reports whether a tensor that lies on an id was allocated core by core.
-func (m *members) isHybrid(id device.ID) bool {
-	for of := range m.above(id) {
+// IsHybrid reports whether a tensor that lies on an id was allocated core by core.
+func (m *Members) IsHybrid(id device.ID) bool {
+	for of := range m.Above(id) {
 		if m.hybrid[of] {
 			return true
 		}
@@ -136,26 +137,26 @@ func (m *members) isHybrid(id device.ID) bool {
 	return false
 }
 
-// places returns the units on which a node places something. last is the id of the last free of circular buffers
+// Places returns the units on which a node places something. last is the id of the last free of circular buffers
 // before it. unclear reports whether the number may be a chip's or a mesh's, and nothing decides.
-func (m *members) places(n *graph.Node, last device.ID) (on []device.ID, unclear bool) {
+func (m *Members) Places(n *graph.Node, last device.ID) (on []device.ID, unclear bool) {
 	id := graph.DeviceOf(n.DeviceID)
 	switch {
-	case !m.isBoth(id) || m.isLone(id):
+	case !m.IsBoth(id) || m.isLone(id):
 	case n.Address.V == 0:
-		return m.chips[id], false
-	case m.perChip || last != id && m.reaches(last, id) && last != event.NoDevice:
-	case last == id && !m.reaches(id, id):
-		return m.chips[id], false
+		return m.Chips[id], false
+	case m.perChip || last != id && m.Reaches(last, id) && last != event.NoDevice:
+	case last == id && !m.Reaches(id, id):
+		return m.Chips[id], false
 	default:
 		unclear = true
 	}
 	return []device.ID{id}, unclear
 }
 
-// resolve gives a node without an id the one chip that it means. A free of circular buffers without an id reaches
+// Resolve gives a node without an id the one chip that it means. A free of circular buffers without an id reaches
 // all devices. A tensor without a type lies on no device.
-func (m *members) resolve(n *graph.Node) {
+func (m *Members) Resolve(n *graph.Node) {
 	if n.DeviceID.OK || !m.only.OK || n.Unreadable != nil {
 		return
 	}
@@ -171,8 +172,8 @@ func (m *members) resolve(n *graph.Node) {
 	n.DeviceID = event.Some(uint64(m.only.V))
 }
 
-// anySharing reports whether a key of a map may mean one device with an id.
-func anySharing[V any](members *members, of map[device.ID]V, id device.ID) bool {
+// AnySharing reports whether a key of a map may mean one device with an id.
+func AnySharing[V any](members *Members, of map[device.ID]V, id device.ID) bool {
 	for range sharing(members, of, id) {
 		return true
 	}
@@ -181,22 +182,22 @@ func anySharing[V any](members *members, of map[device.ID]V, id device.ID) bool 
 
 // sharing yields the values of a map whose keys may mean one device with an id. It visits the
 // keys, or the ids that may share a device with the id, whichever are fewer.
-func sharing[V any](members *members, of map[device.ID]V, id device.ID) iter.Seq[V] {
+func sharing[V any](members *Members, of map[device.ID]V, id device.ID) iter.Seq[V] {
 	return func(yield func(V) bool) {
-		if id == event.NoDevice || len(of) <= 1+len(members.chips[id])+len(members.meshes[id]) {
+		if id == event.NoDevice || len(of) <= 1+len(members.Chips[id])+len(members.meshes[id]) {
 			for other, v := range of {
-				if members.share(other, id) && !yield(v) {
+				if members.Share(other, id) && !yield(v) {
 					return
 				}
 			}
 			return
 		}
-		on, seen := slices.Clip(members.chips[id]), map[device.ID]bool{}
-		if !members.isBoth(id) {
+		on, seen := slices.Clip(members.Chips[id]), map[device.ID]bool{}
+		if !members.IsBoth(id) {
 			on = append(on, id)
 		}
 		for _, one := range on {
-			for other := range members.above(one) {
+			for other := range members.Above(one) {
 				if v, ok := of[other]; ok && !seen[other] && !yield(v) {
 					return
 				}

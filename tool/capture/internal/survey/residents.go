@@ -1,4 +1,4 @@
-package capture
+package survey
 
 import (
 	"cmp"
@@ -13,7 +13,7 @@ import (
 
 // freed returns the counter of the first lost free of a place from a node on, or forever.
 func (p *past) freed(named device.ID, address, from uint64) uint64 {
-	at := uint64(forever)
+	at := uint64(Forever)
 	for list := range p.frees[address].sharing(p.members, named) {
 		i, _ := slices.BinarySearchFunc(*list, from, func(f *lostFree, from uint64) int { return cmp.Compare(f.at, from) })
 		if i < len(*list) {
@@ -25,7 +25,7 @@ func (p *past) freed(named device.ID, address, from uint64) uint64 {
 
 // residents returns the residents with a known place, by when they came. seen has the buffer
 // nodes that hide nothing.
-func (p *past) residents() (out []resident, seen map[uint64]bool) {
+func (p *past) residents() (out []Resident, seen map[uint64]bool) {
 	seen = map[uint64]bool{}
 	modes := map[uint64][]evidence{} // by address, of buffers that are listed
 	out = p.fromLists()
@@ -39,7 +39,7 @@ func (p *past) residents() (out []resident, seen map[uint64]bool) {
 			if c.node.OK {
 				seen[c.node.V] = true
 			}
-			if c.mode != fit.Lockstep {
+			if c.Mode != fit.Lockstep {
 				modes[c.address] = append(modes[c.address], c)
 			}
 			continue
@@ -48,14 +48,14 @@ func (p *past) residents() (out []resident, seen map[uint64]bool) {
 		if explained && c.node.OK {
 			seen[c.node.V] = true
 		}
-		if r.until > 0 {
+		if r.Until > 0 {
 			out = append(out, p.apart(r, c.parts)...)
 		}
 	}
 	for i := range out[:listed] { // lists do not say how a buffer was allocated
-		for _, c := range modes[out[i].address] {
-			if p.members.share(c.named, out[i].named) {
-				out[i].shards, out[i].told = c.shards, true
+		for _, c := range modes[out[i].Address] {
+			if p.members.Share(c.named, out[i].Named) {
+				out[i].Shards, out[i].told = c.Shards, true
 				break
 			}
 		}
@@ -65,16 +65,16 @@ func (p *past) residents() (out []resident, seen map[uint64]bool) {
 
 // apart divides the buffer of a tensor whose parts lie at different addresses. The address of the tensor is that on the
 // chips that are not listed.
-func (p *past) apart(r resident, parts []graph.DeviceTensor) []resident {
+func (p *past) apart(r Resident, parts []graph.DeviceTensor) []Resident {
 	if parts == nil {
-		return []resident{r}
+		return []Resident{r}
 	}
-	var out []resident
+	var out []Resident
 	listed := map[device.ID]bool{}
 	add := func(chip device.ID, address uint64) {
 		one := r
-		one.named, one.unit, one.address = chip, true, address
-		one.until = min(r.until, p.firstLife(chip, address))
+		one.Named, one.Unit, one.Address = chip, true, address
+		one.Until = min(r.Until, p.firstLife(chip, address))
 		if !listed[chip] && address > 0 {
 			out = append(out, one)
 		}
@@ -83,34 +83,34 @@ func (p *past) apart(r resident, parts []graph.DeviceTensor) []resident {
 	for _, t := range parts {
 		add(device.ID(t.DeviceID), t.Address.V)
 	}
-	on := p.members.chips[r.named]
+	on := p.members.Chips[r.Named]
 	if on == nil {
-		on = []device.ID{r.named}
+		on = []device.ID{r.Named}
 	}
 	for _, chip := range on {
-		add(chip, r.address)
+		add(chip, r.Address)
 	}
 	return out
 }
 
 // follow finds the resident of evidence, which has until 0 if there is none. Explained says
 // that nothing about it is hidden.
-func (p *past) follow(c evidence) (r resident, explained bool) {
-	r = resident{named: c.named, kind: c.kind, address: c.address, told: c.address != 0, until: forever}
+func (p *past) follow(c evidence) (r Resident, explained bool) {
+	r = Resident{Named: c.named, Kind: c.kind, Address: c.address, told: c.address != 0, Until: Forever}
 	if c.address != 0 && p.firstLife(c.named, c.address) <= c.tensor {
-		return resident{}, true // it is a buffer of the capture
+		return Resident{}, true // it is a buffer of the capture
 	}
 	if f, ok := p.byNode[c.node.V]; ok && c.node.OK {
-		r.until, r.address = f.at, max(r.address, f.address)
+		r.Until, r.Address = f.at, max(r.Address, f.address)
 	}
-	if r.address == 0 {
-		return resident{}, false
+	if r.Address == 0 {
+		return Resident{}, false
 	}
-	r.until = min(r.until, p.freed(c.named, r.address, 0), p.firstLife(c.named, r.address))
-	r.shards = c.shards
-	if n := uint64(c.cores.Len()); n > 0 {
+	r.Until = min(r.Until, p.freed(c.named, r.Address, 0), p.firstLife(c.named, r.Address))
+	r.Shards = c.Shards
+	if n := uint64(c.Cores.Len()); n > 0 {
 		if c.node.OK && c.size.OK && c.size.V%n == 0 {
-			r.perCore = event.Some(c.size.V / n)
+			r.PerCore = event.Some(c.size.V / n)
 		}
 	}
 	return r, true
@@ -118,7 +118,7 @@ func (p *past) follow(c evidence) (r resident, explained bool) {
 
 // firstLife returns from when on a buffer of the capture lay at an address first.
 func (p *past) firstLife(id device.ID, address uint64) uint64 {
-	first := uint64(forever)
+	first := uint64(Forever)
 	for h := range p.lives[address].sharing(p.members, id) {
 		first = min(first, h.lives[0].from)
 	}
@@ -127,13 +127,13 @@ func (p *past) firstLife(id device.ID, address uint64) uint64 {
 
 // fromFrees adds buffers that are freed with an address and are not among the residents. They lay there
 // since the place was free of others. A resident without a size gets the size of its free.
-func (p *past) fromFrees(out []resident) []resident {
+func (p *past) fromFrees(out []Resident) []Resident {
 	told := map[placeAt][]int{} // in out
 	for i, r := range out {
-		if p.frees[r.address] == nil {
+		if p.frees[r.Address] == nil {
 			continue
 		}
-		told[placeAt{r.address, r.until}] = append(told[placeAt{r.address, r.until}], i)
+		told[placeAt{r.Address, r.Until}] = append(told[placeAt{r.Address, r.Until}], i)
 	}
 	for _, address := range slices.Sorted(maps.Keys(p.frees)) {
 		for _, f := range p.frees[address].all {
@@ -142,18 +142,18 @@ func (p *past) fromFrees(out []resident) []resident {
 			}
 			known := false
 			for _, i := range told[placeAt{address, f.at}] {
-				if p.members.share(out[i].named, f.named) {
-					out[i].perCore, known = cmp.Or(out[i].perCore, f.perCore), true
+				if p.members.Share(out[i].Named, f.named) {
+					out[i].PerCore, known = cmp.Or(out[i].PerCore, f.perCore), true
 				}
 			}
 			if f.after < f.at && !known {
-				out = append(out, resident{
-					named: f.named, kind: f.kind, address: address, perCore: f.perCore, since: p.since(f), until: f.at,
+				out = append(out, Resident{
+					Named: f.named, Kind: f.kind, Address: address, PerCore: f.perCore, Since: p.since(f), Until: f.at,
 				})
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b resident) int { return cmp.Compare(a.since, b.since) })
+	slices.SortStableFunc(out, func(a, b Resident) int { return cmp.Compare(a.Since, b.Since) })
 	return out
 }
 
@@ -163,7 +163,7 @@ type placeAt struct{ address, at uint64 }
 // fromLists returns the listed buffers that no allocation of the capture explains. One
 // lives from the first list that names it, which for the first list of all is the start,
 // to its free, or to the next list of its device without it.
-func (p *past) fromLists() (out []resident) {
+func (p *past) fromLists() (out []Resident) {
 	places := make([]listedPlace, 0, len(p.census.places))
 	for place := range p.census.places {
 		places = append(places, place)
@@ -171,7 +171,7 @@ func (p *past) fromLists() (out []resident) {
 	slices.SortFunc(places, func(a, b listedPlace) int {
 		return cmp.Or(graph.CompareDevices(a.named, b.named), cmp.Compare(a.address, b.address), cmp.Compare(a.kind, b.kind))
 	})
-	out = make([]resident, 0, len(places)) // for most places list one buffer
+	out = make([]Resident, 0, len(places)) // for most places list one buffer
 	var listings []uint64                  // of the id of the last place
 	var made made                          // of its address
 	for i, place := range places {
@@ -189,12 +189,12 @@ func (p *past) fromLists() (out []resident) {
 
 // fromPlace adds the residents of one place. all are the operations that list
 // anything of its device, made what the capture allocated there.
-func (p *past) fromPlace(out []resident, place listedPlace, all []uint64, made made) []resident {
-	var now resident
+func (p *past) fromPlace(out []Resident, place listedPlace, all []uint64, made made) []Resident {
+	var now Resident
 	var lives bool
 	end := func(at uint64) {
 		if lives {
-			now.until, lives = min(now.until, at), false
+			now.Until, lives = min(now.Until, at), false
 			out = append(out, now)
 		}
 	}
@@ -210,8 +210,8 @@ func (p *past) fromPlace(out []resident, place listedPlace, all []uint64, made m
 			end(at)
 			continue
 		}
-		if lives && now.until > at {
-			now.perCore = cmp.Or(now.perCore, one.perCore)
+		if lives && now.Until > at {
+			now.PerCore = cmp.Or(now.PerCore, one.perCore)
 			continue
 		}
 		end(at)
@@ -220,15 +220,15 @@ func (p *past) fromPlace(out []resident, place listedPlace, all []uint64, made m
 		if p.census.first == event.Some(at) && !hidden && p.freed(place.named, place.address, 0) >= at {
 			since = 0
 		}
-		lives, now = true, resident{
-			named: place.named, kind: place.kind, address: place.address, perCore: one.perCore, since: since,
-			until: p.freed(place.named, place.address, since),
+		lives, now = true, Resident{
+			Named: place.named, Kind: place.kind, Address: place.address, PerCore: one.perCore, Since: since,
+			Until: p.freed(place.named, place.address, since),
 		}
 	}
 	if next < len(all) {
 		end(p.goneBy(all[next]))
 	}
-	end(forever)
+	end(Forever)
 	return out
 }
 
