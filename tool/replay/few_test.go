@@ -412,7 +412,11 @@ func textOfRoom(r *replay.Result) string {
 	}
 	fmt.Fprintf(&b, "all %s\n", room(*r.Rooms.All))
 	if at := r.Rooms.Moment; at != nil {
-		fmt.Fprintf(&b, "moment %d, %s of %d runs: %s", at.Counter, at.Run.Op, at.Runs, room(at.Room))
+		op := replay.Name("-")
+		if at.Run != nil {
+			op = at.Run.Op
+		}
+		fmt.Fprintf(&b, "moment %d, %s of %d runs: %s", at.Counter, op, at.Runs, room(at.Room))
 		if at.PerCore.OK {
 			fmt.Fprintf(&b, ", per core %d", at.PerCore.V)
 		}

@@ -344,7 +344,7 @@ func TestLogsAreNotDull(t *testing.T) {
 	const most = 620
 	seen := map[string]int{}
 	want := []string{
-		"scarce", "scarce, and fragmented", "room lockstep", "room per_core", "room at a moment", "room at a moment, also per core", "a peak below L1_SMALL", "groups", "programs and buffers on several specs", "a device that comes back as another", "who: held", "who: held on several specs",
+		"scarce", "scarce, and fragmented", "room lockstep", "room per_core", "room at a moment", "room at a moment before all programs", "room at a moment, also per core", "a peak below L1_SMALL", "groups", "programs and buffers on several specs", "a device that comes back as another", "who: held", "who: held on several specs",
 		"fits", "clash alone", "refusal alone", "refusal: grow", "refusal: clash", "refusal: grid", "refusal: service-clash",
 		"answer: fits", "answer: does_not_fit", "answer: cannot_tell", "fits on 2 specs",
 		"allocate on several specs", "free on several specs", "set HYBRID on several specs",

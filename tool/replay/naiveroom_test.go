@@ -27,7 +27,7 @@ type naiveRoom struct {
 	tight    int                  // launches beside which the size had no place
 
 	last   map[uint64]*program.Program // that ran last on a device
-	moment *naiveMoment                // of the question; nil if nothing had run
+	moment *naiveMoment                // of the question; nil if there was no device
 }
 
 // A naiveMoment is a naiveRoom of one moment alone, and its devices.
@@ -84,8 +84,8 @@ func (r *naiveRoom) now(f *model.Fleet) {
 	at := naiveMoment{newNaiveRoom(r.question), nil}
 	at.live(f)
 	for _, id := range f.Devices() {
+		at.devices = append(at.devices, id)
 		if p := r.last[id]; p != nil {
-			at.devices = append(at.devices, id)
 			for _, core := range naiveCores(at.specs[id]...) {
 				for _, mode := range []model.Mode{model.Lockstep, model.PerCore} {
 					at.bar(naiveSite{id, mode, core}, 0, f.Floor(p, id, mode, core))
@@ -336,8 +336,11 @@ func (c comparison) moment(size uint64) {
 	}
 	at, got := c.want.more.moment, c.got.Rooms.Moment
 	c.equal(at != nil, got != nil, "room at a moment")
-	if at == nil || got == nil {
+	if at == nil || got == nil || !at.known(at.devices...) {
 		return
+	}
+	if len(c.want.more.last) == 0 {
+		c.want.seen["room at a moment before all programs"]++
 	}
 	var cores l1.CoreSet
 	for _, id := range at.devices {

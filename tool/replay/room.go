@@ -53,7 +53,7 @@ type Rooms struct {
 	// least room counts, and the size has a place if each core has one.
 	Mode    fit.Mode     `json:"mode"`
 	All     *Room        `json:"room"`    // on all devices; nil if there is none
-	Moment  *MomentRoom  `json:"moment"`  // of a question about one; nil without a program run
+	Moment  *MomentRoom  `json:"moment"`  // of a question about one; nil if no program of Op ran
 	Devices []DeviceRoom `json:"devices"` // by id, the one without an id first
 
 	// Tight are the program runs beside which, at their moment alone, a buffer of the size
@@ -112,12 +112,13 @@ type DeviceRoom struct {
 	Outside l1.CoreSet        `json:"-"`      // cores of the question that are not on its grid
 }
 
-// A MomentRoom is the room at a moment alone, on all devices: beside the buffers that lived then, above the circular
-// buffers of the programs that were enqueued then, or last. Of several moments it is the least room, the first of equals.
+// A MomentRoom is the room at a moment alone: beside the buffers that lived then, above the circular buffers of the
+// programs that were enqueued then, or last. A moment of RoomQuestion.At is about all devices, one of Op about those that
+// ran the program. Of several moments it is the least room, the first of equals.
 type MomentRoom struct {
 	Counter uint64      `json:"counter"`     // of the node
 	T       json.Number `json:"t,omitempty"` // of that event of a log; see L1Peak.T
-	Run     ProgramRun  `json:"program"`     // the first of those programs
+	Run     *ProgramRun `json:"program"`     // the last of those programs, the first of equals; nil if none had run
 	Runs    int64       `json:"runs"`        // program runs that the question is about
 	Room    Room        `json:"room"`
 	// PerCore is the largest buffer on each of the cores of the question, if it is in lockstep and were allocated

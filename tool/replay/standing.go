@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -180,19 +181,24 @@ func (r *rooms) ran(moment uint64, all []launch) {
 	r.look(moment, asked)
 }
 
-// atNode looks at the moment after a node: beside the programs that ran last.
+// atNode looks at the moment after a node: beside the programs that ran last. A device on which none ran has buffers alone.
 func (r *rooms) atNode(node uint64, rows *rows) {
 	var all []enqueued
 	for _, d := range rows.All() {
-		if l := d.standing.last; l.on != nil && !d.gone {
-			l.on = d
+		l := d.standing.last
+		if l.on = d; l.spec == nil {
+			spec := d.dev.Spec()
+			l.spec = &spec
+		}
+		if !d.gone {
 			all = append(all, l)
 		}
 	}
+	slices.SortStableFunc(all, func(a, b enqueued) int { return cmp.Compare(b.at, a.at) }) // named by the last program
 	r.look(node, all)
 }
 
-// look finds the room on all devices on which some programs run now.
+// look finds the room on all devices of some programs that run now.
 func (r *rooms) look(moment uint64, all []enqueued) {
 	if len(all) == 0 {
 		return
@@ -203,7 +209,9 @@ func (r *rooms) look(moment uint64, all []enqueued) {
 	mode, size, limits := fit.PerCore, uint64(0), len(r.limits)
 	seen, runs := map[checkKey]bool{}, int64(0)
 	for _, l := range all {
-		runs += int64(l.on.members.Len())
+		if l.content != nil {
+			runs += int64(l.on.members.Len())
+		}
 		if seen[l.roomKey()] {
 			continue
 		}
@@ -234,7 +242,13 @@ func (r *rooms) look(moment uint64, all []enqueued) {
 		runs += least.Runs
 	}
 	if least == nil || room.Range.Len() < least.Room.Bytes {
-		least = &MomentRoom{Counter: moment, T: all[0].run.T, Run: all[0].run, Room: r.namedRoom(room)}
+		least = &MomentRoom{Counter: moment, Room: r.namedRoom(room)}
+		if all[0].content != nil {
+			least.Run = &all[0].run
+		}
+		if !r.question.At.OK {
+			least.T = least.Run.T
+		}
 		if !r.question.Cores.IsEmpty() && mode == fit.Lockstep {
 			var alone []fit.Room[int]
 			for _, one := range taken {
@@ -250,6 +264,9 @@ func (r *rooms) look(moment uint64, all []enqueued) {
 
 // mayRun returns the contents of a launch and of its candidates.
 func (l launch) mayRun() []*content {
+	if l.content == nil { // no program ran
+		return nil
+	}
 	all := []*content{l.content}
 	if l.candidates != nil {
 		all = append(all, slices.Concat(l.candidates.workloads...)...)

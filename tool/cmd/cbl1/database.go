@@ -398,6 +398,9 @@ func (in *inputs) locate(file capture.Input) error {
 	if err == nil {
 		in.at.V = n
 		in.opt.At = event.Some(n)
+		if in.replay.Room != nil {
+			in.replay.Room.At = in.opt.At
+		}
 		if in.replay.GroupsAt = in.opt.At; in.replay.Ask != nil {
 			in.replay.Ask.At, in.replay.GroupsAt.OK = in.opt.At, false
 		}

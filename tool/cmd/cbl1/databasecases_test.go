@@ -329,10 +329,12 @@ func TestDatabaseMoments(t *testing.T) {
 			end = starts[i+1]
 		}
 		for node := start; node < end; node++ {
-			wantCode, want, _ := call("", "who", "--at", fmt.Sprint(node), path, "112000")
-			code, got, stderr := call("", "who", "--at", fmt.Sprintf("%d:%d", i+1, node-start), path, "112000")
-			require.Equal(t, wantCode, code, stderr)
-			require.Equal(t, want, got)
+			for _, question := range [][]string{{"who", path, "112000"}, {"map", path}, {"room", "--size", "1300000", path}} {
+				wantCode, want, _ := call("", append(question, "--at", fmt.Sprint(node))...)
+				code, got, stderr := call("", append(question, "--at", fmt.Sprintf("%d:%d", i+1, node-start))...)
+				require.Equal(t, wantCode, code, stderr)
+				require.Equal(t, want, got)
+			}
 		}
 	}
 	for at, says := range map[string]string{

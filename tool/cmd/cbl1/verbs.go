@@ -317,7 +317,7 @@ func askRoom(c *request) error {
 	if c.room.Tensor.Bytes > 0 && !c.room.Cores.IsEmpty() {
 		return errors.New("an interleaved tensor lies on all cores of the grid: --sharded goes with a --size of each core")
 	}
-	if c.only.Op != "" && c.opt.At.OK {
+	if c.only.Op != "" && c.at.OK {
 		return errors.New("--op and --at are two moments: give one of them")
 	}
 	c.room.Op, c.room.At = c.only.Op, c.opt.At

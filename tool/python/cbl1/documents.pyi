@@ -893,7 +893,7 @@ class RoomLimit(TypedDict):
 class RoomMoment(TypedDict):
     counter: int
     per_core_bytes: None | int
-    program: RoomRun
+    program: None | RoomRun
     room: RoomRoom
     runs: int
     t: NotRequired[float]

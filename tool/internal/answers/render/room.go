@@ -63,7 +63,12 @@ func (m room) moment() []note {
 	if at == nil {
 		return nil
 	}
-	when := fmt.Sprintf("at %s, beside %s", m.result.Where(at.Counter, at.T), runText(m.result, at.Run, 60))
+	when := "at " + m.result.Where(at.Counter, at.T)
+	if at.Run == nil {
+		when += ", before any program ran"
+	} else {
+		when += ", beside " + runText(m.result, *at.Run, 60)
+	}
 	if at.Runs > 1 {
 		when += fmt.Sprintf(": the least room of %s", shown.Plural(at.Runs, "program run"))
 	}
@@ -79,7 +84,7 @@ func (m room) moment() []note {
 
 // answer says how much room there is, in at most a line.
 func (m room) answer() string {
-	size, all := m.doc.Size.V, m.asked()
+	size, all, q := m.doc.Size.V, m.asked(), m.doc.Question
 	if all == nil {
 		return "no program is known to have run"
 	}
@@ -90,7 +95,7 @@ func (m room) answer() string {
 	case n > 1:
 		on = "each of " + shown.Plural(n, "core")
 	}
-	if n := len(m.doc.Devices); n > 1 && all == m.doc.All { // a moment is about the devices of its programs
+	if n := len(m.doc.Devices); n > 1 && q.Op == "" { // else it is about the devices of its programs
 		on += " of " + shown.Plural(n, "device")
 	}
 	if all.End.V > l1.MaxAddr/2 {
