@@ -3,6 +3,7 @@ package replay_test
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"iter"
@@ -71,6 +72,17 @@ func askedOf(t *testing.T, given []string) string {
 		r, err := replay.Run("few", events(strings.NewReader(log.String()), "few"), replay.Options{Room: &q})
 		require.NoError(t, err, log.String())
 		return textOfRoom(r)
+	case "stale":
+		r, err := replay.Run("few", events(strings.NewReader(log.String()), "few"), replay.Options{})
+		require.NoError(t, err, log.String())
+		require.NoError(t, r.FindStale(events(strings.NewReader(log.String()), "few"), replay.Options{}))
+		var out strings.Builder
+		for _, row := range r.Stale {
+			text, err := json.Marshal(row)
+			require.NoError(t, err)
+			out.Write(append(text, '\n'))
+		}
+		return out.String()
 	case "moment":
 		var out bytes.Buffer
 		require.NoError(t, fed(t, log.String()).WriteMoment(&out))
