@@ -161,6 +161,8 @@ func TestAlignByHand(t *testing.T) {
 		{"aaab aaac aaad aaae aaaf", "aabb aabc aabd aabe aabf", "0=0 1=1 2=2 3=3 4=4"}, // all grown
 		// The one pair lies far from the diagonal: the two pairs that lie near it are of other shapes, and dearer by 2.
 		{"aapp abpp acpp adpp bepp bupp", "bupp bvpp bwpp bxpp aypp azpp", "-0 -1 -2 -3 -4 5=0 +1 +2 +3 +4 +5"},
+		// The same of other sizes: each of the others has a partner, and only one of these pairs is in order.
+		{"aaaa bbaa ccaa ddaa eeaa xxxx", "xxxx eeba ddba ccba bbba aaba", "-0 -1 -2 -3 -4 5=0 +1 +2 +3 +4 +5"},
 	} {
 		var a Aligner
 		var got []string
