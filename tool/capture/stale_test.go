@@ -25,6 +25,7 @@ type model struct {
 	top     int
 	cbs     int
 	moments []int // what a core held
+	mesh    int   // id of a mesh of chip 0, which buffers name; 0 = there is none
 }
 
 type modelBuffer struct {
@@ -73,7 +74,16 @@ func (m *model) moment() {
 func (m *model) tensor(b *modelBuffer) int {
 	params := map[string]any{"shape": "Shape([1, 1])"}
 	if b != nil {
-		params = map[string]any{"shape": fmt.Sprintf("Shape([1, %d])", b.size), "address": b.address, "buffer_type": 1, "device_id": 0}
+		params = map[string]any{"shape": fmt.Sprintf("Shape([1, %d])", b.size), "address": b.address, "buffer_type": 1, "device_id": m.mesh}
+		if m.mesh > 0 { // of which the tensor names the chip, or nothing
+			params["device_tensors"] = fmt.Sprintf(`[{"address": %d, "device_id": 0, "mesh_device_id": %d}]`, b.address, m.mesh)
+			switch len(m.nodes) % 3 {
+			case 0:
+				params["device_id"] = 0
+			case 1:
+				delete(params, "device_id")
+			}
+		}
 	}
 	return m.node("tensor", params)
 }
@@ -88,9 +98,9 @@ func (m *model) operation(inputs []*modelBuffer, size, cbs int, view bool) {
 	var out *modelBuffer
 	if size > 0 {
 		m.top -= size
-		params := map[string]any{"device_id": 0, "type": "L1", "buffer_type": 1, "layout": "INTERLEAVED", "size": 64 * size}
+		params := map[string]any{"device_id": m.mesh, "type": "L1", "buffer_type": 1, "layout": "INTERLEAVED", "size": 64 * size}
 		node := m.node("buffer", params)
-		params = map[string]any{"device_id": 0, "type": "L1", "buffer_type": 1, "layout": "INTERLEAVED", "size": 64 * size, "max_size_per_bank": size, "address": m.top}
+		params = map[string]any{"device_id": m.mesh, "type": "L1", "buffer_type": 1, "layout": "INTERLEAVED", "size": 64 * size, "max_size_per_bank": size, "address": m.top}
 		out = &modelBuffer{size: size, address: m.top, from: len(m.moments), allocate: m.node("buffer_allocate", params, node)}
 		m.all = append(m.all, out)
 		m.moment()
@@ -98,9 +108,9 @@ func (m *model) operation(inputs []*modelBuffer, size, cbs int, view bool) {
 		out = inputs[0]
 	}
 	if cbs > 0 {
-		m.node("circular_buffer_deallocate_all", map[string]any{"device_id": 0})
+		m.node("circular_buffer_deallocate_all", map[string]any{"device_id": m.mesh})
 		m.node("circular_buffer_allocate", map[string]any{"device_id": 0, "address": 103_712, "size": cbs, "core_range_set": "{[0-0 - 7-7]}", "globally_allocated": "0"})
-		m.node("program_execution", map[string]any{"device_id": 0, "physical_device_id": 0})
+		m.node("program_execution", map[string]any{"device_id": m.mesh, "physical_device_id": 0})
 		m.cbs = cbs
 		m.moment()
 	}
@@ -118,7 +128,7 @@ func (m *model) operation(inputs []*modelBuffer, size, cbs int, view bool) {
 
 func (m *model) free(b *modelBuffer) {
 	m.start("Tensor::deallocate")
-	b.freed, b.to = m.node("buffer_deallocate", map[string]any{"device_id": 0, "type": "L1", "buffer_type": 1, "address": b.address, "size": 64 * b.size}, b.allocate-1), len(m.moments)
+	b.freed, b.to = m.node("buffer_deallocate", map[string]any{"device_id": m.mesh, "type": "L1", "buffer_type": 1, "address": b.address, "size": 64 * b.size}, b.allocate-1), len(m.moments)
 	m.end()
 }
 
@@ -134,7 +144,7 @@ func TestStaleAgreesWithModel(t *testing.T) {
 	found, several := 0, 0
 	defer testkit.SameDraws(1, 100)()
 	rapid.Check(t, func(t *rapid.T) {
-		m := &model{top: 1_499_136}
+		m := &model{top: 1_499_136, mesh: rapid.IntRange(0, 1).Draw(t, "mesh")}
 		m.node("capture_start", nil)
 		for range rapid.IntRange(8, 40).Draw(t, "steps") {
 			var live []*modelBuffer

@@ -93,8 +93,9 @@ type sooner struct {
 	of      *Stale
 	replay  *replay
 	id      fit.BufferID
-	devices []device.ID // on which the buffer lies
-	reached uint64      // the last node so far
+	devices event.Opt[[]device.ID] // on which the buffer lies; absent: all
+	there   bool
+	reached uint64 // the last node so far
 	freed   bool
 }
 
@@ -102,17 +103,18 @@ type sooner struct {
 func (s *sooner) event(e *event.Event) error {
 	own := e.Kind == event.KindAllocate && e.Node == s.of.Buffer.At && !e.Corrects && !e.Buffer.Backing
 	if own {
-		s.id, s.devices = e.Buffer.ID, append(s.devices, e.Devices.V...)
+		s.id, s.there = e.Buffer.ID, true
+		s.devices.V, s.devices.OK = append(s.devices.V, e.Devices.V...), e.Devices.OK
 	}
 	s.reached = max(s.reached, e.Node)
-	if !s.freed && s.devices != nil && s.reached > s.of.LastUse {
+	if !s.freed && s.there && s.reached > s.of.LastUse {
 		s.freed = true
-		free := event.Event{Pos: e.Pos, Kind: event.KindFree, Node: s.of.LastUse, Op: event.Some(""), Devices: event.Some(s.devices), Buffer: fit.Buffer{ID: s.id}}
+		free := event.Event{Pos: e.Pos, Kind: event.KindFree, Node: s.of.LastUse, Op: event.Some(""), Devices: s.devices, Buffer: fit.Buffer{ID: s.id}}
 		if err := s.replay.event(&free); err != nil {
 			return err
 		}
 	}
-	if s.freed && e.Buffer.ID == s.id && (e.Kind == event.KindFree || e.Kind == event.KindAllocate) {
+	if s.freed && e.Node <= s.of.Freed.V && e.Buffer.ID == s.id && (e.Kind == event.KindFree || e.Kind == event.KindAllocate) {
 		return nil
 	}
 	return s.replay.event(e)

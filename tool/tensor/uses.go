@@ -19,8 +19,10 @@ type Uses struct {
 	tensors map[uint64]*buffer  // by the counters of tensors
 	nodes   map[uint64][]uint64 // tensors by buffer node
 	running []*call
-	coming  map[uint64][]*call // functions that return a tensor, by the counter of a tensor that is not yet there
-	awaited map[uint64][]*call // functions that take one, the same
+	coming  map[uint64][]*call  // functions that return a tensor, by the counter of a tensor that is not yet there
+	awaited map[uint64][]*call  // functions that take one, the same
+	takers  map[uint64][]uint64 // tensors with a connection to a function that is not yet there, by its counter
+	views   map[uint64]bool     // tensors without a place
 
 	inputs bool              // a function names an input
 	unread bool              // a node cannot be read, or a tensor in L1 is of no known buffer
@@ -59,7 +61,7 @@ type call struct {
 func NewUses(to *Table) *Uses {
 	*to = Table{map[uint64]*Tensor{}, map[Place]*Tensor{}}
 	return &Uses{
-		table: to, tensors: map[uint64]*buffer{}, nodes: map[uint64][]uint64{}, coming: map[uint64][]*call{}, awaited: map[uint64][]*call{},
+		table: to, tensors: map[uint64]*buffer{}, nodes: map[uint64][]uint64{}, coming: map[uint64][]*call{}, awaited: map[uint64][]*call{}, takers: map[uint64][]uint64{}, views: map[uint64]bool{},
 		live: btree.NewG(16, func(a, b *buffer) bool {
 			return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Address, b.Address), cmp.Compare(a.at, b.at)) < 0
 		}),
@@ -117,6 +119,8 @@ func (u *Uses) Cut() {
 	clear(u.tensors)
 	clear(u.coming)
 	clear(u.awaited)
+	clear(u.takers)
+	clear(u.views)
 }
 
 // Unread records a node that cannot be read: any use may be hidden.
@@ -137,7 +141,13 @@ func (u *Uses) Tensor(at uint64, t *Tensor, takers []uint64, parts []Place, inL1
 	for _, c := range u.awaited[at] {
 		u.take(c, b)
 	}
+	if !placed && b == nil {
+		u.views[at] = true
+	}
 	for _, by := range takers {
+		if by > at {
+			u.takers[by] = append(u.takers[by], at)
+		}
 		for _, c := range u.running {
 			if c.start == by {
 				u.inputs = true
@@ -150,9 +160,7 @@ func (u *Uses) Tensor(at uint64, t *Tensor, takers []uint64, parts []Place, inL1
 		case b != nil:
 			u.give(c, b)
 		case !placed:
-			for _, in := range c.inputs {
-				in.viewed = true
-			}
+			c.viewInputs()
 		}
 	}
 	if b != nil {
@@ -168,9 +176,15 @@ func (u *Uses) Tensor(at uint64, t *Tensor, takers []uint64, parts []Place, inL1
 
 // Pass records that a node is behind, whatever it was.
 func (u *Uses) Pass(at uint64) {
-	if len(u.coming)+len(u.awaited) > 0 {
+	if len(u.coming)+len(u.awaited)+len(u.takers) > 0 {
 		delete(u.coming, at)
 		delete(u.awaited, at)
+		delete(u.takers, at)
+	}
+	if len(u.takers)+len(u.views) > maxAhead {
+		clear(u.takers)
+		clear(u.views)
+		u.unread = true
 	}
 }
 
@@ -186,6 +200,9 @@ func (b *buffer) describe(t *Tensor) {
 	}
 	b.shapes = append(b.shapes, t.Shape)
 }
+
+// maxAhead is how many tensors are remembered that are a view perhaps, or have a function to come.
+const maxAhead = 1 << 16
 
 // maxShapes is how many other shapes of a buffer are counted.
 const maxShapes = 99
@@ -221,6 +238,10 @@ func (u *Uses) Enter(at uint64, f Function, inputs []uint64) {
 		}
 		u.take(c, u.tensors[tensor])
 	}
+	for _, tensor := range u.takers[at] {
+		u.inputs = true
+		u.take(c, u.tensors[tensor])
+	}
 }
 
 // take records that a function takes the tensor of a buffer.
@@ -230,6 +251,13 @@ func (u *Uses) take(c *call, b *buffer) {
 	}
 	c.inputs = append(c.inputs, b)
 	b.use(c)
+}
+
+// viewInputs records that a function returns a tensor without a place, which may be a view of what it takes.
+func (c *call) viewInputs() {
+	for _, in := range c.inputs {
+		in.viewed = true
+	}
 }
 
 // use records that a function uses a buffer until the outermost one ends.
@@ -256,6 +284,8 @@ func (u *Uses) Leave(at uint64, returns []uint64) {
 			u.give(c, b)
 		} else if tensor > at {
 			u.coming[tensor] = append(u.coming[tensor], c)
+		} else if u.views[tensor] {
+			c.viewInputs()
 		}
 	}
 	c.end = at

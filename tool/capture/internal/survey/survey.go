@@ -76,7 +76,7 @@ func (s *Survey) Next(n *graph.Node) {
 	s.unallocated(n)
 	s.Known.Members.Resolve(n)
 	s.past.next(n)
-	s.Uses.next(n)
+	defer s.Uses.next(n) // which may need the pair that the node shows
 	if n.Unreadable != nil {
 		s.unreadable(n)
 		return

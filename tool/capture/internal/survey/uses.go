@@ -67,7 +67,9 @@ func (u *Uses) tensor(n *graph.Node) {
 	}
 	parts := []tensor.Place{{ID: uint64(graph.DeviceOf(n.DeviceID)), Address: n.Address.V}}
 	for _, part := range n.Tensor.DeviceTensors {
-		parts = append(parts, tensor.Place{ID: part.DeviceID, Address: part.Address.V})
+		for _, id := range u.idsOver(device.ID(part.DeviceID)) { // buffers name the mesh
+			parts = append(parts, tensor.Place{ID: id, Address: part.Address.V})
+		}
 	}
 	kind, ok := graph.BufferKind(n)
 	if ok && !kind.InL1() {

@@ -16,28 +16,32 @@ func staleNotes(r *replay.Result) (notes []note) {
 		case s.Lower.OK:
 			then = "the peak would be the same"
 		}
-		notes = append(notes, staleNote(s, then))
+		notes = append(notes, staleNote(r, s, then))
 	}
 	return notes
 }
 
 // staleNote says when a tensor was used last and freed, and what had been if it was freed then.
-func staleNote(s replay.Stale, then string) note {
+func staleNote(r *replay.Result, s replay.Stale, then string) note {
 	text := fmt.Sprintf("L1 buffer of %s bytes at %s: ", grouped(s.Bytes), grouped(s.Start))
 	if !s.Freed.OK {
-		return note{"stale", text + fmt.Sprintf("not used again in this capture after node %d", s.LastUse)}
+		source := "capture"
+		if r.Log {
+			source = "log"
+		}
+		return note{"stale", text + fmt.Sprintf("not used again in this %s after %s", source, r.Where(s.LastUse, ""))}
 	}
-	if text += fmt.Sprintf("last used at node %d, freed at %d", s.LastUse, s.Freed.V); then != "" {
+	if text += fmt.Sprintf("last used at %s, freed at %d", r.Where(s.LastUse, ""), s.Freed.V); then != "" {
 		text += fmt.Sprintf("; freed at %d, %s", s.LastUse, then)
 	}
 	return note{"stale", text}
 }
 
 // staleAt returns notes about residents that were not used any more at a node.
-func staleAt(rows []replay.L1Resident, at uint64) (notes []note) {
+func staleAt(r *replay.Result, rows []replay.L1Resident, at uint64) (notes []note) {
 	for _, x := range rows {
 		if s, ok := x.Stale(at); ok {
-			notes = append(notes, staleNote(s, "it would not be there, if nothing else moves"))
+			notes = append(notes, staleNote(r, s, "it would not be there, if nothing else moves"))
 		}
 	}
 	return notes

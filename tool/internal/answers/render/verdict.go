@@ -66,7 +66,7 @@ func writeVerdict(page *page, of *replay.Result, f *replay.FailedCheck) {
 		for _, h := range v.Holes(*worst) {
 			holes = append(holes, note{"unusable", fmt.Sprintf("%s bytes at %s: %s", grouped(h.Range.Len()), rangeText(h.Range), h.Why)})
 		}
-		page.apart(append(holes, staleAt(rows, f.Run.At)...))
+		page.apart(append(holes, staleAt(of, rows, f.Run.At)...))
 	}
 }
 

@@ -15,12 +15,12 @@
 // records of a client.
 //
 //	bytes ── Reader ──> Record ── Ledger.Apply ──> Effect ─┬─ AppendLine ──> the server's line
-//	                                  │                    └─ Teller.Tell ─> event.Event ──> replay.Session
+//	                                  │                    └─ Translator.Tell ─> event.Event ──> replay.Session
 //
 // A [Ledger], made by NewLedger, follows records by the server's rules: each live allocation is a
 // [Lot] of a [Client], and each device has [Sums]. An [Effect] is the result of a record: its
 // [Fate] and its [Oddity], one of Oddities. Effects are printed as the server prints them
-// (AppendReleased, DeadLine, BufferKind, KernelKind), and a [Teller] turns them into events, for declared devices ([DeclaredDevice]) and others; DRAMOf has the [DRAM] of boards.
+// (AppendReleased, DeadLine, BufferKind, KernelKind), and a [Translator] turns them into events, for declared devices ([DeclaredDevice]) and others; DRAMOf has the [DRAM] of boards.
 //
 // # Recognising a dialect
 //

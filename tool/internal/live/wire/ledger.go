@@ -166,7 +166,7 @@ func (l *Ledger) TotalsOf(o Client, device int32) map[int32]Sums {
 	return out
 }
 
-// Oddities returns how often each thing was odd.
+// Anomalies returns how often each thing was odd.
 func (l *Ledger) Anomalies() map[Oddity]int64 { return maps.Clone(l.anomalies) }
 
 // Live returns the live lots of the given types, or all without types, in the order in which they

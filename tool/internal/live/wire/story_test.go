@@ -45,7 +45,7 @@ func dies(o wire.Client) step { return step{owner: o} }
 
 func (s step) on(device int32) step { s.Device = device; return s }
 
-// A story is one history as a ledger, as lines, and as the events of a Teller.
+// A story is one history as a ledger, as lines, and as the events of a Translator.
 type story struct {
 	ledger *wire.Ledger
 	teller wire.Translator
