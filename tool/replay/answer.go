@@ -18,7 +18,7 @@ import (
 func (s *Session) Query(e *event.Event) StreamAnswer {
 	a, code, err := s.answer(e)
 	if err != nil {
-		return ErrorAnswer{"error", cmp.Or(code, event.CodeOf(err)), shown.Escape(err.Error())}
+		return ErrorAnswer{headOf("error"), cmp.Or(code, event.CodeOf(err)), shown.Escape(err.Error())}
 	}
 	return a
 }
@@ -29,7 +29,7 @@ func (s *Session) Answer(e *event.Event) []byte { return line(e, s.Query(e)) }
 // Anomaly returns the complaint of Stream about an event: err is the error of Apply, or nil if the event has a key
 // twice.
 func (s *Session) Anomaly(e *event.Event, err error) AnomalyAnswer {
-	a := AnomalyAnswer{Answer: "anomaly", Line: e.Pos.Line, Event: string(e.Kind), Op: clip(s.opOf(e))}
+	a := AnomalyAnswer{AnswerHead: headOf("anomaly"), Line: e.Pos.Line, Event: string(e.Kind), Op: clip(s.opOf(e))}
 	a.Code, a.Error = event.CodeDuplicateKey, "a key comes twice, with equal values"
 	if refused, ok := errors.AsType[*RefusedError](err); ok {
 		a.Code, a.Error, a.Name = refused.Code, shown.Escape(refused.Err.Error()), clip(refused.Name)
@@ -74,7 +74,7 @@ func (s *Session) answer(e *event.Event) (a StreamAnswer, code event.Code, err e
 	case "headroom":
 		return s.headroom(e)
 	case "anomalies":
-		return AnomaliesAnswer{"anomalies", List(s.Anomalies())}, "", nil
+		return AnomaliesAnswer{headOf("anomalies"), List(s.Anomalies())}, "", nil
 	}
 	return nil, event.CodeUnknownQuery, fmt.Errorf("%s is none of totals, core, usage, who, check, headroom, place, room, anomalies", shown.Name(q.Name, 60))
 }
@@ -121,7 +121,7 @@ func (s *Session) check(e *event.Event) (StreamAnswer, event.Code, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	return CheckAnswer{"check", p.ID(), clip(p.Name()), fit.NewAnswerRow(v, rowsWith(s.programs))}, "", nil
+	return CheckAnswer{headOf("check"), p.ID(), clip(p.Name()), fit.NewAnswerRow(v, rowsWith(s.programs))}, "", nil
 }
 
 func (s *Session) headroom(e *event.Event) (StreamAnswer, event.Code, error) {
@@ -133,7 +133,7 @@ func (s *Session) headroom(e *event.Event) (StreamAnswer, event.Code, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	a := HeadroomAnswer{Answer: "headroom", Groups: []HeadroomRow{}}
+	a := HeadroomAnswer{AnswerHead: headOf("headroom"), Groups: []HeadroomRow{}}
 	if p != nil {
 		id := p.ID()
 		a.Program, a.Name = &id, clip(p.Name())

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -12,7 +13,7 @@ import (
 
 // A PlaceAnswer is where tt-metal's allocator would put a buffer. Its Parts have the form of an event "allocate".
 type PlaceAnswer struct {
-	Answer string         `json:"answer"`
+	AnswerHead
 	Buffer fit.BufferID   `json:"buffer"`
 	Places []PlacementRow `json:"places"` // one, or in the mode per_core one for devices with equal addresses
 }
@@ -32,10 +33,10 @@ type PartRow struct {
 
 // A RoomAnswer is where the largest L1 buffer fits, beside the live buffers and above all registered programs.
 type RoomAnswer struct {
-	Answer string   `json:"answer"`
-	Mode   fit.Mode `json:"mode"`
-	Cores  string   `json:"cores"`
-	Count  int      `json:"count"` // of the cores
+	AnswerHead
+	Mode  fit.Mode `json:"mode"`
+	Cores string   `json:"cores"`
+	Count int      `json:"count"` // of the cores
 	Gap
 	Below *LimitRow `json:"below"` // nil: the base of circular buffers
 	Above *LimitRow `json:"above"` // nil: the end of usable L1
@@ -52,7 +53,7 @@ type LimitRow struct {
 
 // A CheckBufferAnswer says whether a buffer could be allocated at its place.
 type CheckBufferAnswer struct {
-	Answer   string       `json:"answer"`
+	AnswerHead
 	Buffer   fit.BufferID `json:"buffer"`
 	Fits     bool         `json:"fits"`
 	Message  string       `json:"message"`
@@ -77,9 +78,9 @@ type RefusedRow struct {
 	fit.AnswerRow
 }
 
-func (PlaceAnswer) streamAnswer()       {}
-func (RoomAnswer) streamAnswer()        {}
-func (CheckBufferAnswer) streamAnswer() {}
+func (a PlaceAnswer) to(id, t json.RawMessage) StreamAnswer       { a.ID, a.T = id, t; return a }
+func (a RoomAnswer) to(id, t json.RawMessage) StreamAnswer        { a.ID, a.T = id, t; return a }
+func (a CheckBufferAnswer) to(id, t json.RawMessage) StreamAnswer { a.ID, a.T = id, t; return a }
 
 // bufferOf returns the buffer that a query names, without a place, and the devices that it names.
 func (s *Session) bufferOf(e *event.Event) (b fit.Buffer, set device.Set, err error) {
@@ -111,7 +112,7 @@ func (s *Session) placeBuffer(e *event.Event) (StreamAnswer, event.Code, error) 
 	if err != nil {
 		return nil, "", err
 	}
-	a := PlaceAnswer{"place", b.ID, []PlacementRow{}}
+	a := PlaceAnswer{headOf("place"), b.ID, []PlacementRow{}}
 	for _, p := range found {
 		row := PlacementRow{Parts: []PartRow{}}
 		for id := range p.Set.All() {
@@ -143,7 +144,7 @@ func (s *Session) checkBuffer(e *event.Event) (StreamAnswer, event.Code, error) 
 	if err != nil {
 		return nil, "", err
 	}
-	a := CheckBufferAnswer{"check", b.ID, v.Fits(), v.String(), v.Outside, []OverlapRow{}, []RefusedRow{}}
+	a := CheckBufferAnswer{headOf("check"), b.ID, v.Fits(), v.String(), v.Outside, []OverlapRow{}, []RefusedRow{}}
 	rowOf := rowsWith(s.programs)
 	for _, o := range v.Overlaps {
 		a.Overlaps = append(a.Overlaps, OverlapRow{o.Device, o.Devices, o.Cores.String(), o.Bytes, rowOf(o.With)})
@@ -176,5 +177,5 @@ func (s *Session) room(e *event.Event) (StreamAnswer, event.Code, error) {
 		row := rowsWith(s.programs)(*at)
 		return &LimitRow{row.Kind, row.Program, row.Buffer, row.Name, row.Op}
 	}
-	return RoomAnswer{"room", e.Buffer.Mode, r.Cores.String(), r.Cores.Len(), newGap(r.Range), limit(r.Below), limit(r.Above)}, "", nil
+	return RoomAnswer{headOf("room"), e.Buffer.Mode, r.Cores.String(), r.Cores.Len(), newGap(r.Range), limit(r.Below), limit(r.Above)}, "", nil
 }

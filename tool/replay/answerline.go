@@ -3,41 +3,26 @@ package replay
 import (
 	"bytes"
 	"encoding/json"
-	"slices"
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/asciijson"
 )
 
-// line returns an answer as a line of JSON in ASCII.
-func line(e *event.Event, a any) []byte {
+// line returns an answer to an event as a line of JSON in ASCII.
+func line(e *event.Event, a StreamAnswer) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(a); err != nil { // numbers, texts and lists of them
+	if err := enc.Encode(a.to(repeated(e.ID), repeated([]byte(e.T)))); err != nil { // numbers, texts and lists of them
 		panic("replay: an answer cannot be encoded: " + err.Error())
 	}
-	// The id and the time of the query follow the name of the answer, unchanged.
-	text := b.Bytes()
-	at := bytes.IndexByte(text, ',') // no name has a comma
-	if at < 0 {
-		at = bytes.IndexByte(text, '}')
-	}
-	out := slices.Clone(text[:at])
-	if e.ID != nil {
-		out = append(append(out, `,"id":`...), oneLine(e.ID)...)
-	}
-	if e.T != "" {
-		out = append(append(out, `,"t":`...), e.T...)
-	}
-	return asciijson.Escape(append(out, text[at:]...))
+	return asciijson.Escape(b.Bytes())
 }
 
-// oneLine returns JSON without white space: a log with old line ends may have some.
-func oneLine(raw []byte) []byte {
-	var b bytes.Buffer
-	if json.Compact(&b, raw) != nil { // it was found to be valid
-		return []byte("null")
+// repeated returns JSON that an answer repeats, null if it is none.
+func repeated(raw []byte) json.RawMessage {
+	if len(raw) > 0 && !json.Valid(raw) {
+		return json.RawMessage("null")
 	}
-	return b.Bytes()
+	return raw
 }

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"cmp"
+	"encoding/json"
 	"iter"
 	"slices"
 
@@ -14,29 +15,41 @@ import (
 )
 
 // A StreamAnswer is an answer of Session.Query: a TotalsAnswer, CoreAnswer, UsageAnswer, WhoAnswer, CheckAnswer,
-// CheckBufferAnswer, PlaceAnswer, RoomAnswer, HeadroomAnswer, AnomaliesAnswer or ErrorAnswer. It has the tags of the JSON that "cbl1 stream" writes, where the id
-// and the time of the query follow Answer. Answer is the name of the query, or "error". Lists are never nil.
-type StreamAnswer interface{ streamAnswer() }
+// CheckBufferAnswer, PlaceAnswer, RoomAnswer, HeadroomAnswer, AnomaliesAnswer or ErrorAnswer. It has the tags of the
+// JSON that "cbl1 stream" writes. Lists are never nil.
+type StreamAnswer interface {
+	to(id, t json.RawMessage) StreamAnswer // of a query
+}
 
-func (TotalsAnswer) streamAnswer()    {}
-func (CoreAnswer) streamAnswer()      {}
-func (UsageAnswer) streamAnswer()     {}
-func (WhoAnswer) streamAnswer()       {}
-func (CheckAnswer) streamAnswer()     {}
-func (HeadroomAnswer) streamAnswer()  {}
-func (AnomaliesAnswer) streamAnswer() {}
-func (ErrorAnswer) streamAnswer()     {}
+// An AnswerHead begins each answer: with the name of the query, or "error". Session.Answer repeats the query's id and time.
+type AnswerHead struct {
+	Answer string          `json:"answer"`
+	ID     json.RawMessage `json:"id,omitempty"`
+	T      json.RawMessage `json:"t,omitempty"`
+}
+
+func headOf(answer string) AnswerHead { return AnswerHead{Answer: answer} }
+
+func (a TotalsAnswer) to(id, t json.RawMessage) StreamAnswer    { a.ID, a.T = id, t; return a }
+func (a CoreAnswer) to(id, t json.RawMessage) StreamAnswer      { a.ID, a.T = id, t; return a }
+func (a UsageAnswer) to(id, t json.RawMessage) StreamAnswer     { a.ID, a.T = id, t; return a }
+func (a WhoAnswer) to(id, t json.RawMessage) StreamAnswer       { a.ID, a.T = id, t; return a }
+func (a CheckAnswer) to(id, t json.RawMessage) StreamAnswer     { a.ID, a.T = id, t; return a }
+func (a HeadroomAnswer) to(id, t json.RawMessage) StreamAnswer  { a.ID, a.T = id, t; return a }
+func (a AnomaliesAnswer) to(id, t json.RawMessage) StreamAnswer { a.ID, a.T = id, t; return a }
+func (a AnomalyAnswer) to(id, t json.RawMessage) StreamAnswer   { a.ID, a.T = id, t; return a }
+func (a ErrorAnswer) to(id, t json.RawMessage) StreamAnswer     { a.ID, a.T = id, t; return a }
 
 // An ErrorAnswer says why a query cannot be answered.
 type ErrorAnswer struct {
-	Answer string     `json:"answer"`
-	Code   event.Code `json:"code"`
-	Error  string     `json:"error"`
+	AnswerHead
+	Code  event.Code `json:"code"`
+	Error string     `json:"error"`
 }
 
 // An AnomalyAnswer says why an event was refused, or that it has a key twice. Session.Anomaly returns it.
 type AnomalyAnswer struct {
-	Answer  string         `json:"answer"`
+	AnswerHead
 	Line    int64          `json:"line"`
 	Event   string         `json:"event"`
 	Code    event.Code     `json:"code"`
@@ -48,13 +61,13 @@ type AnomalyAnswer struct {
 
 // An AnomaliesAnswer has Session.Anomalies.
 type AnomaliesAnswer struct {
-	Answer    string         `json:"answer"`
+	AnswerHead
 	Anomalies []RefusalCount `json:"anomalies"`
 }
 
 // A TotalsAnswer has the figures of a device, in bytes: the present ones, and their high-water marks.
 type TotalsAnswer struct {
-	Answer string    `json:"answer"`
+	AnswerHead
 	Device device.ID `json:"device"`
 	TotalsRow
 	L1Small  uint64    `json:"l1_small_buffer_bytes"`
@@ -85,7 +98,7 @@ func newTotalsAnswer(d device.Device) TotalsAnswer {
 	t := d.Totals()
 	b, p := t.Buffers, t.Peak
 	return TotalsAnswer{
-		Answer: "totals", Device: d.ID(),
+		AnswerHead: headOf("totals"), Device: d.ID(),
 		TotalsRow: TotalsRow{t.Registered, t.Reserved, t.Logical, t.Core, t.Resident, t.Tracked, b.L1, b.DRAM},
 		L1Small:   b.L1Small, Trace: b.Trace, System: b.System, Kernels: b.Kernels,
 		Buffers: b.Count, Backings: b.Backings, Backing: b.Backing,
@@ -110,7 +123,7 @@ func newRangeRows(ranges iter.Seq[l1.Range]) []RangeRow {
 
 // A CoreAnswer has the figures of a core, in bytes, as TotalsRow defines them.
 type CoreAnswer struct {
-	Answer     string      `json:"answer"`
+	AnswerHead
 	Device     device.ID   `json:"device"`
 	Core       l1.Core     `json:"core"`
 	Registered uint64      `json:"registered_union_bytes"`
@@ -129,7 +142,7 @@ type CoreAnswer struct {
 func newCoreAnswer(d device.Device, core l1.Core, programs map[program.ID]*definition) CoreAnswer {
 	t := d.Core(core)
 	a := CoreAnswer{
-		Answer: "core", Device: d.ID(), Core: core,
+		AnswerHead: headOf("core"), Device: d.ID(), Core: core,
 		Registered: t.Registered, Reserved: t.Reserved, Logical: t.Logical, Peak: t.Peak, Programs: t.Programs,
 		Regions: newRangeRows(d.Regions(core)), Dispatched: t.Resident, Left: []RangeRow{},
 		Usage: newUsageRow(groupOn(d, core, device.BasisResident).Usage),
@@ -154,7 +167,7 @@ func groupOn(d device.Device, core l1.Core, basis device.Basis) device.UsageGrou
 // A UsageAnswer has the content of the L1 of a device: after the last dispatches, and as if all registered programs
 // were there at once.
 type UsageAnswer struct {
-	Answer     string    `json:"answer"`
+	AnswerHead
 	Device     device.ID `json:"device"`
 	Resident   UsageRow  `json:"resident"`
 	Registered UsageRow  `json:"registered"`
@@ -170,7 +183,7 @@ type UsageRow struct {
 
 func newUsageAnswer(d device.Device) UsageAnswer {
 	resident, registered := d.Usage(device.BasisResident), d.Usage(device.BasisRegistered)
-	return UsageAnswer{"usage", d.ID(), newUsageRow(resident), newUsageRow(registered)}
+	return UsageAnswer{headOf("usage"), d.ID(), newUsageRow(resident), newUsageRow(registered)}
 }
 
 func newUsageRow(u device.Usage) UsageRow {
@@ -190,7 +203,7 @@ func kindsOf(u device.Usage) map[fit.Kind]uint64 {
 
 // A WhoAnswer has everything that holds a byte of a core: after the last dispatches, and of all registered programs.
 type WhoAnswer struct {
-	Answer     string      `json:"answer"`
+	AnswerHead
 	Device     device.ID   `json:"device"`
 	Core       l1.Core     `json:"core"`
 	Address    uint64      `json:"address"`
@@ -227,7 +240,7 @@ func newWhoAnswer(rowOf func(fit.Resident) fit.IDRow, d device.Device, core l1.C
 		}
 		return out
 	}
-	return WhoAnswer{"who", d.ID(), core, address, holding(device.BasisResident), holding(device.BasisRegistered)}
+	return WhoAnswer{headOf("who"), d.ID(), core, address, holding(device.BasisResident), holding(device.BasisRegistered)}
 }
 
 // idOf gives a device in an answer the id that it has in the fleet.
@@ -235,7 +248,7 @@ func idOf(id device.ID) *uint64 { n := uint64(id); return &n }
 
 // A HeadroomAnswer has the bytes above a program, or above all that is registered, on each set of cores.
 type HeadroomAnswer struct {
-	Answer  string        `json:"answer"`
+	AnswerHead
 	Program *program.ID   `json:"program"` // nil: the query names none
 	Name    string        `json:"name,omitempty"`
 	Groups  []HeadroomRow `json:"groups"`
@@ -244,7 +257,7 @@ type HeadroomAnswer struct {
 
 // A CheckAnswer says whether a program fits.
 type CheckAnswer struct {
-	Answer  string     `json:"answer"`
+	AnswerHead
 	Program program.ID `json:"program"`
 	Name    string     `json:"name,omitempty"`
 	fit.AnswerRow

@@ -14,8 +14,8 @@ import (
 // checks judge enqueued programs, beside the buffers that live then.
 type checks struct {
 	result Checks
-	known  map[checkKey]int // index in result.List of a failure, or one of the below
-	failed map[[16]byte]int // by how it failed: the index
+	known  map[checkKey]found
+	failed map[[16]byte]found // by how it failed
 	others alternatives
 	specs  map[l1.Spec]*l1.Spec // with which programs were judged, each once
 	lately *l1.Spec             // of specs, the last one that was asked for
@@ -27,19 +27,28 @@ type checks struct {
 	moment  uint64   // of these: the node at which they were complete
 }
 
-// What a check found where it has no index.
+// A finding is the kind of answer of a check.
+type finding int
+
 const (
-	fitted   = -1
-	unlisted = -2
-	untold   = -3 // it does not fit, but may be several programs
-	ranged   = -4 // that depends on buffers in range lockstep
-	hidden   = -5 // that depends on buffers whose place is not known
-	lifted   = -6 // that depends on persistent pages below it
+	fitted    finding = iota
+	misfit            // it does not fit
+	unlisted          // nor does this one, which is one too many for a list
+	unsettled         // it does not fit, but may be several programs
+	ranged            // that depends on buffers in range lockstep
+	hidden            // that depends on buffers whose place is not known
+	lifted            // that depends on persistent pages below it
 )
+
+// found is the answer of a check.
+type found struct {
+	finding
+	at int // of a misfit: its place in the list
+}
 
 func newChecks() checks {
 	return checks{
-		known: map[checkKey]int{}, failed: map[[16]byte]int{}, slack: l1.MaxAddr / 2, // more is no figure: the size of L1 is not known
+		known: map[checkKey]found{}, failed: map[[16]byte]found{}, slack: l1.MaxAddr / 2, // more is no figure: the size of L1 is not known
 
 		others: alternatives{map[checkKey]fittings{}, map[candidatesKey]fittings{}},
 		specs:  map[l1.Spec]*l1.Spec{},
@@ -91,9 +100,9 @@ func (k *checks) due(next *event.Event) []launch {
 // judge checks the programs that were enqueued at one moment.
 func (k *checks) judge(all []launch, notes notes) {
 	notes.noteSmall(all)
-	unsettled := k.others.unsettled(all, notes)
+	doubted := k.others.unsettled(all, notes)
 	all = slices.DeleteFunc(all, func(l launch) bool {
-		if unsettled(l) {
+		if doubted(l) {
 			k.count(l.run, int64(l.on.members.Len()))
 			return true
 		}
@@ -102,8 +111,8 @@ func (k *checks) judge(all []launch, notes notes) {
 	for _, group := range groupsOf(all, launch.key) {
 		first, n := group[0], devices(group)
 		why := AnomalyCount{Count: n, First: NodeNumber(first.run.At), Detail: string(first.run.Op), Hidden: true}
-		switch k.check(group) {
-		case untold:
+		switch k.check(group).finding {
+		case unsettled:
 			why.Code = CodeUnsettled
 		case ranged:
 			why.Code = CodeRangeLockstep
@@ -137,53 +146,51 @@ func (k *checks) count(run ProgramRun, n int64) {
 	}
 }
 
-// check judges one content on devices on which the same lives, and returns where the
-// answer is.
-func (k *checks) check(group []launch) (found int) {
+// check judges one content on devices on which the same lives.
+func (k *checks) check(group []launch) (is found) {
 	n := devices(group)
 	k.count(group[0].run, n)
 	if group[0].spec.L1Size == 0 {
 		k.result.Endless += n
 	}
 	key := group[0].key()
-	found, ok := k.known[key]
+	is, ok := k.known[key]
 	if !ok {
-		found = k.find(group)
+		is = k.find(group)
 		if len(k.known) >= maxRemembered {
 			clear(k.known)
 		}
-		k.known[key] = found
-	} else if found >= 0 {
-		k.result.List[found].Times += n
+		k.known[key] = is
+	} else if is.finding == misfit {
+		k.result.List[is.at].Times += n
 	}
-	if found >= 0 || found == unlisted {
+	if is.finding == misfit || is.finding == unlisted {
 		k.result.Failed += n
 	}
-	return found
+	return is
 }
 
-// find checks a content anew and returns where the answer is. A known misfit comes before an unknown.
-func (k *checks) find(group []launch) (found int) {
+// find checks a content anew. A known misfit comes before an unknown.
+func (k *checks) find(group []launch) (is found) {
 	first := group[0]
 	if first.uncertain() {
-		return lifted
+		return found{finding: lifted}
 	}
-	found = fitted
 	clear := first.on.dev.Clear()
 	place := sync.OnceValue(func() fit.Place { return first.place(int(devices(group))) })
 	for _, one := range first.content.judged {
 		if !fit.Clears(one, *first.spec, clear) {
 			switch verdict := fit.Check(one, place()); {
 			case verdict.CannotTell():
-				if found = hidden; verdict.Doubts[0].Kind == fit.DoubtRange {
-					found = ranged
+				if is.finding = hidden; verdict.Doubts[0].Kind == fit.DoubtRange {
+					is.finding = ranged
 				}
 			case verdict.Fits():
 			case first.doubts(one, verdict):
-				found = lifted
+				is.finding = lifted
 				continue
 			case first.unsettled:
-				return untold
+				return found{finding: unsettled}
 			default:
 				return k.fail(group, verdict)
 			}
@@ -199,7 +206,7 @@ func (k *checks) find(group []launch) (found int) {
 			}
 		}
 	}
-	return found
+	return is
 }
 
 // maxNamed is how many buffers the failures of a list name together, about: 1,000 failures beside 2,000 buffers took
@@ -207,18 +214,18 @@ func (k *checks) find(group []launch) (found int) {
 const maxNamed = 1 << 16
 
 // fail lists a failure.
-func (k *checks) fail(group []launch, v fit.Verdict) int {
+func (k *checks) fail(group []launch, v fit.Verdict) found {
 	first := group[0]
 	key := failureKey(string(first.run.Op), v)
-	if i, ok := k.failed[key]; ok {
-		if i >= 0 {
-			k.result.List[i].Times += devices(group)
+	if is, ok := k.failed[key]; ok {
+		if is.finding == misfit {
+			k.result.List[is.at].Times += devices(group)
 		}
-		return i
+		return is
 	}
-	index := unlisted
+	is := found{finding: unlisted}
 	if len(k.result.List) < MaxListed && k.named < maxNamed {
-		index = len(k.result.List)
+		is = found{misfit, len(k.result.List)}
 		c := FailedCheck{
 			Run: first.run, Enqueue: k.moment, T: first.run.T, Device: first.on.id, Devices: int(devices(group)), Times: devices(group), Verdict: v,
 			Buffers: map[fit.BufferID]BufferInfo{}, Synthesised: first.content.from.resolved,
@@ -230,9 +237,9 @@ func (k *checks) fail(group []launch, v fit.Verdict) int {
 		k.result.More++
 	}
 	if len(k.failed) < maxRemembered {
-		k.failed[key] = index
+		k.failed[key] = is
 	}
-	return index
+	return is
 }
 
 // failureKey hashes the differences between failures: where, by how much, and the sizes in the way.

@@ -166,14 +166,19 @@ func (r *Result) judgeRoom(accept []Code) Judgement {
 		j.add(why)
 	}
 	fits := r.Rooms.fit()
-	for _, more := range []struct {
-		is   bool
-		code Code
-	}{{fits && r.Rooms.small, CodeChipAssumed}, {!fits && r.Rooms.candidates, CodeAmbiguous}, {!fits && r.Rooms.unsettled, CodeUnsettled}} {
-		why := r.Reason(more.code)
-		if more.is && !slices.Contains(j.Untold, why) && !slices.Contains(j.Accepted, why) {
+	also := func(code Code) {
+		if why := r.Reason(code); !slices.Contains(j.Untold, why) && !slices.Contains(j.Accepted, why) {
 			j.add(why)
 		}
+	}
+	if fits && r.Rooms.small {
+		also(CodeChipAssumed)
+	}
+	if !fits && r.Rooms.candidates {
+		also(CodeAmbiguous)
+	}
+	if !fits && r.Rooms.unsettled {
+		also(CodeUnsettled)
 	}
 	if q := r.Rooms.Question; q.atMoment() && r.Rooms.Moment == nil {
 		j.Untold = append(j.Untold, r.Reason(CodeNoCBs)) // at that moment

@@ -329,7 +329,10 @@ func (r *rooms) tight(moment uint64, group []launch) {
 	}
 }
 
-// findTight judges a program anew and returns where the answer is: fitted also where it is not listed.
+// notTight is where the answer is of a program that is not in the list of those without a place.
+const notTight = -1
+
+// findTight judges a program anew and returns where the answer is.
 func (r *rooms) findTight(moment uint64, group []launch, size uint64) int {
 	first := group[0]
 	cores := r.coresOf(first.on)
@@ -354,7 +357,7 @@ func (r *rooms) findTight(moment uint64, group []launch, size uint64) int {
 			return len(out.Tight) - 1
 		}
 	}
-	return fitted
+	return notTight
 }
 
 // coresOf returns the cores of a row that the question is about.

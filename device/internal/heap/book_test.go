@@ -15,8 +15,8 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// shop has the heaps of some devices, and a map of the buffers of each.
-type shop struct {
+// fixture has the heaps of some devices, and a map of the buffers of each.
+type fixture struct {
 	heaps  Book
 	roster classes.Roster
 	on     []*BufferSet
@@ -24,7 +24,7 @@ type shop struct {
 }
 
 // change puts a buffer on devices or takes one off; one of the two is nil.
-func (s *shop) change(devices []int, add, drop *Allocation) {
+func (s *fixture) change(devices []int, add, drop *Allocation) {
 	var m Moves
 	if add != nil {
 		s.heaps.Give(add, len(devices), &s.roster)
@@ -49,7 +49,7 @@ func (s *shop) change(devices []int, add, drop *Allocation) {
 }
 
 // allocate puts a buffer on those devices that have none of its id.
-func (s *shop) allocate(t require.TestingT, b fit.Buffer, devices []int) {
+func (s *fixture) allocate(t require.TestingT, b fit.Buffer, devices []int) {
 	devices = slices.DeleteFunc(devices, func(d int) bool { _, has := s.model[d][b.ID]; return has })
 	if len(devices) == 0 {
 		return
@@ -60,7 +60,7 @@ func (s *shop) allocate(t require.TestingT, b fit.Buffer, devices []int) {
 }
 
 // free takes the buffers with an id off devices.
-func (s *shop) free(id fit.BufferID, devices []int) {
+func (s *fixture) free(id fit.BufferID, devices []int) {
 	on := map[*Allocation][]int{}
 	for _, d := range devices {
 		if a := s.on[d].Heap().Find(id); a != nil {
@@ -136,7 +136,7 @@ func naive(all map[fit.BufferID]fit.Buffer) seeing {
 }
 
 // check holds the heaps against the model.
-func (s *shop) check(t require.TestingT) {
+func (s *fixture) check(t require.TestingT) {
 	devices := map[fit.BufferID]int{}
 	for d, h := range s.on {
 		require.Equal(t, naive(s.model[d]), seen(h.Heap()), "device %d", d)
@@ -165,7 +165,7 @@ func TestHeapsAreMaps(t *testing.T) {
 	kinds := []fit.Kind{fit.KindL1, fit.KindL1, fit.KindL1Small, fit.KindGlobalCB, fit.KindKernel, fit.KindReserved, fit.KindDRAM}
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 5).Draw(t, "devices")
-		s := newShop(n)
+		s := newFixture(n)
 		s.heaps.Numbers.Blind = rapid.Bool().Draw(t, "one hash")
 		var all []int
 		for d := range n {
@@ -210,9 +210,9 @@ func TestHeapsAreMaps(t *testing.T) {
 	})
 }
 
-// newShop returns a shop of devices without buffers.
-func newShop(devices int) *shop {
-	s := &shop{on: make([]*BufferSet, devices), model: make([]map[fit.BufferID]fit.Buffer, devices)}
+// newFixture returns a fixture of devices without buffers.
+func newFixture(devices int) *fixture {
+	s := &fixture{on: make([]*BufferSet, devices), model: make([]map[fit.BufferID]fit.Buffer, devices)}
 	for d := range s.model {
 		s.model[d] = map[fit.BufferID]fit.Buffer{}
 	}
@@ -228,7 +228,7 @@ func bufferAt(id fit.BufferID) fit.Buffer {
 // A device comes to a state that another one has passed. A third one, which comes there another way,
 // finds it.
 func TestPassedStateIsFoundAgain(t *testing.T) {
-	s := newShop(3)
+	s := newFixture(3)
 	s.allocate(t, bufferAt(0), []int{0, 1})
 	s.allocate(t, bufferAt(1), []int{0, 2})
 	s.allocate(t, bufferAt(2), []int{0})
@@ -239,7 +239,7 @@ func TestPassedStateIsFoundAgain(t *testing.T) {
 
 // A device that stays behind does not keep the way of the others for ever.
 func TestPassedStatesAreSwept(t *testing.T) {
-	s := newShop(2)
+	s := newFixture(2)
 	s.allocate(t, bufferAt(0), []int{0, 1})
 	for i := range fit.BufferID(1000) {
 		s.allocate(t, bufferAt(1+i), []int{0})

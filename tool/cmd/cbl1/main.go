@@ -7,22 +7,24 @@
 //	cbl1 peak FILE|FOLDER|- ...       show the fullest core and its residents
 //	cbl1 who FILE|FOLDER|- ADDRESS    find the holder of a byte
 //	cbl1 map FILE|-                   draw the cores of each device, or the addresses of one
+//	cbl1 room FILE|FOLDER|- ...       find the largest place for one more L1 buffer
+//	cbl1 sizes FILE|FOLDER|- ...      find the sizes with which a device has to be opened
 //	cbl1 diff OLD NEW                 compare two runs, or saved reports
+//	cbl1 tables FILE|FOLDER|- ...     write tables of many runs
 //	cbl1 page FILE|FOLDER|- ...       write an HTML page with pictures and tables
 //	cbl1 explain [FILE|-]             explain the messages in a log
 //	cbl1 stream [FILE|-]              follow a simulator's event log, and answer it
 //	cbl1 serve                        follow the allocations of running processes
 //	cbl1 watch LOG|URL|FOLDER         watch the devices now, in a terminal
 //	cbl1 convert FILE|- [-o LOG]      write a capture as an event log
+//	cbl1 mcp FOLDER                   answer an assistant
 //	cbl1 export perfetto FILE -o OUT  write a file for ui.perfetto.dev
 //
 // The exit code is 0 if all went well, 1 if the answer is no, 2 if the command was used
 // wrongly or an input could not be read, and 3 if the answer is "cannot tell" (check, diff).
 package main
 
-import (
-	"os"
-)
+import "os"
 
 // version is that of a release that make dist builds: -ldflags "-X main.version=0.1.0 -X main.commit=HASH".
 var version string
@@ -31,10 +33,5 @@ var version string
 var commit string
 
 func main() {
-	times := uint64(3)
-	if len(os.Args) > 1 && os.Args[1] == "page" {
-		times = 4 // it makes many short-lived values: with 2 it takes 1.5 to 3 times the CPU, and 0.6 of the memory
-	}
-	followLive(times)
-	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(runIn(streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, limit: followLive}, os.Args[1:]))
 }

@@ -37,7 +37,8 @@ const (
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
-	below    *os.Root // of mcp: inputs lie below it; nil: anywhere
+	below    *os.Root           // of mcp: inputs lie below it; nil: anywhere
+	limit    func(times uint64) // of memory, to so many times what is in use; nil: none
 }
 
 // complain writes one line to standard error.
@@ -45,11 +46,7 @@ func (s streams) complain(err error) {
 	fmt.Fprintln(s.err, "cbl1:", safe.Visible(err.Error()))
 }
 
-// run is the command as a function. It returns the exit code.
-func run(args []string, in io.Reader, out, errw io.Writer) int {
-	return runIn(streams{in: in, out: out, err: errw}, args)
-}
-
+// runIn is the command as a function. It returns the exit code.
 func runIn(s streams, args []string) int {
 	root := newRoot(s)
 	if err := misspelt(root, args); err != nil {

@@ -21,6 +21,11 @@ import (
 // A pipe is a source that cannot seek.
 type pipe struct{ io.Reader }
 
+// run runs the command in this process, without a limit of memory.
+func run(args []string, in io.Reader, out, errw io.Writer) int {
+	return runIn(streams{in: in, out: out, err: errw}, args)
+}
+
 // call runs the command in this process, with a pipe as standard input.
 func call(stdin string, args ...string) (code int, stdout, stderr string) {
 	var out, errw bytes.Buffer

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"slices"
@@ -25,7 +26,8 @@ type verb struct {
 	files   bool     // it writes files, of which none is text
 	sums    bool     // text has no blank lines between inputs, and a last line counts the answers
 	tensors tensorsOf
-	any     bool // the answer is yes if it is for one input; else the worst answer counts
+	memory  uint64 // the limit of memory is so many times what is in use; 0: 3
+	any     bool   // the answer is yes if it is for one input; else the worst answer counts
 
 	args   cobra.PositionalArgs                              // nil: any; inputs and whole check them
 	inputs func(c *request, args []string) ([]string, error) // the inputs among the arguments; nil: whole opens its own
@@ -49,7 +51,12 @@ func (v verb) command(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: v.use, Short: v.short, Long: fill(v.long, helpWidth(s.out)), Example: v.example,
 		Args: v.args,
-		RunE: func(_ *cobra.Command, args []string) error { return c.run(args) },
+		RunE: func(_ *cobra.Command, args []string) error {
+			if s.limit != nil {
+				s.limit(cmp.Or(v.memory, 3))
+			}
+			return c.run(args)
+		},
 	}
 	cmd.Flags().SortFlags = false
 	for _, o := range append(pick(c.options(), v.options), v.own...) {

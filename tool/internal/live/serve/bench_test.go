@@ -22,7 +22,7 @@ func BenchmarkRecords(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			s, err := serve.New(serve.Config{Now: time.Now, Dialect: wire.Newest(), Out: c.out})
 			require.NoError(b, err)
-			conns := &shop{conns: make(chan net.Conn)}
+			conns := &pipedServer{conns: make(chan net.Conn)}
 			done := make(chan error)
 			go func() { done <- s.Serve(conns) }()
 			here, there := net.Pipe()

@@ -23,7 +23,7 @@ import (
 func TestTwoDeathsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := wire.Newest()
-		s := newShop(t, serve.Config{Dialect: d})
+		s := newPipedServer(t, serve.Config{Dialect: d})
 		one, two, third := s.connect(0), s.connect(0), s.connect(0)
 		for i, c := range []struct {
 			conn net.Conn
@@ -58,7 +58,7 @@ func TestTwoDeathsAtOnce(t *testing.T) {
 // A client that leaves with nothing leaves no trace.
 func TestNothingLeaks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShop(t, serve.Config{Dialect: wire.Newest()})
+		s := newPipedServer(t, serve.Config{Dialect: wire.Newest()})
 		conn := s.connect(10)
 		send(t, conn, wire.Newest(), cb, wire.Record{Type: wire.TypeCBFree, ID: cb.ID})
 		s.out.Reset()
@@ -77,7 +77,7 @@ func TestNothingLeaks(t *testing.T) {
 func TestDescriptors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := wire.Newest()
-		s := newShop(t, serve.Config{Dialect: d, Limits: serve.Limits{Files: 6}})
+		s := newPipedServer(t, serve.Config{Dialect: d, Limits: serve.Limits{Files: 6}})
 		tries := func(pid int32) {
 			require.NoError(t, s.connect(pid).Close())
 			synctest.Wait()
@@ -114,7 +114,7 @@ func TestDescriptors(t *testing.T) {
 // Silence ends a first record as soon as it is polite.
 func TestGrace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShop(t, serve.Config{Grace: time.Second, Stall: time.Hour})
+		s := newPipedServer(t, serve.Config{Grace: time.Second, Stall: time.Hour})
 		conn, begun := s.connect(1), time.Now()
 		ask(t, conn, wire.Dialect{Size: 72, Types: 5}, wire.Record{Type: wire.TypeQuery})
 		require.Equal(t, begun.Add(time.Second), time.Now())
@@ -136,7 +136,7 @@ func TestArchitectures(t *testing.T) {
 			}
 		}
 		devices = append(devices, wire.DeclaredDevice{ID: 9, Spec: l1.Spec{Name: "x", Cols: 2, Rows: 1, L1Size: 1 << 32}})
-		s := newShop(t, serve.Config{Dialect: d, Devices: devices})
+		s := newPipedServer(t, serve.Config{Dialect: d, Devices: devices})
 		conn := s.connect(1)
 		for _, want := range boards {
 			got := ask(t, conn, d, wire.Record{Type: wire.TypeDeviceQuery, Device: int32(want)})
@@ -152,7 +152,7 @@ func TestArchitectures(t *testing.T) {
 // Event logs are counted and named in their order; a fleet that ends without devices takes no other one away.
 func TestLogsAndFleets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShop(t, serve.Config{})
+		s := newPipedServer(t, serve.Config{})
 		l := newLogs(s)
 		for range 2 {
 			requireEnds(t, l.tell(t, "{}"))
@@ -197,7 +197,7 @@ var errSink = errors.New("the sink is full")
 func TestMomentFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := wire.Newest()
-		s := newShop(t, serve.Config{Dialect: d, Devices: []wire.DeclaredDevice{{ID: 4, Spec: l1.N150()}}})
+		s := newPipedServer(t, serve.Config{Dialect: d, Devices: []wire.DeclaredDevice{{ID: 4, Spec: l1.N150()}}})
 		send(t, s.connect(1), d, cb, cb)
 		bad := s.connect(2)
 		_, err := bad.Write([]byte{1, 0, 0})
@@ -220,7 +220,7 @@ func TestRecordIsWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := wire.Newest()
 		log := &sink{writes: 1 << 20, close: errors.New("closed badly")}
-		s := newShop(t, serve.Config{Dialect: d, Record: &serve.Recorder{Open: func() (io.WriteCloser, error) { return log, nil }}})
+		s := newPipedServer(t, serve.Config{Dialect: d, Record: &serve.Recorder{Open: func() (io.WriteCloser, error) { return log, nil }}})
 		conn, begun := s.connect(1), log.Len()
 		send(t, conn, d, cb)
 		require.Equal(t, begun, log.Len())
@@ -278,7 +278,7 @@ func (a *answered) Write([]byte) (int, error) { a.answers++; return a.early.Writ
 func TestNoSecondAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := wire.Newest()
-		s := newShop(t, serve.Config{Dialect: d, Stall: time.Second})
+		s := newPipedServer(t, serve.Config{Dialect: d, Stall: time.Second})
 		here, there := net.Pipe()
 		var said []byte
 		for _, r := range []wire.Record{{Type: wire.TypeQuery}, cb, {Type: wire.TypeQuery}} {

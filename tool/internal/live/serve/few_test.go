@@ -77,7 +77,7 @@ func fewSession(t *testing.T, asked []string) (out []string) {
 			*limit = n
 		}
 	}
-	s := newShop(t, c)
+	s := newPipedServer(t, c)
 	conns := map[string]net.Conn{}
 	for _, line := range asked[1:] {
 		out = append(out, "-- "+line)

@@ -22,13 +22,13 @@ import (
 
 // logs is where event logs connect.
 type logs struct {
-	*shop
-	on   *shop
+	*pipedServer
+	on   *pipedServer
 	done chan error
 }
 
-func newLogs(s *shop) *logs {
-	l := &logs{shop: &shop{conns: make(chan net.Conn)}, on: s, done: make(chan error)}
+func newLogs(s *pipedServer) *logs {
+	l := &logs{pipedServer: &pipedServer{conns: make(chan net.Conn)}, on: s, done: make(chan error)}
 	go func() { l.done <- s.ServeLogs(l) }()
 	return l
 }
@@ -83,7 +83,7 @@ const (
 // ends in the middle of a line count, and each log has its own operations.
 func TestSharedFleet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShop(t, serve.Config{})
+		s := newPipedServer(t, serve.Config{})
 		l := newLogs(s)
 		a, b, other, own := l.tell(t, ours), l.tell(t, ours), l.tell(t, theirs), l.tell(t, alone)
 		a.line(t, device3)
@@ -118,7 +118,7 @@ func TestSharedFleet(t *testing.T) {
 // Many logs of one fleet at once: each line counts once, whatever comes between.
 func TestSharedFleetAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShop(t, serve.Config{})
+		s := newPipedServer(t, serve.Config{})
 		l := newLogs(s)
 		first := l.tell(t, ours)
 		first.line(t, device3)
@@ -149,7 +149,7 @@ func TestSharedFleetAtOnce(t *testing.T) {
 // Names are limited, and an unused one is given back.
 func TestFleetNames(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShop(t, serve.Config{Limits: serve.Limits{Fleets: 1}})
+		s := newPipedServer(t, serve.Config{Limits: serve.Limits{Fleets: 1}})
 		l := newLogs(s)
 		empty := l.tell(t, theirs)
 		synctest.Wait()
@@ -179,7 +179,7 @@ func requireEnds(t *testing.T, c *logClient) {
 // resident bytes, as numbers that are worked out here by hand.
 func TestRowsOfFleets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShop(t, serve.Config{Dialect: wire.Newest(), Devices: []wire.DeclaredDevice{{ID: 3, Spec: l1.N150()}}})
+		s := newPipedServer(t, serve.Config{Dialect: wire.Newest(), Devices: []wire.DeclaredDevice{{ID: 3, Spec: l1.N150()}}})
 		l := newLogs(s)
 		send(t, s.connect(7), wire.Newest(), wire.Record{Type: wire.TypeCBAlloc, Device: 3, Size: 16, ID: 111616})
 		b, a := l.tell(t, theirs), l.tell(t, ours)
@@ -250,7 +250,7 @@ func TestRowsOfFleets(t *testing.T) {
 // A line may make more devices than anybody wants rows of: how many are left out is said.
 func TestRowsOfLargeFleets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShop(t, serve.Config{})
+		s := newPipedServer(t, serve.Config{})
 		l := newLogs(s)
 		for _, header := range []string{theirs, ours} {
 			l.tell(t, header).line(t, `{"event":"mesh","first":0,"rows":10,"cols":300,"spec":{"board":"n150"}}`)
@@ -270,7 +270,7 @@ func TestRowsOfLargeFleets(t *testing.T) {
 func TestDeviceInfoOfFleet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := wire.Newest()
-		s := newShop(t, serve.Config{Dialect: d})
+		s := newPipedServer(t, serve.Config{Dialect: d})
 		l := newLogs(s)
 		monitor := s.connect(7)
 		info := func(id int32) wire.Record {
@@ -318,7 +318,7 @@ func TestDeviceInfoOfFleet(t *testing.T) {
 func TestMachineOfFleets(t *testing.T) {
 	for want, declared := range [][]wire.DeclaredDevice{{{ID: 100, Spec: l1.N150(), Chips: []int32{1, 2}}}, nil} {
 		synctest.Test(t, func(t *testing.T) {
-			s := newShop(t, serve.Config{Dialect: wire.Newest(), Devices: declared})
+			s := newPipedServer(t, serve.Config{Dialect: wire.Newest(), Devices: declared})
 			l := newLogs(s)
 			l.tell(t, theirs)
 			synctest.Wait()

@@ -63,7 +63,7 @@ func (f *onDisk) Truncate(size int64) error {
 }
 
 // allocates sends an ALLOC for each id: one event each.
-func allocates(t *testing.T, s *shop, ids ...uint64) {
+func allocates(t *testing.T, s *pipedServer, ids ...uint64) {
 	t.Helper()
 	conn := s.connect(10)
 	for _, id := range ids {
@@ -79,7 +79,7 @@ func TestFullDisk(t *testing.T) {
 	for room := 0; room < 400; room += 11 { // for the events of 2 and 3, and a part of a line
 		synctest.Test(t, func(t *testing.T) {
 			d := disk{room: 1 << 20}
-			s := newShop(t, serve.Config{Dialect: wire.Newest(), Quiet: true, Record: &serve.Recorder{Open: d.open}})
+			s := newPipedServer(t, serve.Config{Dialect: wire.Newest(), Quiet: true, Record: &serve.Recorder{Open: d.open}})
 			allocates(t, s, 1)
 			s.Sweep()
 			d.room = room
@@ -136,7 +136,7 @@ func TestFullDiskIsTriedSeldom(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				d := disk{room: 1 << 20}
-				s := newShop(t, serve.Config{Dialect: wire.Newest(), Quiet: true, Record: &serve.Recorder{Open: d.open}})
+				s := newPipedServer(t, serve.Config{Dialect: wire.Newest(), Quiet: true, Record: &serve.Recorder{Open: d.open}})
 				allocates(t, s, 1, 2, 3)
 				s.Sweep()
 				c.fill(&d)
@@ -190,7 +190,7 @@ func requireLog(t *testing.T, log io.Reader, buffers int, lost int64) {
 func TestFullDiskAtATurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := disk{room: 1 << 20}
-		s := newShop(t, serve.Config{Dialect: wire.Newest(), Record: &serve.Recorder{Open: d.open, Most: 1000}})
+		s := newPipedServer(t, serve.Config{Dialect: wire.Newest(), Record: &serve.Recorder{Open: d.open, Most: 1000}})
 		d.opens = errors.New("no inode")
 		ids := make([]uint64, 20)
 		for i := range ids {
@@ -213,7 +213,7 @@ func TestFullOutput(t *testing.T) {
 				d := disk{room: room}
 				out, err := d.open()
 				require.NoError(t, err)
-				s := newShop(t, serve.Config{Dialect: wire.Newest(), Format: format, Waiting: 1 << 20, Out: out})
+				s := newPipedServer(t, serve.Config{Dialect: wire.Newest(), Format: format, Waiting: 1 << 20, Out: out})
 				allocates(t, s, 1, 2, 3)
 				for range 3 {
 					s.Sweep()
@@ -283,7 +283,7 @@ func TestFullOutputMeanwhile(t *testing.T) {
 				out := &narrowDisk{
 					onDisk: &onDisk{of: &disk{room: len("✓ [PID")}}, more: c.more, began: make(chan struct{}), goOn: make(chan struct{}),
 				}
-				s := newShop(t, serve.Config{Dialect: wire.Newest(), Format: serve.FormatProtocol, Waiting: 1 << 20, Out: out})
+				s := newPipedServer(t, serve.Config{Dialect: wire.Newest(), Format: serve.FormatProtocol, Waiting: 1 << 20, Out: out})
 				allocates(t, s, 1)
 				<-out.began
 				allocates(t, s, 2)
@@ -305,7 +305,7 @@ func TestFullOutputMeanwhile(t *testing.T) {
 // connection. A process without both takes none.
 func TestMostFiles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShop(t, serve.Config{Dialect: wire.Newest(), Quiet: true, Limits: serve.Limits{Files: 5}})
+		s := newPipedServer(t, serve.Config{Dialect: wire.Newest(), Quiet: true, Limits: serve.Limits{Files: 5}})
 		refused := func(pid int32, want bool) (closing func()) {
 			t.Helper()
 			conn := s.connect(pid)
@@ -338,7 +338,7 @@ func TestMostFiles(t *testing.T) {
 // connects again.
 func TestFilesOfProcesses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShop(t, serve.Config{Dialect: wire.Newest(), Limits: serve.Limits{Files: 4}})
+		s := newPipedServer(t, serve.Config{Dialect: wire.Newest(), Limits: serve.Limits{Files: 4}})
 		for pid := range int32(2) {
 			conn := s.connect(10 + pid)
 			send(t, conn, wire.Newest(), wire.Record{Type: wire.TypeAlloc, ID: uint64(pid), Size: 1})
@@ -372,7 +372,7 @@ func TestFilesOfProcesses(t *testing.T) {
 // with its connection.
 func TestNoDescriptorForAProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShop(t, serve.Config{Dialect: wire.Newest()})
+		s := newPipedServer(t, serve.Config{Dialect: wire.Newest()})
 		s.lacks.Store(true)
 		_, err := s.connect(10).Read(make([]byte, 1))
 		require.ErrorIs(t, err, io.EOF)
@@ -390,7 +390,7 @@ func TestNoDescriptorForAProcess(t *testing.T) {
 func TestRecordsOfSeveralEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := disk{room: 1 << 20}
-		s := newShop(t, serve.Config{Dialect: wire.Newest(), Quiet: true, Record: &serve.Recorder{Open: d.open}})
+		s := newPipedServer(t, serve.Config{Dialect: wire.Newest(), Quiet: true, Record: &serve.Recorder{Open: d.open}})
 		allocates(t, s, 1)
 		s.Sweep()
 		d.room = 0

@@ -254,7 +254,7 @@ func TestHammerDay(t *testing.T) {
 		Record: &serve.Recorder{Open: func() (io.WriteCloser, error) { return os.Create(path) }},
 	})
 	require.NoError(t, err)
-	conns := &shop{conns: make(chan net.Conn)}
+	conns := &pipedServer{conns: make(chan net.Conn)}
 	done := make(chan error)
 	go func() { done <- s.Serve(conns) }()
 	here, there := net.Pipe()

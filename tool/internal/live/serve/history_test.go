@@ -22,7 +22,7 @@ import (
 func TestEachDeviceCountsAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := wire.Newest()
-		s := newShop(t, serve.Config{Dialect: d, Format: serve.FormatProtocol})
+		s := newPipedServer(t, serve.Config{Dialect: d, Format: serve.FormatProtocol})
 		conn := s.connect(10)
 		for i := range uint64(29) {
 			for id := range int32(8) {
@@ -60,7 +60,7 @@ func TestMeshAllocatesAndFrees(t *testing.T) {
 		for id := range int32(32) {
 			devices = append(devices, wire.DeclaredDevice{ID: id, Spec: l1.N150()})
 		}
-		s := newShop(t, serve.Config{Dialect: d, Devices: devices})
+		s := newPipedServer(t, serve.Config{Dialect: d, Devices: devices})
 		conn := s.connect(10)
 		each := func(typ wire.Type, address uint64) {
 			for id := range int32(33) {
@@ -98,7 +98,7 @@ func TestMeshAllocatesAndFrees(t *testing.T) {
 func TestTwentyAgainstTen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := wire.Newest()
-		s := newShop(t, serve.Config{Dialect: d})
+		s := newPipedServer(t, serve.Config{Dialect: d})
 		conn := s.connect(10)
 		allocate := func(device int32, n int, kind uint8, bytes uint64) {
 			for i := range n {
@@ -135,7 +135,7 @@ func TestTwentyAgainstTen(t *testing.T) {
 func TestEveryLoadEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := wire.Newest()
-		s := newShop(t, serve.Config{Dialect: d, Format: serve.FormatProtocol})
+		s := newPipedServer(t, serve.Config{Dialect: d, Format: serve.FormatProtocol})
 		random := rand.New(rand.NewPCG(3, 4))
 		loads, unloads := 0, 0
 		for range 40 {

@@ -54,7 +54,7 @@ func TestPrintedLines(t *testing.T) {
 	for _, format := range []serve.Format{serve.FormatProtocol, serve.FormatText} {
 		var o outputs
 		synctest.Test(t, func(t *testing.T) {
-			s := newShop(t, serve.Config{Format: format, Dialect: wire.Newest()})
+			s := newPipedServer(t, serve.Config{Format: format, Dialect: wire.Newest()})
 			conns := map[int32]net.Conn{}
 			for _, step := range steps {
 				if conns[step.pid] == nil {
@@ -98,7 +98,7 @@ func TestSlowReader(t *testing.T) {
 		room := 2000 + 7*(i/2)
 		synctest.Test(t, func(t *testing.T) {
 			slow := &reader{may: make(chan struct{})}
-			s := newShop(t, serve.Config{Format: format, Dialect: wire.Newest(), Waiting: room, Out: slow})
+			s := newPipedServer(t, serve.Config{Format: format, Dialect: wire.Newest(), Waiting: room, Out: slow})
 			conn := s.connect(10)
 			n := uint64(0)
 			say := func(times int) {

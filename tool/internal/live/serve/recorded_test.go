@@ -49,7 +49,7 @@ func TestRecordingNamesProcesses(t *testing.T) {
 	for _, most := range []int64{0, 4000} {
 		synctest.Test(t, func(t *testing.T) {
 			var logs []*file
-			s := newShop(t, serve.Config{
+			s := newPipedServer(t, serve.Config{
 				Dialect: wire.Newest(), Devices: []wire.DeclaredDevice{{ID: 0, Spec: l1.N150(), DRAM: 5000}, {ID: 1, Chips: []int32{0}, Spec: l1.Spec{Cols: 1, Rows: 1}}},
 				Record: &serve.Recorder{Most: most, Open: func() (io.WriteCloser, error) { logs = append(logs, &file{}); return logs[len(logs)-1], nil }},
 			})

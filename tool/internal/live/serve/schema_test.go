@@ -75,7 +75,7 @@ func TestRowSchema(t *testing.T) {
 // everyRow returns rows of every kind.
 func everyRow(t *testing.T) (out string) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShop(t, serve.Config{Format: serve.FormatJSON, Dialect: wire.Newest()})
+		s := newPipedServer(t, serve.Config{Format: serve.FormatJSON, Dialect: wire.Newest()})
 		l := newLogs(s)
 		l.tell(t, ours).line(t, `{"event":"mesh","first":0,"rows":10,"cols":410,"spec":{"board":"n150"}}`)
 		first, second := s.connect(10), s.connect(11)
@@ -100,7 +100,7 @@ func everyRow(t *testing.T) (out string) {
 		out = s.out.String() + string(s.AppendSummary(nil))
 		slow := &reader{may: make(chan struct{})}
 		d := disk{room: 1 << 20}
-		s = newShop(t, serve.Config{Format: serve.FormatJSON, Dialect: wire.Newest(), Waiting: 1, Out: slow, Record: &serve.Recorder{Open: d.open}})
+		s = newPipedServer(t, serve.Config{Format: serve.FormatJSON, Dialect: wire.Newest(), Waiting: 1, Out: slow, Record: &serve.Recorder{Open: d.open}})
 		d.room = 0
 		send(t, s.connect(10), wire.Newest(), alloc, alloc, alloc, alloc)
 		synctest.Wait()

@@ -31,8 +31,8 @@ import (
 	"github.com/cbl1/cbl1/tool/replay"
 )
 
-// shop is a server on pipes, with the processes that the test puts at their other ends.
-type shop struct {
+// pipedServer is a server on pipes, with the processes that the test puts at their other ends.
+type pipedServer struct {
 	*serve.Server
 	conns chan net.Conn
 	pid   atomic.Int32 // of the next client; 0: unknown
@@ -45,7 +45,7 @@ type shop struct {
 	done  chan error
 }
 
-func (s *shop) Accept() (net.Conn, error) {
+func (s *pipedServer) Accept() (net.Conn, error) {
 	c, ok := <-s.conns
 	if !ok {
 		return nil, net.ErrClosed
@@ -55,10 +55,10 @@ func (s *shop) Accept() (net.Conn, error) {
 	}
 	return c, nil
 }
-func (s *shop) Close() error   { close(s.conns); return nil }
-func (s *shop) Addr() net.Addr { return &net.UnixAddr{} }
+func (s *pipedServer) Close() error   { close(s.conns); return nil }
+func (s *pipedServer) Addr() net.Addr { return &net.UnixAddr{} }
 
-func (s *shop) identify(net.Conn) (serve.Peer, error) {
+func (s *pipedServer) identify(net.Conn) (serve.Peer, error) {
 	pid := s.pid.Load()
 	if pid == 0 {
 		return serve.Peer{}, errors.New("of another namespace")
@@ -89,7 +89,7 @@ func (s *shop) identify(net.Conn) (serve.Peer, error) {
 }
 
 // kill ends the process that these tests kill.
-func (s *shop) kill() {
+func (s *pipedServer) kill() {
 	const pid = 10
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,10 +97,10 @@ func (s *shop) kill() {
 	delete(s.lives, pid)
 }
 
-// newShop begins to serve in a bubble with a clock of its own.
-func newShop(t *testing.T, c serve.Config) *shop {
+// newPipedServer begins to serve in a bubble with a clock of its own.
+func newPipedServer(t *testing.T, c serve.Config) *pipedServer {
 	t.Helper()
-	s := &shop{conns: make(chan net.Conn), lives: map[int32]*bool{}, done: make(chan error)}
+	s := &pipedServer{conns: make(chan net.Conn), lives: map[int32]*bool{}, done: make(chan error)}
 	c.Now, c.Identify, c.Err = time.Now, s.identify, &s.errs
 	if c.Out == nil {
 		c.Out = &s.out
@@ -113,7 +113,7 @@ func newShop(t *testing.T, c serve.Config) *shop {
 }
 
 // connect returns the client's end of a connection of a process.
-func (s *shop) connect(pid int32) net.Conn {
+func (s *pipedServer) connect(pid int32) net.Conn {
 	here, there := net.Pipe()
 	s.pid.Store(pid)
 	s.conns <- there
@@ -122,7 +122,7 @@ func (s *shop) connect(pid int32) net.Conn {
 }
 
 // shut ends the server, and proves that it has left nothing behind.
-func (s *shop) shut(t *testing.T) {
+func (s *pipedServer) shut(t *testing.T) {
 	t.Helper()
 	require.NoError(t, s.Server.Close())
 	require.NoError(t, s.Close())
@@ -166,7 +166,7 @@ func TestAnswers(t *testing.T) {
 	for _, d := range wire.Dialects() {
 		for _, as := range []wire.Dialect{{}, d} {
 			synctest.Test(t, func(t *testing.T) {
-				s := newShop(t, serve.Config{Dialect: as, Grace: time.Second, Stall: time.Minute, Devices: []wire.DeclaredDevice{
+				s := newPipedServer(t, serve.Config{Dialect: as, Grace: time.Second, Stall: time.Minute, Devices: []wire.DeclaredDevice{
 					{ID: 0, Spec: l1.N150()}, {ID: 1, Spec: l1.P150()}, {ID: 32, Spec: l1.Spec{Cols: 1, Rows: 1}, Chips: []int32{0, 1}},
 				}})
 				monitor := s.connect(7)
@@ -199,7 +199,7 @@ func TestAnswers(t *testing.T) {
 // show no dispatch.
 func TestUsage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShop(t, serve.Config{Dialect: wire.Newest(), Devices: []wire.DeclaredDevice{{ID: 0, Spec: l1.N150()}}})
+		s := newPipedServer(t, serve.Config{Dialect: wire.Newest(), Devices: []wire.DeclaredDevice{{ID: 0, Spec: l1.N150()}}})
 		send(t, s.connect(1), wire.Newest(), cb, cb, wire.Record{Type: wire.TypeAlloc, Size: 5, Kind: 3, ID: 1}, wire.Record{Type: wire.TypeAlloc, Size: 6, Kind: 2, ID: 2})
 		row, ok := s.Row("", 0)
 		require.True(t, ok)
@@ -222,7 +222,7 @@ func TestUsage(t *testing.T) {
 // A dead process keeps its allocations for a while. All its records are read first.
 func TestDeath(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShop(t, serve.Config{Dialect: wire.Newest(), Delay: 3 * time.Second, Stall: time.Minute})
+		s := newPipedServer(t, serve.Config{Dialect: wire.Newest(), Delay: 3 * time.Second, Stall: time.Minute})
 		first, second, other := s.connect(10), s.connect(10), s.connect(11)
 		send(t, first, wire.Newest(), cb)
 		send(t, second, wire.Newest(), wire.Record{Type: wire.TypeAlloc, Size: 4096, Kind: 1, ID: 1}, wire.Record{Type: wire.TypeKernelLoad, Size: 1024})
@@ -263,7 +263,7 @@ func TestDeath(t *testing.T) {
 // another size is odd, and one reference more.
 func TestLastRefusals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShop(t, serve.Config{Dialect: wire.Newest()})
+		s := newPipedServer(t, serve.Config{Dialect: wire.Newest()})
 		one := s.connect(10)
 		free := wire.Record{Type: wire.TypeCBFree, ID: 5, Size: 16}
 		send(t, one, wire.Newest(), cb, free, free, wire.Record{Type: wire.TypeAlloc, ID: 6})
@@ -285,7 +285,7 @@ func TestLastRefusals(t *testing.T) {
 	})
 }
 
-func total(s *shop, id int32) wire.Sums {
+func total(s *pipedServer, id int32) wire.Sums {
 	t, _, _ := s.Totals(id)
 	return t
 }
@@ -293,7 +293,7 @@ func total(s *shop, id int32) wire.Sums {
 // A process that has the id of a dead one is another one, also while that waits.
 func TestProcessIDAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShop(t, serve.Config{Dialect: wire.Newest(), Delay: 3 * time.Second})
+		s := newPipedServer(t, serve.Config{Dialect: wire.Newest(), Delay: 3 * time.Second})
 		old := s.connect(10)
 		send(t, old, wire.Newest(), cb, cb)
 		require.NoError(t, old.Close())
@@ -319,7 +319,7 @@ func TestProcessIDAgain(t *testing.T) {
 // The delay counts from when a process is found dead.
 func TestDelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShop(t, serve.Config{Dialect: wire.Newest(), Delay: 3 * time.Second})
+		s := newPipedServer(t, serve.Config{Dialect: wire.Newest(), Delay: 3 * time.Second})
 		conn := s.connect(10)
 		send(t, conn, wire.Newest(), cb)
 		require.NoError(t, conn.Close())
@@ -339,7 +339,7 @@ func TestDelay(t *testing.T) {
 // An unknown process lives as long as its connection.
 func TestUnknownPeer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShop(t, serve.Config{Dialect: wire.Newest()})
+		s := newPipedServer(t, serve.Config{Dialect: wire.Newest()})
 		one, two := s.connect(0), s.connect(0)
 		send(t, one, wire.Newest(), cb)
 		send(t, two, wire.Newest(), cb)
@@ -358,7 +358,7 @@ func TestUnknownPeer(t *testing.T) {
 func TestDeathAfterEveryByte(t *testing.T) {
 	for _, d := range wire.Dialects() {
 		synctest.Test(t, func(t *testing.T) {
-			s := newShop(t, serve.Config{Dialect: d})
+			s := newPipedServer(t, serve.Config{Dialect: d})
 			witness := s.connect(1)
 			send(t, witness, d, wire.Record{Type: wire.TypeAlloc, Size: 64, Kind: 1, ID: 1})
 			deaths, torn := 0, 0
@@ -435,7 +435,7 @@ func TestClosed(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := newShop(t, serve.Config{Dialect: d, Stall: 10 * time.Second, Limits: serve.Limits{PerSecond: 10, Lots: 30}})
+				s := newPipedServer(t, serve.Config{Dialect: d, Stall: 10 * time.Second, Limits: serve.Limits{PerSecond: 10, Lots: 30}})
 				witness := s.connect(1)
 				conn := s.connect(5000)
 				c.send(t, conn)
@@ -458,7 +458,7 @@ func TestClosed(t *testing.T) {
 // A client that is idle between records is left alone.
 func TestIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShop(t, serve.Config{Grace: time.Second, Stall: time.Second})
+		s := newPipedServer(t, serve.Config{Grace: time.Second, Stall: time.Second})
 		conn := s.connect(1)
 		time.Sleep(time.Hour)
 		for range 3 {
@@ -473,7 +473,7 @@ func TestIdle(t *testing.T) {
 
 func TestMostClients(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShop(t, serve.Config{Dialect: wire.Newest(), Limits: serve.Limits{Clients: 2}})
+		s := newPipedServer(t, serve.Config{Dialect: wire.Newest(), Limits: serve.Limits{Clients: 2}})
 		one := s.connect(1)
 		s.connect(2)
 		_, err := s.connect(3).Read(make([]byte, 1))
@@ -490,7 +490,7 @@ func TestMostClients(t *testing.T) {
 func TestPrinted(t *testing.T) {
 	session := func(t *testing.T, f serve.Format) (out, errs string) {
 		synctest.Test(t, func(t *testing.T) {
-			s := newShop(t, serve.Config{Format: f, Dialect: wire.Newest()})
+			s := newPipedServer(t, serve.Config{Format: f, Dialect: wire.Newest()})
 			conn := s.connect(4242)
 			send(t, conn, wire.Newest(),
 				wire.Record{Type: wire.TypeCBAlloc, Size: 1 << 20, ID: 0x19000}, wire.Record{Type: wire.TypeCBAlloc, Size: 262144, ID: 0x19000},
@@ -561,7 +561,7 @@ func TestRecord(t *testing.T) {
 		c := serve.Config{Dialect: wire.Newest(), Stall: time.Second, Devices: []wire.DeclaredDevice{{ID: 0, Spec: l1.N150()}}, Record: &serve.Recorder{
 			Most: 4000, Open: func() (io.WriteCloser, error) { logs = append(logs, &file{}); return logs[len(logs)-1], nil },
 		}}
-		s := newShop(t, c)
+		s := newPipedServer(t, c)
 		require.True(t, strings.HasPrefix(logs[0].String(), `{"event":"log","version":1}`+"\n"), "before any Sweep")
 		conn := s.connect(10)
 		for i := range 40 {
@@ -606,7 +606,7 @@ func TestRecord(t *testing.T) {
 func TestLostIsNotForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var logs []*file
-		s := newShop(t, serve.Config{Dialect: wire.Newest(), Record: &serve.Recorder{
+		s := newPipedServer(t, serve.Config{Dialect: wire.Newest(), Record: &serve.Recorder{
 			Most: 1500, Open: func() (io.WriteCloser, error) { logs = append(logs, &file{}); return logs[len(logs)-1], nil },
 		}})
 		bad, worse, good := s.connect(10), s.connect(11), s.connect(12)
@@ -654,7 +654,7 @@ func TestHalfARecordIsAboutItsDevice(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var log file
-				s := newShop(t, serve.Config{Dialect: wire.Newest(), Devices: []wire.DeclaredDevice{{ID: 20, Chips: []int32{21, 22}}}, Record: &serve.Recorder{Open: func() (io.WriteCloser, error) { return &log, nil }}})
+				s := newPipedServer(t, serve.Config{Dialect: wire.Newest(), Devices: []wire.DeclaredDevice{{ID: 20, Chips: []int32{21, 22}}}, Record: &serve.Recorder{Open: func() (io.WriteCloser, error) { return &log, nil }}})
 				other, conn := s.connect(11), s.connect(10)
 				send(t, other, wire.Newest(), wire.Record{Type: wire.TypeAlloc, Device: 7, Size: 1, ID: 7})
 				send(t, conn, wire.Newest(), first)
@@ -684,7 +684,7 @@ func TestHalfARecordIsAboutItsDevice(t *testing.T) {
 // ever, nor bring more in its name.
 func TestInheritedConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShop(t, serve.Config{Dialect: wire.Newest(), Delay: 3 * time.Second, Stall: 10 * time.Second})
+		s := newPipedServer(t, serve.Config{Dialect: wire.Newest(), Delay: 3 * time.Second, Stall: 10 * time.Second})
 		conn := s.connect(10)
 		send(t, conn, wire.Newest(), cb)
 		s.kill()
@@ -706,7 +706,7 @@ func TestInheritedConnection(t *testing.T) {
 // A listener without a descriptor to give waits until a client has gone, or until the next Sweep.
 func TestNoDescriptors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShop(t, serve.Config{Dialect: wire.Newest()})
+		s := newPipedServer(t, serve.Config{Dialect: wire.Newest()})
 		conn := s.connect(10)
 		s.conns <- nil // no descriptor for this one
 		synctest.Wait()
@@ -746,8 +746,8 @@ func (f *file) Close() error { f.closed = true; return nil }
 // An event log gets its answers, and one that cannot be read ends alone.
 func TestLogs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShop(t, serve.Config{})
-		conns := &shop{conns: make(chan net.Conn)}
+		s := newPipedServer(t, serve.Config{})
+		conns := &pipedServer{conns: make(chan net.Conn)}
 		done := make(chan error)
 		go func() { done <- s.ServeLogs(conns) }()
 		good, bad := conns.connect(0), conns.connect(0)
@@ -850,7 +850,7 @@ func requireAlone(t *testing.T, dir string) {
 func TestHungUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := wire.Newest()
-		s := newShop(t, serve.Config{Dialect: d, Stall: time.Second, Delay: time.Hour})
+		s := newPipedServer(t, serve.Config{Dialect: d, Stall: time.Second, Delay: time.Hour})
 		here, there := net.Pipe()
 		b, err := d.Append(nil, &wire.Record{Type: wire.TypeQuery})
 		require.NoError(t, err)

@@ -27,14 +27,14 @@ type outputs struct{ text strings.Builder }
 func (o *outputs) part(name, text string) { fmt.Fprintf(&o.text, "-- %s\n%s", name, text) }
 
 // said are the lines since the last time.
-func (o *outputs) said(s *shop) {
+func (o *outputs) said(s *pipedServer) {
 	o.part("out", s.out.String())
 	o.part("err", s.errs.String())
 	s.out.Reset()
 	s.errs.Reset()
 }
 
-func (o *outputs) snapshot(t *testing.T, s *shop) {
+func (o *outputs) snapshot(t *testing.T, s *pipedServer) {
 	now := s.Snapshot()
 	text, err := now.AppendJSON(nil)
 	require.NoError(t, err)
@@ -42,7 +42,7 @@ func (o *outputs) snapshot(t *testing.T, s *shop) {
 	o.part("summary", string(s.AppendSummary(nil)))
 }
 
-func (o *outputs) moment(t *testing.T, s *shop) {
+func (o *outputs) moment(t *testing.T, s *pipedServer) {
 	var log bytes.Buffer
 	require.NoError(t, s.WriteMoment("", &log))
 	o.part("moment", log.String())
@@ -55,7 +55,7 @@ func session(t *testing.T, f serve.Format) string {
 	synctest.Test(t, func(t *testing.T) {
 		d := wire.Newest()
 		var log file
-		s := newShop(t, serve.Config{
+		s := newPipedServer(t, serve.Config{
 			Format: f, Dialect: d, Delay: 3 * time.Second, Stall: time.Minute,
 			Devices: []wire.DeclaredDevice{{ID: 4, Spec: l1.N150(), DRAM: 1 << 30}, {ID: 32, Spec: l1.Spec{Cols: 1, Rows: 1}, Chips: []int32{4, 5}}},
 			Record:  &serve.Recorder{Open: func() (io.WriteCloser, error) { return &log, nil }},
@@ -123,7 +123,7 @@ func TestSessions(t *testing.T) {
 // A server without anything says so.
 func TestNothingHappened(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShop(t, serve.Config{})
+		s := newPipedServer(t, serve.Config{})
 		monitor := s.connect(1)
 		send(t, monitor, wire.Newest(), wire.Record{Type: wire.TypeDumpRemaining}, wire.Record{Type: wire.TypeDumpKernels}, wire.Record{Type: wire.TypeDumpKernels})
 		s.Statistics()
@@ -138,7 +138,7 @@ func TestNothingHappened(t *testing.T) {
 // A CB of a mesh lies on each of its chips, and is one allocation.
 func TestStatisticsOfAMesh(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShop(t, serve.Config{Devices: []wire.DeclaredDevice{{ID: 32, Spec: l1.Spec{Cols: 1, Rows: 1}, Chips: []int32{4, 5}}}})
+		s := newPipedServer(t, serve.Config{Devices: []wire.DeclaredDevice{{ID: 32, Spec: l1.Spec{Cols: 1, Rows: 1}, Chips: []int32{4, 5}}}})
 		send(t, s.connect(1), wire.Newest(), wire.Record{Type: wire.TypeCBAlloc, Device: 32, ID: 111616, Size: 2048}, wire.Record{Type: wire.TypeAlloc, Device: 5, ID: 64, Size: 16})
 		s.out.Reset()
 		s.Statistics()
@@ -160,7 +160,7 @@ func TestStatisticsOfAMesh(t *testing.T) {
 // A quiet server prints its own faults alone.
 func TestQuiet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShop(t, serve.Config{Quiet: true, Dialect: wire.Newest(), Limits: serve.Limits{Clients: 1}})
+		s := newPipedServer(t, serve.Config{Quiet: true, Dialect: wire.Newest(), Limits: serve.Limits{Clients: 1}})
 		conn := s.connect(1)
 		send(t, conn, wire.Newest(), cb, wire.Record{Type: wire.TypeAlloc}, wire.Record{Type: wire.TypeDumpRemaining}, wire.Record{Type: wire.TypeDumpKernels})
 		_, err := s.connect(2).Read(make([]byte, 1))
@@ -175,7 +175,7 @@ func TestQuiet(t *testing.T) {
 // How often no room was there is said again after a minute of room.
 func TestNoRoomIsRepeated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShop(t, serve.Config{Dialect: wire.Newest(), Limits: serve.Limits{Files: 4}})
+		s := newPipedServer(t, serve.Config{Dialect: wire.Newest(), Limits: serve.Limits{Files: 4}})
 		s.connect(1)
 		said := func() int { return strings.Count(s.errs.String(), "no room for a client: 4 descriptors for clients\n") }
 		second := s.connect(2)
@@ -204,7 +204,7 @@ func TestNoRoomIsRepeated(t *testing.T) {
 func TestManyLosses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log file
-		s := newShop(t, serve.Config{Dialect: wire.Newest(), Record: &serve.Recorder{Open: func() (io.WriteCloser, error) { return &log, nil }}})
+		s := newPipedServer(t, serve.Config{Dialect: wire.Newest(), Record: &serve.Recorder{Open: func() (io.WriteCloser, error) { return &log, nil }}})
 		for i := range 1003 {
 			conn := s.connect(int32(i + 1))
 			_, err := conn.Write([]byte{1, 0, 0})
@@ -230,7 +230,7 @@ func TestManyLosses(t *testing.T) {
 // lives at once.
 func TestLimitsOfClients(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShop(t, serve.Config{Dialect: wire.Newest(), Limits: serve.Limits{PerSecond: 2, Lots: 3}})
+		s := newPipedServer(t, serve.Config{Dialect: wire.Newest(), Limits: serve.Limits{PerSecond: 2, Lots: 3}})
 		one := s.connect(1)
 		for range 2 {
 			send(t, one, wire.Newest(), cb)
