@@ -184,7 +184,7 @@ func TestStaleAgreesWithModel(t *testing.T) {
 			return r
 		}
 		r := run(&tensor.Table{})
-		require.NoError(t, r.FindStale(capture.NewReader(strings.NewReader(text), "x").Events(capture.Options{}), replay.Options{}))
+		require.NoError(t, replay.FindStale(r, capture.NewReader(strings.NewReader(text), "x").Events(capture.Options{}), replay.Options{}))
 		var got, want []string
 		for _, s := range r.Stale {
 			got = append(got, fmt.Sprint(s.Buffer.At, s.Bytes, s.LastUse, s.Freed, s.Lower))

@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"cmp"
 	"iter"
 	"slices"
 
@@ -188,17 +187,6 @@ func (r *rows) sorted() []*row {
 
 // compareRows orders devices by id, the one without an id first.
 func compareRows(a, b *row) int { return CompareIDs(a.id, b.id) }
-
-// CompareIDs orders ids of devices or ranks. An absent one comes first.
-func CompareIDs(a, b event.Opt[uint64]) int {
-	switch {
-	case a.OK == b.OK:
-		return cmp.Compare(a.V, b.V)
-	case a.OK:
-		return 1
-	}
-	return -1
-}
 
 // each returns the rows of all devices with their ids, the one without an id first.
 func (r *rows) each() iter.Seq2[*row, event.Opt[uint64]] {

@@ -102,21 +102,6 @@ func (p *programs) passes(c *content, f *Device) {
 	p.crest = c.crossed.to
 }
 
-// with adds further addresses to the summary of their sources.
-func (a Addresses) with(recorded, synthesised bool) Addresses {
-	recorded = recorded || a == AddressesRecorded || a == AddressesMixed
-	synthesised = synthesised || a == AddressesSynthesised || a == AddressesMixed
-	switch {
-	case recorded && synthesised:
-		return AddressesMixed
-	case recorded:
-		return AddressesRecorded
-	case synthesised:
-		return AddressesSynthesised
-	}
-	return a
-}
-
 // starts finds the rows of runs by the node of their first circular buffer. While each row
 // begins behind the one before, as in a capture, the rows themselves are looked through.
 type starts struct {
@@ -130,7 +115,7 @@ func (s *starts) of(rows *Programs, first uint64) (row int, ok bool) {
 		return row, ok
 	}
 	return sort.Find(rows.Len(), func(i int) int {
-		switch at := rows.row(i).first; {
+		switch at := rows.firstOf(i); {
 		case first < at:
 			return -1
 		case first > at:
@@ -143,7 +128,7 @@ func (s *starts) of(rows *Programs, first uint64) (row int, ok bool) {
 // add stores a first node, before its row is added or changed.
 func (s *starts) add(rows *Programs, row int, first uint64) {
 	n := rows.Len()
-	inOrder := row < n && rows.row(row).first == first || row == n && (n == 0 || rows.row(n-1).first < first)
+	inOrder := row < n && rows.firstOf(row) == first || row == n && (n == 0 || rows.firstOf(n-1) < first)
 	if s.out == nil && inOrder {
 		return
 	}
@@ -159,7 +144,7 @@ func (s *starts) disorder(rows *Programs) {
 	}
 	s.out = map[uint64]int{}
 	for i := range rows.Len() {
-		s.out[rows.row(i).first] = i
+		s.out[rows.firstOf(i)] = i
 	}
 }
 

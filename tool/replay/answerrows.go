@@ -191,16 +191,6 @@ func newUsageRow(u device.Usage) UsageRow {
 }
 
 // kindsOf returns the bytes of each kind that holds some in L1.
-func kindsOf(u device.Usage) map[fit.Kind]uint64 {
-	kinds := map[fit.Kind]uint64{}
-	for k := fit.KindCB; k.InL1(); k++ {
-		if n := u.Of(k); n > 0 {
-			kinds[k] = n
-		}
-	}
-	return kinds
-}
-
 // A WhoAnswer has everything that holds a byte of a core: after the last dispatches, and of all registered programs.
 type WhoAnswer struct {
 	AnswerHead

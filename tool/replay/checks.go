@@ -230,7 +230,7 @@ func (k *checks) fail(group []launch, v fit.Verdict) found {
 			Run: first.run, Enqueue: k.moment, T: first.run.T, Device: first.on.id, Devices: int(devices(group)), Times: devices(group), Verdict: v,
 			Buffers: map[fit.BufferID]BufferInfo{}, Synthesised: first.content.from.resolved,
 		}
-		c.explain(&first.on.memory)
+		explain(&c, &first.on.memory)
 		k.named += len(c.Buffers)
 		k.result.List = append(k.result.List, c)
 	} else {
@@ -265,7 +265,7 @@ func failureKey(op string, v fit.Verdict) (key [16]byte) {
 }
 
 // explain gathers the buffers in a memory that the verdict names.
-func (c *FailedCheck) explain(in *memory) {
+func explain(c *FailedCheck, in *memory) {
 	name := func(b *buffer) {
 		c.Buffers[b.id] = b.info
 		c.Synthesised = c.Synthesised || b.synthesised

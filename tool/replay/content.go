@@ -157,16 +157,6 @@ type crossing struct {
 	from, to *corepeaks.Marks
 }
 
-// A ProgramBuffer is a circular buffer, dataflow buffer or scratchpad of a program.
-type ProgramBuffer struct {
-	Kind   fit.Kind   `json:"kind"`
-	Number int        `json:"cb"`     // position among the program's buffers of this kind, from 0
-	Global bool       `json:"global"` // it lies in memory of something else
-	Cores  l1.CoreSet `json:"cores"`
-	Size   uint64     `json:"size_bytes"` // on each core
-	Range  l1.Range   `json:"range"`      // empty if the place is not known, or the size is 0
-}
-
 // placedBuffers returns what the programs place, in their order. It is worked out once.
 func (c *content) placedBuffers() []ProgramBuffer {
 	if c.buffers != nil {

@@ -165,3 +165,14 @@ func (r *Result) onlyRegistered(id event.Opt[uint64]) event.Opt[uint64] {
 	}
 	return event.Some(r.Devices[i].CorePeak)
 }
+
+// CompareIDs orders ids of devices or ranks. An absent one comes first.
+func CompareIDs(a, b event.Opt[uint64]) int {
+	switch {
+	case a.OK == b.OK:
+		return cmp.Compare(a.V, b.V)
+	case a.OK:
+		return 1
+	}
+	return -1
+}

@@ -75,7 +75,7 @@ func askedOf(t *testing.T, given []string) string {
 	case "stale":
 		r, err := replay.Run("few", events(strings.NewReader(log.String()), "few"), replay.Options{})
 		require.NoError(t, err, log.String())
-		require.NoError(t, r.FindStale(events(strings.NewReader(log.String()), "few"), replay.Options{}))
+		require.NoError(t, replay.FindStale(r, events(strings.NewReader(log.String()), "few"), replay.Options{}))
 		var out strings.Builder
 		for _, row := range r.Stale {
 			text, err := json.Marshal(row)

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"github.com/cbl1/cbl1/event"
@@ -199,4 +200,24 @@ func (r *Result) over(limit uint64) (out []BudgetExcess) {
 		}
 	}
 	return out
+}
+
+// recorded is the outcome of a recording.
+type recorded struct {
+	cbs      int64  // programs that came
+	clashes  int64  // pairs
+	first    string // of them, in words
+	unplaced uint64 // addresses of L1 buffers that no record of a chip names
+	endless  bool   // a program came on a device whose L1 is not known
+}
+
+// Recorded returns how many programs a log of records has, which has no runs; 0 for other sources.
+func (r *Result) Recorded() int64 { return r.recorded.cbs }
+
+// clashText names the first pair that may clash.
+func (r *Result) clashText() string {
+	if n := r.recorded.clashes; n > 1 {
+		return fmt.Sprintf("%s; %s more", r.recorded.first, l1.Bytes(n-1).Exact())
+	}
+	return r.recorded.first
 }

@@ -138,14 +138,3 @@ func (l *ledger) finish(d *row) {
 		f.RegisteredLogical = t.Logical
 	}
 }
-
-// An other is the figures of a kind that is no circular buffer.
-type other struct {
-	kind program.Kind
-	*Dataflow
-}
-
-// others are the figures of the kinds that are no circular buffers.
-func (f *Device) others() [2]other {
-	return [2]other{{program.DataflowBuffer, &f.Dataflow}, {program.Scratchpad, (*Dataflow)(&f.Scratchpad)}}
-}

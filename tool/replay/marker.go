@@ -88,7 +88,7 @@ func (k *marker) settle(d *row, since ...fit.BufferID) {
 func (k *marker) end(d *row) {
 	k.settle(d)
 	d.marks.leave(&d.memory, d.dev)
-	d.on.after = d.marks.after
+	d.on.after = d.marks.after.told()
 	if d.marks.top != nil {
 		d.on.Peak = d.marks.top.peak()
 	}

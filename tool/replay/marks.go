@@ -46,6 +46,14 @@ type past struct {
 	spec l1.Spec
 }
 
+// told returns the moment for a Result.
+func (w *past) told() *pastL1 {
+	if w == nil {
+		return nil
+	}
+	return &pastL1{w.moment, w.groups, w.names, w.spec, w.resident}
+}
+
 // own returns the marks for another row. What follows there may differ.
 func (m *marks) own() marks {
 	to := marks{m.rise, nil, m.usable, m.after.own()}
@@ -125,7 +133,7 @@ func (k *mark) core() l1.Core {
 
 // peak returns the mark as documents have it, without its composition.
 func (k *mark) peak() *L1Peak {
-	return &L1Peak{Bytes: k.bytes, At: k.at, T: k.t, Op: k.op, Cores: k.cores, Core: k.core(), later: k.past, Spike: k.spike}
+	return &L1Peak{Bytes: k.bytes, At: k.at, T: k.t, Op: k.op, Cores: k.cores, Core: k.core(), later: k.past.told(), Spike: k.spike}
 }
 
 // own returns the same for another row.

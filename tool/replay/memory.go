@@ -218,3 +218,28 @@ func (b *buffer) fills(core l1.Core) bool {
 	}
 	return slices.Contains(l1.Merge(on), b.span)
 }
+
+// need counts a buffer that was allocated on a device.
+func need(n *Needs, b *buffer, dev device.Device) {
+	lower := func(to *Need) {
+		if at := b.span.Start; at > 0 && (to.Value == 0 || at < to.Value) {
+			*to = Need{at, b.info.At, b.info.T}
+		}
+	}
+	switch b.info.Kind {
+	case fit.KindL1, fit.KindGlobalCB:
+		lower(&n.Lowest)
+	case fit.KindTrace:
+		if sum := dev.Totals().Buffers.Trace; sum > n.Trace.Value {
+			n.Trace = Need{sum, b.info.At, b.info.T}
+		}
+	case fit.KindL1Small:
+		lower(&n.Small)
+		if len(b.parts) == 0 || b.synthesised {
+			spec := dev.Spec()
+			banks, align := uint64(max(spec.NumCores(), 1)), fit.Alignment(spec)
+			each := b.info.PerCore.Or((b.info.Size + banks - 1) / banks)
+			n.Kept = Need{min(n.Kept.Value+(each+align-1)/align*align, l1.MaxAddr), b.info.At, b.info.T}
+		}
+	}
+}

@@ -19,8 +19,8 @@ type LaidMoment struct {
 	Op Name        `json:"op"`          // that of the last Sample of the node
 
 	held    *scene
-	runs    []ProgramRun // of the programs of held
-	buffers []*buffer    // of held; nil where the device does not know one
+	runs    []ProgramRun  // of the programs of held
+	buffers []*BufferInfo // of held; nil where the device does not know one
 	laid    Composition
 	n       uint64 // of all nodes that changed the device, from 0
 }
@@ -50,7 +50,7 @@ func (m LaidMoment) resident(r fit.Resident) L1Resident {
 	if r.Program != nil {
 		out.CB, out.Program = event.Some(uint64(r.CB)), &m.runs[m.held.programs[r.Program]]
 	} else if b := m.buffers[m.held.buffers[r.Buffer.ID]]; b != nil {
-		out.Buffer = &b.info
+		out.Buffer = b
 	}
 	return out
 }
@@ -64,21 +64,15 @@ type moments struct {
 	step  uint64 // 0: not begun
 }
 
-// fill records the content of a device now. seen has the scenes of other devices at the same node.
-func (m *LaidMoment) fill(d *row, seen map[device.MomentName]*scene) {
-	now := d.dev.Moment()
-	m.held = seen[now.Name()]
-	if m.held == nil {
-		m.held = sceneOf(now)
-		seen[now.Name()] = m.held
+// fill records the content of a device: what lies there, and whose that is.
+func (m *LaidMoment) fill(held *scene, laid Composition, run func(*program.Program) ProgramRun, buffer func(fit.BufferID) *BufferInfo) {
+	m.held, m.laid = held, laid
+	m.runs, m.buffers = make([]ProgramRun, len(held.programs)), make([]*BufferInfo, len(held.buffers))
+	for p, i := range held.programs {
+		m.runs[i] = run(p)
 	}
-	m.laid = Composition{moment: now.Name(), names: d.memory.names, spec: d.dev.Spec()}
-	m.runs, m.buffers = make([]ProgramRun, len(m.held.programs)), make([]*buffer, len(m.held.buffers))
-	for p, i := range m.held.programs {
-		m.runs[i] = d.memory.last.of(p).ProgramRun
-	}
-	for id, i := range m.held.buffers {
-		m.buffers[i] = d.memory.live.of(id)
+	for id, i := range held.buffers {
+		m.buffers[i] = buffer(id)
 	}
 }
 

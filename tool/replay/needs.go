@@ -3,7 +3,6 @@ package replay
 import (
 	"encoding/json"
 
-	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 )
@@ -40,29 +39,4 @@ func (n Needs) SmallBank(spec l1.Spec) (bytes uint64, by Need, all bool) {
 		return n.Kept.Value, n.Kept, true
 	}
 	return bytes, by, false
-}
-
-// add counts a buffer that was allocated on a device.
-func (n *Needs) add(b *buffer, dev device.Device) {
-	lower := func(to *Need) {
-		if at := b.span.Start; at > 0 && (to.Value == 0 || at < to.Value) {
-			*to = Need{at, b.info.At, b.info.T}
-		}
-	}
-	switch b.info.Kind {
-	case fit.KindL1, fit.KindGlobalCB:
-		lower(&n.Lowest)
-	case fit.KindTrace:
-		if sum := dev.Totals().Buffers.Trace; sum > n.Trace.Value {
-			n.Trace = Need{sum, b.info.At, b.info.T}
-		}
-	case fit.KindL1Small:
-		lower(&n.Small)
-		if len(b.parts) == 0 || b.synthesised {
-			spec := dev.Spec()
-			banks, align := uint64(max(spec.NumCores(), 1)), fit.Alignment(spec)
-			each := b.info.PerCore.Or((b.info.Size + banks - 1) / banks)
-			n.Kept = Need{min(n.Kept.Value+(each+align-1)/align*align, l1.MaxAddr), b.info.At, b.info.T}
-		}
-	}
 }

@@ -56,16 +56,6 @@ func (n notes) anomaly(e *event.Event) {
 	n.add(a)
 }
 
-// count counts operations that found their program in the program cache, if the event reports any.
-func (h *Hits) count(e *event.Event) {
-	switch code := Code(e.Code); {
-	case code == CodeInferred:
-		h.Inferred += max(e.Count, 1)
-	case e.Kind == event.KindHidden && (code == CodeCacheHit || code == CodeFreeWithoutCBs):
-		h.Unknown += max(e.Count, 1)
-	}
-}
-
 // finish notes what a Result does not have, and lists the anomalies in it. begun: its source has more than a header.
 func (n notes) finish(out *Result, begun bool) {
 	var cbs, others int64

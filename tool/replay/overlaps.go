@@ -110,15 +110,3 @@ func (b *buffer) overlaps(o *buffer) bool {
 	}
 	return false
 }
-
-// doubled returns the bytes of a core that several buffers hold, once for each but the first.
-func doubled(all []fit.Resident) (bytes uint64) {
-	end := uint64(0)
-	for _, r := range all { // by address
-		if r.Program == nil && !r.Kind.Below() {
-			bytes += min(max(end, r.Range.Start), r.Range.End) - r.Range.Start
-			end = max(end, r.Range.End)
-		}
-	}
-	return bytes
-}

@@ -15,7 +15,7 @@ import (
 // compositions may have several names.
 type Composition struct {
 	moment device.MomentName
-	names  sum128
+	names  [2]uint64
 	spec   l1.Spec
 	core   l1.Core
 }
@@ -28,8 +28,25 @@ func (p *L1Peak) Laid() (name Composition, ok bool) {
 	return p.later.laid(p.Core), true
 }
 
-func (w *past) laid(core l1.Core) Composition {
-	return Composition{w.moment.Name(), w.names, w.spec, core}
+// A pastL1 is a moment of a device whose composition is looked up on demand.
+type pastL1 struct {
+	moment   device.Moment
+	groups   bool // Options.Groups
+	names    sum128
+	spec     l1.Spec
+	resident func(fit.Resident) L1Resident // says whose bytes a range was then
+}
+
+func (w *pastL1) laid(core l1.Core) Composition {
+	of := newComposition(w.moment, w.names, w.spec)
+	of.core = core
+	return of
+}
+
+// newComposition returns the name of what lies on all cores of a device at a moment. names are the same where those are that
+// have a part in it.
+func newComposition(m device.Moment, names sum128, spec l1.Spec) Composition {
+	return Composition{moment: m.Name(), names: [2]uint64{names.hi, names.lo}, spec: spec}
 }
 
 // Composed returns the peak with the composition that Options.OnePeak leaves out. Cost: the
@@ -220,4 +237,26 @@ func freeRuns(regions []l1.Range, spec l1.Spec) (top, largest l1.Range) {
 		}
 	}
 	return top, largest
+}
+
+func kindsOf(u device.Usage) map[fit.Kind]uint64 {
+	kinds := map[fit.Kind]uint64{}
+	for k := fit.KindCB; k.InL1(); k++ {
+		if n := u.Of(k); n > 0 {
+			kinds[k] = n
+		}
+	}
+	return kinds
+}
+
+// doubled returns the bytes of a core that several buffers hold, once for each but the first.
+func doubled(all []fit.Resident) (bytes uint64) {
+	end := uint64(0)
+	for _, r := range all { // by address
+		if r.Program == nil && !r.Kind.Below() {
+			bytes += min(max(end, r.Range.Start), r.Range.End) - r.Range.Start
+			end = max(end, r.Range.End)
+		}
+	}
+	return bytes
 }

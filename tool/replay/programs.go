@@ -4,6 +4,9 @@ import (
 	"iter"
 	"slices"
 	"unique"
+
+	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/l1"
 )
 
 // Programs are rows of programs, numbered from 0: one for each run. A row takes 24 bytes; the parts that rows have
@@ -48,6 +51,9 @@ func (p *Programs) row(i int) *programRow {
 	return &p.last[i-len(p.full)*rowsAtOnce]
 }
 
+// firstOf returns the node of the first circular buffer of a row.
+func (p *Programs) firstOf(i int) uint64 { return p.row(i).first }
+
 // All returns the rows with their numbers.
 func (p *Programs) All() iter.Seq2[int, ProgramDetail] {
 	return func(yield func(int, ProgramDetail) bool) {
@@ -88,4 +94,14 @@ func (p *Programs) clone() *Programs {
 		p.shared = slices.Repeat([]bool{true}, len(p.full))
 	}
 	return &Programs{full: slices.Clone(p.full), shared: slices.Clone(p.shared), last: slices.Clone(p.last)}
+}
+
+// A ProgramBuffer is a circular buffer, dataflow buffer or scratchpad of a program.
+type ProgramBuffer struct {
+	Kind   fit.Kind   `json:"kind"`
+	Number int        `json:"cb"`     // position among the program's buffers of this kind, from 0
+	Global bool       `json:"global"` // it lies in memory of something else
+	Cores  l1.CoreSet `json:"cores"`
+	Size   uint64     `json:"size_bytes"` // on each core
+	Range  l1.Range   `json:"range"`      // empty if the place is not known, or the size is 0
 }

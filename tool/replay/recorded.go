@@ -27,15 +27,6 @@ type recording struct {
 	chips    map[uint64]bool      // by address of L1 buffers: whether a record names a chip; others name a mesh
 }
 
-// recorded is the outcome of a recording.
-type recorded struct {
-	cbs      int64  // programs that came
-	clashes  int64  // pairs
-	first    string // of them, in words
-	unplaced uint64 // addresses of L1 buffers that no record of a chip names
-	endless  bool   // a program came on a device whose L1 is not known
-}
-
 // A placedThing is the end of a program's CBs or the address of a buffer.
 type placedThing struct {
 	name string
@@ -191,15 +182,4 @@ func (r *recording) result() recorded {
 		}
 	}
 	return out
-}
-
-// Recorded returns how many programs a log of records has, which has no runs; 0 for other sources.
-func (r *Result) Recorded() int64 { return r.recorded.cbs }
-
-// clashText names the first pair that may clash.
-func (r *Result) clashText() string {
-	if n := r.recorded.clashes; n > 1 {
-		return fmt.Sprintf("%s; %s more", r.recorded.first, l1.Bytes(n-1).Exact())
-	}
-	return r.recorded.first
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
 )
 
 // A Result has the figures of one capture or event log about circular buffers (CBs) and L1. Bytes are exact. Each
@@ -287,4 +288,30 @@ type AnomalyCount struct {
 	T      json.Number `json:"t,omitempty"` // of that event of a log; see L1Peak.T
 	Detail string      `json:"detail"`      // of the first one, may be empty; comes from the file
 	Hidden bool        `json:"-"`           // it hides something that ran or lived, or may: the answer "fits" is impossible
+}
+
+// with adds further addresses to the summary of their sources.
+func (a Addresses) with(recorded, synthesised bool) Addresses {
+	recorded = recorded || a == AddressesRecorded || a == AddressesMixed
+	synthesised = synthesised || a == AddressesSynthesised || a == AddressesMixed
+	switch {
+	case recorded && synthesised:
+		return AddressesMixed
+	case recorded:
+		return AddressesRecorded
+	case synthesised:
+		return AddressesSynthesised
+	}
+	return a
+}
+
+// An other is the figures of a kind that is no circular buffer.
+type other struct {
+	kind program.Kind
+	*Dataflow
+}
+
+// others are the figures of the kinds that are no circular buffers.
+func (f *Device) others() [2]other {
+	return [2]other{{program.DataflowBuffer, &f.Dataflow}, {program.Scratchpad, (*Dataflow)(&f.Scratchpad)}}
 }

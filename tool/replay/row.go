@@ -142,7 +142,7 @@ func (d *row) lay(b *buffer, backing bool) {
 		return
 	}
 	d.memory.lay(b)
-	d.on.Needs.add(b, d.dev)
+	need(&d.on.Needs, b, d.dev)
 }
 
 // drop removes a buffer that an event frees. A correction puts it back at once.

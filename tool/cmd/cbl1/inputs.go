@@ -104,7 +104,7 @@ func (in *inputs) result(s source, opt replay.Options, stop <-chan struct{}) (*r
 	if in.tensors == ofAll {
 		r, err := run(&tensor.Table{})
 		if err == nil {
-			err = r.FindStale(s.events(nil), opt)
+			err = replay.FindStale(r, s.events(nil), opt)
 		}
 		return r, err
 	}
