@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
 )
 
@@ -13,7 +14,9 @@ import (
 type Name string
 
 // MarshalText returns the name as JSON has it.
-func (n Name) MarshalText() ([]byte, error) { return []byte(clip(string(n))), nil }
+func (n Name) MarshalText() ([]byte, error) {
+	return []byte(shown.Clip(string(n), shown.MaxOutput)), nil
+}
 
 // An Origin names the form of a document, and its input.
 type Origin struct {

@@ -78,7 +78,7 @@ type DeviceL1 struct {
 	// core; nil without Options.GroupsAt, if nothing was there, or if the device came later.
 	// LaidGroups has them also where Options.OnePeak leaves them out.
 	Groups []LaidGroup `json:"-"`
-	after  *pastL1     // of LaidGroups; nil if the Groups are there
+	after  *pastL1     `json:"-" csv:"-"` // of LaidGroups; nil if the Groups are there
 
 	// Needs are what its buffers need of the sizes with which it is opened.
 	Needs Needs `json:"-"`
@@ -125,7 +125,7 @@ type L1Peak struct {
 
 	Spike *Spike `json:"spike"` // set if the peak is one
 
-	later *pastL1 // of Composed; nil if the composition is there
+	later *pastL1 `json:"-" csv:"-"` // of Composed; nil if the composition is there
 }
 
 // A UsablePeak is the moment at which one core held most below L1_SMALL, the first of equals.

@@ -51,7 +51,7 @@ func (w *past) told() *pastL1 {
 	if w == nil {
 		return nil
 	}
-	return &pastL1{w.moment, w.groups, w.names, w.spec, w.resident}
+	return &pastL1{w.moment, w.groups, w.names.pair(), w.spec, w.resident}
 }
 
 // own returns the marks for another row. What follows there may differ.

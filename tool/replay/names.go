@@ -19,6 +19,8 @@ type when struct {
 // A sum128 is a sum of hashes, in any order.
 type sum128 struct{ hi, lo uint64 }
 
+func (s sum128) pair() [2]uint64 { return [2]uint64{s.hi, s.lo} }
+
 func (s sum128) plus(o sum128) sum128 {
 	lo, carry := bits.Add64(s.lo, o.lo, 0)
 	hi, _ := bits.Add64(s.hi, o.hi, carry)

@@ -32,7 +32,7 @@ func (p *L1Peak) Laid() (name Composition, ok bool) {
 type pastL1 struct {
 	moment   device.Moment
 	groups   bool // Options.Groups
-	names    sum128
+	names    [2]uint64
 	spec     l1.Spec
 	resident func(fit.Resident) L1Resident // says whose bytes a range was then
 }
@@ -45,8 +45,8 @@ func (w *pastL1) laid(core l1.Core) Composition {
 
 // newComposition returns the name of what lies on all cores of a device at a moment. names are the same where those are that
 // have a part in it.
-func newComposition(m device.Moment, names sum128, spec l1.Spec) Composition {
-	return Composition{moment: m.Name(), names: [2]uint64{names.hi, names.lo}, spec: spec}
+func newComposition(m device.Moment, names [2]uint64, spec l1.Spec) Composition {
+	return Composition{moment: m.Name(), names: names, spec: spec}
 }
 
 // Composed returns the peak with the composition that Options.OnePeak leaves out. Cost: the

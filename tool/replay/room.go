@@ -61,10 +61,10 @@ type Rooms struct {
 	Tight     []TightRun `json:"too_tight"`
 	TightMore int64      `json:"too_tight_more"` // that the list leaves out
 
-	candidates bool // an operation ran one of several programs: one of those that were taken in may never have run
-	unsettled  bool // a run was taken in that may be several programs
-	small      bool // on a smaller chip, which it may be, the size has no place
-	banks      bool // the cores over which the tensor lies are not known, or devices differ in them
+	candidates bool `json:"-"` // an operation ran one of several programs: one of those that were taken in may never have run
+	unsettled  bool `json:"-"` // a run was taken in that may be several programs
+	small      bool `json:"-"` // on a smaller chip, which it may be, the size has no place
+	banks      bool `json:"-"` // the cores over which the tensor lies are not known, or devices differ in them
 }
 
 // A Room is where one more L1 buffer could have been on some cores, and who first took the bytes

@@ -91,7 +91,7 @@ func fill(to *LaidMoment, d *row, seen map[device.MomentName]*scene) {
 		held = sceneOf(now)
 		seen[now.Name()] = held
 	}
-	to.fill(held, newComposition(now, d.memory.names, d.dev.Spec()), func(p *program.Program) ProgramRun {
+	to.fill(held, newComposition(now, d.memory.names.pair(), d.dev.Spec()), func(p *program.Program) ProgramRun {
 		return d.memory.last.of(p).ProgramRun
 	}, func(id fit.BufferID) *BufferInfo {
 		b := d.memory.live.of(id)
