@@ -280,3 +280,31 @@ func TestNeedsOfEquals(t *testing.T) {
 	needs := replayLog(t, log, replay.Options{}).L1[0].Needs
 	require.Equal(t, []uint64{3, 64, 11, 2048, 15, 2048}, []uint64{needs.Trace.At, needs.Trace.Value, needs.Lowest.At, needs.Lowest.Value, needs.Small.At, needs.Small.Value})
 }
+
+// TestSmallBank rounds what lay in L1_SMALL up to whole steps of the alignment, beside buffers without addresses of as
+// many bytes, of more and of fewer.
+func TestSmallBank(t *testing.T) {
+	spec := l1.Spec{L1Size: 4096, CBAlign: 64, L1Align: 16}
+	type want struct {
+		bytes, by uint64
+		all       bool
+	}
+	for _, test := range []struct {
+		small, kept uint64
+		want        want
+	}{
+		{0, 0, want{}},
+		{4096, 0, want{}},
+		{4095, 0, want{64, 5, false}},
+		{4032, 0, want{64, 5, false}},
+		{4031, 0, want{128, 5, false}},
+		{4031, 64, want{128, 5, false}},
+		{4031, 128, want{128, 5, false}},
+		{4031, 192, want{192, 6, true}},
+		{0, 64, want{64, 6, true}},
+	} {
+		needs := replay.Needs{Small: replay.Need{Value: test.small, At: 5}, Kept: replay.Need{Value: test.kept, At: 6}}
+		bytes, by, all := needs.SmallBank(spec)
+		require.Equal(t, test.want, want{bytes, by.At, all}, "%d, %d", test.small, test.kept)
+	}
+}

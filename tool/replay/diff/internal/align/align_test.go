@@ -287,6 +287,8 @@ func TestChained(t *testing.T) {
 		{[]Pair{{0, 1}, {1, 0}}, []Pair{{1, 0}}},
 		{[]Pair{{0, 2}, {1, 0}, {2, 1}, {3, 3}}, []Pair{{1, 0}, {2, 1}, {3, 3}}},
 		{[]Pair{{0, 3}, {1, 4}, {2, 0}, {3, 1}, {4, 2}}, []Pair{{2, 0}, {3, 1}, {4, 2}}},
+		{[]Pair{{0, 3}, {1, 4}, {2, 1}}, []Pair{{0, 3}, {1, 4}}},
+		{[]Pair{{0, 5}, {1, 6}, {2, 3}, {3, 7}, {4, 4}, {5, 1}}, []Pair{{0, 5}, {1, 6}, {3, 7}}},
 	} {
 		require.Equal(t, c.want, chained(c.pairs))
 	}
@@ -299,6 +301,7 @@ func TestCut(t *testing.T) {
 		want     [2]int
 	}{
 		{"a b c d", "b x c d", [2]int{2, 2}}, {"a b", "a c", [2]int{1, 1}}, {"a b c", "x y", [2]int{2, 1}}, {"a b a c", "a c b a", [2]int{3, 1}}, {"b a", "b c a", [2]int{1, 2}},
+		{"a b c", "x y z", [2]int{2, 2}}, {"a b", "x y z", [2]int{1, 2}}, {"a b c d", "w x y z", [2]int{2, 2}},
 	} {
 		items := func(text string) (out []Item) {
 			for key := range strings.FieldsSeq(text) {
