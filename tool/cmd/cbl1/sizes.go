@@ -26,7 +26,7 @@ func findSizes(c *request, names []string) (o reply, err error) {
 			runs = append(runs, name)
 		}
 	}
-	if len(runs) > 0 {
+	if c.replay.Strays = true; len(runs) > 0 {
 		err = c.each(runs, func(r *replay.Result) error {
 			if r.Count(replay.CodeTensorsOnly) > 0 {
 				c.refuse(r.File, fmt.Errorf("%s: a dump of the allocator does not tell what a run needs; sizes takes captures, logs and messages", r.File))

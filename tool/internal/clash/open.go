@@ -3,6 +3,9 @@ package clash
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
+
+	"github.com/cbl1/cbl1/l1"
 )
 
 // ringNeed returns by how much the base of circular buffers, which moves in steps of align, must move up for a
@@ -29,24 +32,39 @@ func (m Message) smallNeed() uint64 {
 type Ask struct {
 	Parameter string // l1_small_size, trace_region_size or worker_l1_size
 	Used      uint64 // the size in use; 0 = the text does not say it
-	Least     uint64 // the size that is needed at least; 0 = the text does not say it
-	Smaller   uint64 // of worker_l1_size: by how much it has to shrink, in whole steps of align; 0 = the text does not say it
+	Least     uint64 // the size that is needed at least, of worker_l1_size that of the kernel config ring; 0 = the text does not say it
 }
 
-// Asks returns the size of open_device that would cure the message; ok is false for other messages. align is the
-// alignment of the base of circular buffers, 0 that of a Wormhole or a Blackhole, whichever is larger.
-func (m Message) Asks(align uint64) (a Ask, ok bool) {
+// Asks returns the size of open_device that would cure the message; ok is false for other messages.
+func (m Message) Asks() (a Ask, ok bool) {
 	switch {
 	case m.Kind == OutOfMemory && m.What == "L1_SMALL":
-		return Ask{Parameter: "l1_small_size", Used: m.Numbers["bank"], Least: m.least()}, true
+		return Ask{"l1_small_size", m.Numbers["bank"], m.least()}, true
 	case m.Kind == TraceRegion:
-		return Ask{Parameter: "trace_region_size", Used: m.Numbers["limit"], Least: m.Numbers["size"]}, true
+		return Ask{"trace_region_size", m.Numbers["limit"], m.Numbers["size"]}, true
 	case m.Kind == OutOfMemory && m.What == "TRACE":
 		return Ask{Parameter: "trace_region_size"}, true
 	case m.Kind == KernelConfig && (m.What == "TENSIX" || m.What == ""):
-		return Ask{Parameter: "worker_l1_size", Smaller: m.ringNeed(cmp.Or(align, baseAlign))}, true
+		a = Ask{Parameter: "worker_l1_size"}
+		if m.ringNeed(1) > 0 {
+			a.Least = m.Numbers["size"] + 1
+		}
+		return a, true
 	}
 	return Ask{}, false
+}
+
+// RingStart returns where the kernel config ring of a device starts, which ends at the base of circular buffers. Its
+// release is that whose base it has; with another base, which worker_l1_size has moved, the latest one.
+func RingStart(spec l1.Spec) (start uint64, ok bool) {
+	known := bases(spec.Arch)
+	switch {
+	case len(known) == 0:
+		return 0, false
+	case slices.Contains(known, spec.CBBase):
+		return spec.CBBase - ring, true
+	}
+	return slices.Max(known) - ring, true
 }
 
 // A Margin says how far sizes of open_device can change before a run of a capture does not fit.

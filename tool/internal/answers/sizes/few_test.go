@@ -31,7 +31,7 @@ func TestFew(t *testing.T) {
 		for i, one := range inputs {
 			parts := strings.Split("\n"+one, "\ntext ")
 			if name, lines, ok := strings.Cut(parts[0], "\n"+"{"); i > 0 && ok {
-				r, err := replay.Run(strings.TrimSpace(name), event.NewLog(strings.NewReader("{"+lines+"\n"), name).Events(), replay.Options{})
+				r, err := replay.Run(strings.TrimSpace(name), event.NewLog(strings.NewReader("{"+lines+"\n"), name).Events(), replay.Options{Strays: true})
 				require.NoError(t, err)
 				found.AddRun(r)
 			}
@@ -43,7 +43,7 @@ func TestFew(t *testing.T) {
 			}
 		}
 		doc := found.Document(together)
-		out = append(out, fmt.Sprintf("%v, takes %d of %s", doc.Answer, doc.Taken, opt(doc.Room)))
+		out = append(out, strings.TrimSpace(fmt.Sprintf("%v, takes %d of %s %s", doc.Answer, doc.Taken, opt(doc.Room), doc.Why)))
 		for _, s := range doc.Sizes {
 			out = append(out, fmt.Sprintf("%s %s of %s, %s, %s:%s, %s", s.Name, opt(s.Works), opt(s.Used), s.Sure, s.File, opt(s.At), s.Text))
 		}
