@@ -54,17 +54,20 @@ func (m Message) Asks() (a Ask, ok bool) {
 	return Ask{}, false
 }
 
-// RingStart returns where the kernel config ring of a device starts, which ends at the base of circular buffers. Its
-// release is that whose base it has; with another base, which worker_l1_size has moved, the latest one.
-func RingStart(spec l1.Spec) (start uint64, ok bool) {
+// RingLack returns by how much the base of circular buffers must move up on a device so that its kernel config ring has
+// so many bytes. The ring ends at the base and starts at a fixed address. The base tells the release; if worker_l1_size has
+// moved it the latest one counts. ok is false for chips whose ring is not known.
+func RingLack(spec l1.Spec, bytes uint64) (lack uint64, ok bool) {
 	known := bases(spec.Arch)
-	switch {
-	case len(known) == 0:
+	if len(known) == 0 {
 		return 0, false
-	case slices.Contains(known, spec.CBBase):
-		return spec.CBBase - ring, true
 	}
-	return slices.Max(known) - ring, true
+	end := slices.Max(known)
+	if slices.Contains(known, spec.CBBase) {
+		end = spec.CBBase
+	}
+	base := ceil(end-ring+bytes, max(spec.CBAlign, 1)) * max(spec.CBAlign, 1)
+	return base - min(base, spec.CBBase), true
 }
 
 // A Margin says how far sizes of open_device can change before a run of a capture does not fit.
@@ -77,8 +80,9 @@ type Margin struct {
 	T        json.Number `json:"-"`
 	Inferred bool        `json:"-"`
 
-	Free   uint64 `json:"room"`   // between its circular buffers and the lowest L1 buffer above, or L1_SMALL
-	Failed int64  `json:"failed"` // runs that do not fit as it is
+	Spec   l1.Spec `json:"-"`      // of the device with the lowest base
+	Free   uint64  `json:"room"`   // between its circular buffers and the lowest L1 buffer above, or L1_SMALL
+	Failed int64   `json:"failed"` // runs that do not fit as it is
 
 	Small     uint64 `json:"l1_small"`      // the size of L1_SMALL; 0 = there is none, or it is not known
 	SmallUsed bool   `json:"l1_small_used"` // a buffer lived there
@@ -111,6 +115,10 @@ func (r *MessageRow) changes(margin *Margin) filler {
 	if ofRing {
 		parameter, verb, wanted = "worker_l1_size", "shrink", m.ringNeed(cmp.Or(r.align, baseAlign))
 	}
+	large := false
+	if lack, ok := RingLack(g.Spec, m.Numbers["size"]+1); ok && ofRing && wanted > 0 { // the base may be another one than that of the message
+		wanted, large = lack, lack == 0
+	}
 	return filler{
 		message: m,
 		numbers: map[string]uint64{
@@ -118,7 +126,7 @@ func (r *MessageRow) changes(margin *Margin) filler {
 		},
 		texts: map[string]string{"parameter": parameter, "verb": verb, "capture": captureName(run), "run": run.text()},
 		holds: map[string]bool{
-			"margin": margin != nil, "lower": r.lowers(), "small-used": g.SmallUsed, "asks-room": ofRing || memory == "L1_SMALL",
+			"margin": margin != nil, "large": large, "lower": r.lowers(), "small-used": g.SmallUsed, "asks-room": ofRing || memory == "L1_SMALL",
 			"asks-trace": m.Kind == TraceRegion || memory == "TRACE", "asks-small": m.Kind == Clash || memory == "L1",
 		},
 	}

@@ -222,12 +222,12 @@ func TestAsks(t *testing.T) {
 		require.Equal(t, want, ask, text)
 		require.Equal(t, want.Parameter != "", ok, text)
 	}
-	// The ring ends at the base, of each release that is known. Another base was moved.
-	for base, want := range map[uint64]uint64{103_424: 32_768, 103_712: 33_056, 113_728: 33_056, 90_000: 33_056} {
-		start, ok := clash.RingStart(l1.Spec{Arch: l1.Wormhole, CBBase: base})
-		require.Equal(t, []any{want, true}, []any{start, ok}, base)
+	// The ring ends at the base, and starts at a fixed address of its release. A base that is none of a release was moved.
+	for base, want := range map[uint64]uint64{103_424: 9_120, 103_712: 9_120, 112_800: 32, 112_832: 0, 113_728: 0, 90_016: 22_816} {
+		lack, ok := clash.RingLack(l1.Spec{Arch: l1.Wormhole, CBBase: base, CBAlign: 32}, 79_761)
+		require.Equal(t, []any{want, true}, []any{lack, ok}, base)
 	}
-	_, ok := clash.RingStart(l1.ArchSpec(l1.Quasar))
+	_, ok := clash.RingLack(l1.ArchSpec(l1.Quasar), 79_761)
 	require.False(t, ok)
 	// The chip that is given counts, whatever another message of the log shows.
 	rows := clash.NewDocument(read(t, ring+" on TENSIX\n"+growTo(1_700_000, l1.ArchSpec(l1.Blackhole).L1Size)), l1.ArchSpec(l1.Wormhole)).Messages

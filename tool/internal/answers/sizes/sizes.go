@@ -346,8 +346,8 @@ func (a *Answer) worker() (out Size, asked bool) {
 			out.File, out.At = o.need.File, o.at
 		}
 		works := o.worker
-		if start, ok := clash.RingStart(o.spec.Spec); asked && ok {
-			works.V = min(works.V, o.spec.L1Size-min(up(start+ring.V, max(o.spec.CBAlign, 1)), o.spec.L1Size))
+		if lack, ok := clash.RingLack(o.spec.Spec, ring.V); asked && ok {
+			works.V -= min(works.V, lack)
 		} else if asked {
 			out.Sure, out.Text = CannotTell, o.need.File+": where the kernel config ring of its chip begins is not known"
 		}
