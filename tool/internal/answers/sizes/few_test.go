@@ -58,6 +58,36 @@ func opt(n event.Opt[uint64]) string {
 	return fmt.Sprint(n.V)
 }
 
+// A device that does not name its l1_small_size works with what it needs, if that is known, and with no more.
+func TestSmallIsNotKnown(t *testing.T) {
+	run := func(file string, small event.Source, needs replay.Needs) *replay.Result {
+		return &replay.Result{
+			File: file, Spec: replay.Spec{Spec: l1.N150(), ArchFrom: event.FromFile, SmallFrom: small},
+			L1: []replay.DeviceL1{{ID: event.Some(uint64(0)), Needs: needs}},
+		}
+	}
+	lies := func(bytes uint64) replay.Needs {
+		return replay.Needs{Small: replay.Need{Value: l1.N150().L1Size - bytes}}
+	}
+	const why = "a: its l1_small_size is not known: --l1-small says it"
+	for name, c := range map[string]struct {
+		needs, others replay.Needs
+		want          string
+	}{
+		"what it needs":         {lies(512), lies(0), ""},
+		"what another one does": {lies(512), lies(1024), why},
+		"what is not certain":   {replay.Needs{Kept: replay.Need{Value: 320}}, lies(0), why},
+		"nothing":               {lies(0), lies(0), ""},
+	} {
+		var found sizes.Answer
+		found.AddRun(run("a", event.FromAssumed, c.needs))
+		b := run("b", event.FromFile, c.others)
+		b.Spec.L1Small = 2048
+		found.AddRun(b)
+		require.Equal(t, c.want, found.Document(false).Why, name)
+	}
+}
+
 // A change of l1_small_size by whole steps moves every buffer of the top by as much, unless there is no room. So new
 // sizes work if the lowest free space is as large as they take.
 func TestSmallMovesAllBuffers(t *testing.T) {
