@@ -19,6 +19,9 @@ type Needs struct {
 	Lowest Need
 	// Trace is the most bytes that trace buffers had together, in all banks.
 	Trace Need
+	// Stray is the first buffer in usable L1 that lies elsewhere than tt-metal's allocator puts it beside the buffers of
+	// that moment. 0 = there is none, or Options.Strays is not set.
+	Stray Need
 }
 
 // A Need is an address or bytes, and the buffer that led to it.

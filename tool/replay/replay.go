@@ -44,6 +44,8 @@ type Options struct {
 	// Room, if not nil, selects the room of one more L1 buffer, for Result.Room. It costs
 	// memory for each distinct place of a buffer.
 	Room *RoomQuestion
+	// Strays selects Needs.Stray. Cost: each L1 buffer is compared with all that live.
+	Strays bool
 	// Tensors, if not nil, has the tensors of L1 buffers, before the first event.
 	Tensors *tensor.Table
 	// Progress, if not nil, is called now and then with the place of an event: the bytes and nodes read.
@@ -77,6 +79,10 @@ func newReplay(file string, opt Options) *replay {
 		checks: newChecks(), subscribers: newSubscribers(opt), recording: recording{only: opt.Only},
 	}
 	(&overlaps{notes: r.notes, only: opt.Only}).join(r.subscribers)
+	if opt.Strays {
+		s := &strays{session: &r.session}
+		r.subscribers.before, r.subscribers.laid = append(r.subscribers.before, s.before), append(r.subscribers.laid, s.laid)
+	}
 	fleet := r.session.Fleet()
 	r.books = books{
 		ledger: newLedger(fleet), notes: r.notes, buffers: opt.Buffers, addresses: AddressesNone,

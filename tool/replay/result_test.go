@@ -308,3 +308,30 @@ func TestSmallBank(t *testing.T) {
 		require.Equal(t, test.want, want{bytes, by.At, all}, "%d, %d", test.small, test.kept)
 	}
 }
+
+// A buffer strays if it lies elsewhere than the allocator puts it, from the top, in the highest gap that holds it.
+func TestStrays(t *testing.T) {
+	const top = 1_499_136
+	buffer := func(id int, kind string, at, size uint64, more string) string {
+		return fmt.Sprintf(`{"event":"allocate","buffer":%d,"kind":%q,"parts":[{"address":%d,"size":%d%s}]}`+"\n", id, kind, at, size, more)
+	}
+	head := `{"event":"log","version":1}` + "\n" + `{"event":"device","device":0,"spec":{"board":"n150"}}` + "\n"
+	full := head + buffer(1, "l1", top-4096, 4096, "") + buffer(2, "l1", top-4096-2048, 2032, "")
+	free := func(id int) string { return fmt.Sprintf(`{"event":"free","buffer":%d}`+"\n", id) }
+	for name, c := range map[string]struct {
+		log  string
+		want replay.Need
+	}{
+		"one below the other, in whole steps":      {full, replay.Need{}},
+		"the highest gap":                          {full + free(1) + buffer(3, "l1", top-64, 64, "") + buffer(4, "global_cb", top-4096-2048-8192, 8192, ""), replay.Need{}},
+		"a gap above that is large enough":         {full + free(1) + buffer(3, "l1", top-4096-2048-64, 64, ""), replay.Need{Value: top - 4096 - 2048 - 64, At: 5}},
+		"the first of two, and one that went away": {head + buffer(1, "l1", 200_000, 64, "") + free(1) + buffer(2, "l1", 300_000, 64, ""), replay.Need{Value: 200_000, At: 2}},
+		"two addresses":                            {head + strings.Replace(buffer(1, "l1", top-64, 64, `,"cores":"[0-0 - 0-0]"`), "}]", `},{"address":1499008,"size":64,"cores":"[1-0 - 1-0]"}]`, 1), replay.Need{Value: 1_499_008, At: 2}},
+		"no room in our reading":                   {head + buffer(1, "l1", top-64, 64, "") + buffer(2, "l1", 200_000, 1_400_000, ""), replay.Need{Value: 200_000, At: 3}},
+		"another kind, and a place by the source":  {head + buffer(1, "l1_small", 200_000, 64, "") + buffer(2, "l1", 300_000, 64, `,"synthesised":true`), replay.Need{}},
+		"a buffer that backs another one":          {head + strings.Replace(buffer(1, "l1", 200_000, 64, ""), `"kind"`, `"backing":true,"kind"`, 1), replay.Need{}},
+	} {
+		require.Equal(t, c.want, replayLog(t, c.log, replay.Options{Strays: true}).L1[0].Needs.Stray, name)
+		require.Zero(t, replayLog(t, c.log, replay.Options{}).L1[0].Needs.Stray, name)
+	}
+}

@@ -32,18 +32,9 @@ func checkBase(opt capture.Options) error {
 }
 
 func explain(c *request, names []string) (o reply, err error) {
-	text, shown, given := c.in, "stdin", specOf(c.opt)
-	if names[0] != "-" {
-		f, err := c.openFile(names[0])
-		if err != nil {
-			return o, err
-		}
-		defer func() { _ = f.Close() }() // open for reading only
-		text, shown = f, names[0]
-	}
-	found, err := clash.Read(text)
+	found, shown, err := c.messages(names[0])
 	if err != nil {
-		return o, fileError(shown, err)
+		return o, err
 	}
 	if len(found.Messages) == 0 {
 		o.no = fmt.Errorf("%s: no message of tt-metal about circular buffers, nor of its allocator", shown)
@@ -52,7 +43,7 @@ func explain(c *request, names []string) (o reply, err error) {
 			err = nil // the messages are explained without it
 		}
 	}
-	o.Output = render.Explain(clash.NewDocument(found, given))
+	o.Output = render.Explain(clash.NewDocument(found, specOf(c.opt)))
 	return o, err
 }
 

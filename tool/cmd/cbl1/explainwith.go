@@ -141,6 +141,9 @@ func marginOf(r *replay.Result) (m clash.Margin, ok bool) {
 		d := &r.L1[i]
 		spec := r.SpecOf(d.ID)
 		free := smallFree(d, spec)
+		if m.Spec.L1Size == 0 || spec.CBBase < m.Spec.CBBase {
+			m.Spec = spec.Spec
+		}
 		switch {
 		case spec.L1Small == 0:
 		case m.Small == 0:

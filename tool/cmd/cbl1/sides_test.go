@@ -490,7 +490,7 @@ func TestMomentsEnd(t *testing.T) {
 // How far sizes can change: the room of the tightest run, the largest L1_SMALL, and whether any device used it.
 func TestMarginOf(t *testing.T) {
 	of := func(id uint64, small uint64, peak uint64) replay.DeviceL1 {
-		return replay.DeviceL1{ID: event.Some(id), Spec: &replay.Spec{Spec: l1.Spec{L1Size: 1000, L1Small: small}}, SmallPeak: peak}
+		return replay.DeviceL1{ID: event.Some(id), Spec: &replay.Spec{Spec: l1.Spec{L1Size: 1000, CBBase: 100 - id, L1Small: small}}, SmallPeak: peak}
 	}
 	r := &replay.Result{File: "f", Log: true, L1: []replay.DeviceL1{of(0, 64, 0), of(1, 32, 0)}}
 	_, ok := marginOf(r)
@@ -498,11 +498,11 @@ func TestMarginOf(t *testing.T) {
 	r.Checks.Tightest = &replay.TightestRun{Run: replay.ProgramRun{At: 7, T: "1.5", Op: "g", Inferred: true}, Headroom: fit.Headroom{Free: 9}}
 	m, ok := marginOf(r)
 	require.True(t, ok)
-	require.Equal(t, clash.Margin{Capture: "f", Log: true, Event: 7, T: "1.5", Op: "g", Inferred: true, Free: 9, Small: 64, SmallFree: 32}, m)
+	require.Equal(t, clash.Margin{Capture: "f", Log: true, Event: 7, T: "1.5", Op: "g", Inferred: true, Free: 9, Small: 64, SmallFree: 32, Spec: l1.Spec{L1Size: 1000, CBBase: 99, L1Small: 32}}, m)
 	r.Checks.Tightest, r.Checks.Failed, r.L1[1].SmallPeak, r.L1[0].Needs.Small.Value, r.L1[1].Needs.Small.Value = nil, 2, 1, 937, 999
 	m, ok = marginOf(r)
 	require.True(t, ok)
-	require.Equal(t, clash.Margin{Capture: "f", Log: true, Failed: 2, Small: 64, SmallUsed: true, SmallFree: 1}, m, "the least of the devices that have such an area")
+	require.Equal(t, clash.Margin{Capture: "f", Log: true, Failed: 2, Small: 64, SmallUsed: true, SmallFree: 1, Spec: m.Spec}, m, "the least of the devices that have such an area")
 	r.L1[0].Needs.Small.Value, r.L1[1].Spec.L1Small = 900, 0
 	m, _ = marginOf(r)
 	require.Zero(t, m.SmallFree, "below the area there is none of it")

@@ -323,11 +323,18 @@ func (m *matcher) back(saved matcher) {
 	*m = saved
 }
 
-// placeholder reads what stands for a number or for cores: <id>, {}, [...] or N.
+// placeholder reads what stands for a number or for cores: <id>, {}, [...] or N, or more digits than a number has.
 func (m *matcher) placeholder(unit string) bool {
 	i, c := m.i, m.at(m.i)
 	last := bytes.IndexByte(m.b[min(i+1, len(m.b)):min(i+24, len(m.b))], map[byte]byte{'<': '>', '{': '}', '[': ']'}[c])
 	switch {
+	case digit(c):
+		for digit(m.at(i)) {
+			i++
+		}
+		if i-m.i < len("9223372036854775808") {
+			return false
+		}
 	case c == 'N' || c == 'X':
 		i++
 	case last >= 0 && bytes.IndexByte([]byte("<{["), c) >= 0 && !bytes.ContainsAny(m.b[i+1:i+1+last], "0123456789\n<{["):
@@ -335,7 +342,7 @@ func (m *matcher) placeholder(unit string) bool {
 	default:
 		return false
 	}
-	if wordByte(m.at(i)) {
+	if wordByte(m.at(i)) && !digit(c) { // a unit may follow digits
 		return false
 	}
 	m.text = append(m.text, m.b[m.i:i]...)

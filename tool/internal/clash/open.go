@@ -3,6 +3,9 @@ package clash
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
+
+	"github.com/cbl1/cbl1/l1"
 )
 
 // ringNeed returns by how much the base of circular buffers, which moves in steps of align, must move up for a
@@ -29,24 +32,42 @@ func (m Message) smallNeed() uint64 {
 type Ask struct {
 	Parameter string // l1_small_size, trace_region_size or worker_l1_size
 	Used      uint64 // the size in use; 0 = the text does not say it
-	Least     uint64 // the size that is needed at least; 0 = the text does not say it
-	Smaller   uint64 // of worker_l1_size: by how much it has to shrink, in whole steps of align; 0 = the text does not say it
+	Least     uint64 // the size that is needed at least, of worker_l1_size that of the kernel config ring; 0 = the text does not say it
 }
 
-// Asks returns the size of open_device that would cure the message; ok is false for other messages. align is the
-// alignment of the base of circular buffers, 0 that of a Wormhole or a Blackhole, whichever is larger.
-func (m Message) Asks(align uint64) (a Ask, ok bool) {
+// Asks returns the size of open_device that would cure the message; ok is false for other messages.
+func (m Message) Asks() (a Ask, ok bool) {
 	switch {
 	case m.Kind == OutOfMemory && m.What == "L1_SMALL":
-		return Ask{Parameter: "l1_small_size", Used: m.Numbers["bank"], Least: m.least()}, true
+		return Ask{"l1_small_size", m.Numbers["bank"], m.least()}, true
 	case m.Kind == TraceRegion:
-		return Ask{Parameter: "trace_region_size", Used: m.Numbers["limit"], Least: m.Numbers["size"]}, true
+		return Ask{"trace_region_size", m.Numbers["limit"], m.Numbers["size"]}, true
 	case m.Kind == OutOfMemory && m.What == "TRACE":
 		return Ask{Parameter: "trace_region_size"}, true
 	case m.Kind == KernelConfig && (m.What == "TENSIX" || m.What == ""):
-		return Ask{Parameter: "worker_l1_size", Smaller: m.ringNeed(cmp.Or(align, baseAlign))}, true
+		a = Ask{Parameter: "worker_l1_size"}
+		if m.ringNeed(1) > 0 {
+			a.Least = m.Numbers["size"] + 1
+		}
+		return a, true
 	}
 	return Ask{}, false
+}
+
+// RingLack returns by how much the base of circular buffers must move up on a device so that its kernel config ring has
+// so many bytes. The ring ends at the base and starts at a fixed address. The base tells the release; if worker_l1_size has
+// moved it the latest one counts. ok is false for chips whose ring is not known.
+func RingLack(spec l1.Spec, bytes uint64) (lack uint64, ok bool) {
+	known := bases(spec.Arch)
+	if len(known) == 0 {
+		return 0, false
+	}
+	end := slices.Max(known)
+	if slices.Contains(known, spec.CBBase) {
+		end = spec.CBBase
+	}
+	base := ceil(end-ring+bytes, max(spec.CBAlign, 1)) * max(spec.CBAlign, 1)
+	return base - min(base, spec.CBBase), true
 }
 
 // A Margin says how far sizes of open_device can change before a run of a capture does not fit.
@@ -59,8 +80,9 @@ type Margin struct {
 	T        json.Number `json:"-"`
 	Inferred bool        `json:"-"`
 
-	Free   uint64 `json:"room"`   // between its circular buffers and the lowest L1 buffer above, or L1_SMALL
-	Failed int64  `json:"failed"` // runs that do not fit as it is
+	Spec   l1.Spec `json:"-"`      // of the device with the lowest base
+	Free   uint64  `json:"room"`   // between its circular buffers and the lowest L1 buffer above, or L1_SMALL
+	Failed int64   `json:"failed"` // runs that do not fit as it is
 
 	Small     uint64 `json:"l1_small"`      // the size of L1_SMALL; 0 = there is none, or it is not known
 	SmallUsed bool   `json:"l1_small_used"` // a buffer lived there
@@ -93,6 +115,10 @@ func (r *MessageRow) changes(margin *Margin) filler {
 	if ofRing {
 		parameter, verb, wanted = "worker_l1_size", "shrink", m.ringNeed(cmp.Or(r.align, baseAlign))
 	}
+	large := false
+	if lack, ok := RingLack(g.Spec, m.Numbers["size"]+1); ok && ofRing && wanted > 0 { // the base may be another one than that of the message
+		wanted, large = lack, lack == 0
+	}
 	return filler{
 		message: m,
 		numbers: map[string]uint64{
@@ -100,7 +126,7 @@ func (r *MessageRow) changes(margin *Margin) filler {
 		},
 		texts: map[string]string{"parameter": parameter, "verb": verb, "capture": captureName(run), "run": run.text()},
 		holds: map[string]bool{
-			"margin": margin != nil, "lower": r.lowers(), "small-used": g.SmallUsed, "asks-room": ofRing || memory == "L1_SMALL",
+			"margin": margin != nil, "large": large, "lower": r.lowers(), "small-used": g.SmallUsed, "asks-room": ofRing || memory == "L1_SMALL",
 			"asks-trace": m.Kind == TraceRegion || memory == "TRACE", "asks-small": m.Kind == Clash || memory == "L1",
 		},
 	}

@@ -209,22 +209,26 @@ func TestAdviceOnItsLimits(t *testing.T) {
 // The size of open_device that a message asks for: what is in use, and what is needed.
 func TestAsks(t *testing.T) {
 	const ring = "Program size (70720) too large for kernel config buffer (70656)"
-	for _, c := range []struct {
-		text  string
-		align uint64
-		want  clash.Ask
-	}{
-		{"Out of Memory: Not enough space to allocate 1200 B L1_SMALL buffer across 2 banks, where each bank needs to store 600 B, but bank size is 1000 B " +
-			"(allocated: 300 B, free: 700 B, largest free block: 350 B)", 0, clash.Ask{Parameter: "l1_small_size", Used: 1000, Least: 1600}},
-		{"Creating trace buffers of size 60825600B on MeshDevice 0, but only 50000000B is allocated for trace region", 0, clash.Ask{Parameter: "trace_region_size", Used: 50_000_000, Least: 60_825_600}},
-		{"Out of Memory: Not enough space to allocate 1200 B TRACE buffer across 12 banks, where each bank needs to store 100 B, but bank size is 90 B", 0, clash.Ask{Parameter: "trace_region_size"}},
-		{ring + " on TENSIX", 0, clash.Ask{Parameter: "worker_l1_size", Smaller: 128}}, {ring, 32, clash.Ask{Parameter: "worker_l1_size", Smaller: 96}},
-		{ring + " on ACTIVE_ETH", 32, clash.Ask{}}, {growTo(1_600_000, 1_499_136), 32, clash.Ask{}},
+	for text, want := range map[string]clash.Ask{
+		"Out of Memory: Not enough space to allocate 1200 B L1_SMALL buffer across 2 banks, where each bank needs to store 600 B, but bank size is 1000 B " +
+			"(allocated: 300 B, free: 700 B, largest free block: 350 B)": {Parameter: "l1_small_size", Used: 1000, Least: 1600},
+		"Creating trace buffers of size 60825600B on MeshDevice 0, but only 50000000B is allocated for trace region":                                   {Parameter: "trace_region_size", Used: 50_000_000, Least: 60_825_600},
+		"Out of Memory: Not enough space to allocate 1200 B TRACE buffer across 12 banks, where each bank needs to store 100 B, but bank size is 90 B": {Parameter: "trace_region_size"},
+		ring + " on TENSIX": {Parameter: "worker_l1_size", Least: 70_721}, ring: {Parameter: "worker_l1_size", Least: 70_721},
+		"Program size (70655) too large for kernel config buffer (70656)": {Parameter: "worker_l1_size"}, // which is altered
+		ring + " on ACTIVE_ETH": {}, growTo(1_600_000, 1_499_136): {},
 	} {
-		ask, ok := read(t, c.text).Messages[0].Asks(c.align)
-		require.Equal(t, c.want, ask, c.text)
-		require.Equal(t, c.want.Parameter != "", ok, c.text)
+		ask, ok := read(t, text).Messages[0].Asks()
+		require.Equal(t, want, ask, text)
+		require.Equal(t, want.Parameter != "", ok, text)
 	}
+	// The ring ends at the base, and starts at a fixed address of its release. A base that is none of a release was moved.
+	for base, want := range map[uint64]uint64{103_424: 9_120, 103_712: 9_120, 112_800: 32, 112_832: 0, 113_728: 0, 90_016: 22_816} {
+		lack, ok := clash.RingLack(l1.Spec{Arch: l1.Wormhole, CBBase: base, CBAlign: 32}, 79_761)
+		require.Equal(t, []any{want, true}, []any{lack, ok}, base)
+	}
+	_, ok := clash.RingLack(l1.ArchSpec(l1.Quasar), 79_761)
+	require.False(t, ok)
 	// The chip that is given counts, whatever another message of the log shows.
 	rows := clash.NewDocument(read(t, ring+" on TENSIX\n"+growTo(1_700_000, l1.ArchSpec(l1.Blackhole).L1Size)), l1.ArchSpec(l1.Wormhole)).Messages
 	require.Contains(t, note(t, rows[0], "open"), "worker_l1_size smaller by 96 bytes: ")

@@ -398,6 +398,7 @@ change|asks-room,!margin|how far {parameter} can {verb} is not known: no run was
 |asks-small,small|as far as {capture} shows, l1_small_size, {small+}, can shrink {shrinks}
 change|lower|how far worker_l1_size can grow is not known: no capture has the kernels, which lie in the ring
 @enough
+|large|it need not: the ring of that run is large enough
 |!wanted|how many are needed is not in the text
 |lack|{wanted} are needed: too little, by {lack+}
 ||{wanted} are needed: the CBs of all runs still fit

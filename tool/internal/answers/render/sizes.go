@@ -24,9 +24,14 @@ func Sizes(doc sizes.Document) Output {
 		rows.add(s.Name, s.Used, s.Works, strings.ReplaceAll(string(s.Sure), "_", " "), by, s.Text)
 	}
 	p.table("", rows)
-	if doc.Python != "" {
-		p.apart([]note{{"paste", doc.Python}})
+	var notes []note
+	if doc.Answer == replay.CannotTell && doc.Why != "" {
+		notes = append(notes, note{"because", doc.Why})
 	}
+	if doc.Python != "" {
+		notes = append(notes, note{"paste", doc.Python})
+	}
+	p.apart(notes)
 	return Output{page: p, json: func(w io.Writer) error { return writeJSON(w, doc) }}
 }
 
@@ -43,7 +48,9 @@ func sizesAnswer(doc sizes.Document) string {
 		room = grouped(doc.Room.V)
 	}
 	switch {
-	case doc.Taken > 0 && doc.Answer == replay.DoesNotFit:
+	case doc.Answer == replay.DoesNotFit && doc.Why != "":
+		return doc.Why
+	case doc.Answer == replay.DoesNotFit:
 		return fmt.Sprintf("they take %s bytes more of each core, and the tightest run leaves %s", grouped(doc.Taken), room)
 	case doc.Taken > 0:
 		return fmt.Sprintf("they take %s bytes more of each core, of %s that the tightest run leaves", grouped(doc.Taken), room)

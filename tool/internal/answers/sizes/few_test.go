@@ -31,7 +31,7 @@ func TestFew(t *testing.T) {
 		for i, one := range inputs {
 			parts := strings.Split("\n"+one, "\ntext ")
 			if name, lines, ok := strings.Cut(parts[0], "\n"+"{"); i > 0 && ok {
-				r, err := replay.Run(strings.TrimSpace(name), event.NewLog(strings.NewReader("{"+lines+"\n"), name).Events(), replay.Options{})
+				r, err := replay.Run(strings.TrimSpace(name), event.NewLog(strings.NewReader("{"+lines+"\n"), name).Events(), replay.Options{Strays: true})
 				require.NoError(t, err)
 				found.AddRun(r)
 			}
@@ -43,7 +43,7 @@ func TestFew(t *testing.T) {
 			}
 		}
 		doc := found.Document(together)
-		out = append(out, fmt.Sprintf("%v, takes %d of %s", doc.Answer, doc.Taken, opt(doc.Room)))
+		out = append(out, strings.TrimSpace(fmt.Sprintf("%v, takes %d of %s %s", doc.Answer, doc.Taken, opt(doc.Room), doc.Why)))
 		for _, s := range doc.Sizes {
 			out = append(out, fmt.Sprintf("%s %s of %s, %s, %s:%s, %s", s.Name, opt(s.Works), opt(s.Used), s.Sure, s.File, opt(s.At), s.Text))
 		}
@@ -56,6 +56,36 @@ func opt(n event.Opt[uint64]) string {
 		return "-"
 	}
 	return fmt.Sprint(n.V)
+}
+
+// A device that does not name its l1_small_size works with what it needs, if that is known, and with no more.
+func TestSmallIsNotKnown(t *testing.T) {
+	run := func(file string, small event.Source, needs replay.Needs) *replay.Result {
+		return &replay.Result{
+			File: file, Spec: replay.Spec{Spec: l1.N150(), ArchFrom: event.FromFile, SmallFrom: small},
+			L1: []replay.DeviceL1{{ID: event.Some(uint64(0)), Needs: needs}},
+		}
+	}
+	lies := func(bytes uint64) replay.Needs {
+		return replay.Needs{Small: replay.Need{Value: l1.N150().L1Size - bytes}}
+	}
+	const why = "a: its l1_small_size is not known: --l1-small says it"
+	for name, c := range map[string]struct {
+		needs, others replay.Needs
+		want          string
+	}{
+		"what it needs":         {lies(512), lies(0), ""},
+		"what another one does": {lies(512), lies(1024), why},
+		"what is not certain":   {replay.Needs{Kept: replay.Need{Value: 320}}, lies(0), why},
+		"nothing":               {lies(0), lies(0), ""},
+	} {
+		var found sizes.Answer
+		found.AddRun(run("a", event.FromAssumed, c.needs))
+		b := run("b", event.FromFile, c.others)
+		b.Spec.L1Small = 2048
+		found.AddRun(b)
+		require.Equal(t, c.want, found.Document(false).Why, name)
+	}
 }
 
 // A change of l1_small_size by whole steps moves every buffer of the top by as much, unless there is no room. So new
