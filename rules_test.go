@@ -56,7 +56,7 @@ type row struct {
 // importTable has a row per package. A package's own internal/ folders belong
 // to its row and may be imported by it. Test files may import what they like.
 func importTable() map[string]row {
-	product := []string{"l1", "cbregion", "program", "fit", "device", "event", "tool/capture", "tool/tensor", "tool/replay", "tool/replay/diff", "tool/internal/clash", "tool/internal/pictures/draw", "tool/internal/answers/render", "tool/internal/answers/sizes", "tool/internal/answers/parquet", "tool/internal/live/wire", "tool/internal/live/shm", "tool/internal/live/watch", "tool/internal/live/serve"}
+	product := []string{"l1", "cbregion", "program", "fit", "device", "event", "tool/capture", "tool/tensor", "tool/replay", "tool/replay/answer", "tool/replay/diff", "tool/internal/clash", "tool/internal/pictures/draw", "tool/internal/answers/render", "tool/internal/answers/sizes", "tool/internal/answers/parquet", "tool/internal/live/wire", "tool/internal/live/shm", "tool/internal/live/watch", "tool/internal/live/serve"}
 	// What reads and writes text from outside.
 	readers := slices.Clip([]string{"internal/asciijson", "internal/jsonobject", "internal/magic", "internal/packed", "internal/shown"})
 	const layers = "device/internal/"
@@ -87,30 +87,31 @@ func importTable() map[string]row {
 		"tool/capture/internal/graph":   {ours: []string{"l1", "fit", "device", "event", "tool/tensor", "internal/jsonobject", "internal/shown"}, never: []string{"os", "flag"}},
 		"tool/capture/internal/survey":  {ours: []string{"l1", "cbregion", "fit", "device", "event", "tool/tensor", "tool/internal/clash", "tool/capture/internal/graph", "internal/jsonobject"}, outside: []string{btree}, never: []string{"os", "flag"}},
 		"tool/capture":                  {ours: append(readers, "l1", "program", "fit", "device", "event", "tool/dump", "tool/tensor"), outside: []string{btree}},
-		"tool/replay":                   {ours: []string{"l1", "program", "fit", "device", "event", "tool/tensor", "internal/asciijson", "internal/corepeaks", "tool/internal/fold", "internal/shown"}, never: []string{"os", "flag"}},
+		"tool/replay/answer":            {ours: []string{"l1", "program", "fit", "device", "event", "tool/tensor", "tool/internal/fold", "internal/shown"}, never: []string{"os", "flag"}},
+		"tool/replay":                   {ours: []string{"l1", "program", "fit", "device", "event", "tool/replay/answer", "tool/tensor", "internal/asciijson", "internal/corepeaks", "tool/internal/fold", "internal/shown"}, never: []string{"os", "flag"}},
 		"tool/replay/internal/same":     {},
-		"tool/replay/diff":              {ours: []string{"l1", "fit", "event", "tool/replay", "tool/internal/fold"}, never: []string{"os", "flag"}},
+		"tool/replay/diff":              {ours: []string{"l1", "fit", "event", "tool/replay/answer", "tool/internal/fold"}, never: []string{"os", "flag"}},
 		"tool/internal/clash":           {ours: []string{"l1", "fit", "internal/asciijson", "internal/shown"}},
 		"tool/internal/pictures/draw":   {ours: []string{"l1", "internal/shown"}, never: []string{"os", "flag"}},
-		"tool/internal/answers/sizes":   {ours: []string{"l1", "event", "tool/replay", "tool/internal/clash"}, never: []string{"os", "flag"}},
+		"tool/internal/answers/sizes":   {ours: []string{"l1", "fit", "event", "tool/replay/answer", "tool/internal/clash"}, never: []string{"os", "flag"}},
 		"tool/internal/answers/parquet": {outside: []string{compress}, never: []string{"os", "flag", "reflect"}},
-		"tool/internal/answers/render":  {ours: []string{"l1", "tool/internal/pictures/draw", "program", "fit", "device", "event", "tool/replay", "tool/replay/diff", "tool/internal/clash", "tool/internal/answers/sizes", "tool/internal/answers/parquet", "internal/asciijson", "tool/internal/fold", "internal/shown"}, never: []string{"os", "flag"}},
+		"tool/internal/answers/render":  {ours: []string{"l1", "tool/internal/pictures/draw", "program", "fit", "device", "event", "tool/replay/answer", "tool/replay/diff", "tool/internal/clash", "tool/internal/answers/sizes", "tool/internal/answers/parquet", "internal/asciijson", "tool/internal/fold", "internal/shown"}, never: []string{"os", "flag"}},
 		"tool/internal/live/wire":       {ours: []string{"l1", "program", "fit", "device", "event", "internal/shown"}, outside: []string{btree}, never: []string{"os/exec", "net", "flag"}},
 		"tool/internal/live/shm":        {ours: []string{"internal/shown"}, never: []string{"os/exec", "net", "flag", "encoding/json"}},
-		"tool/internal/live/watch":      {ours: []string{"l1", "fit", "device", "event", "tool/internal/pictures/draw", "tool/replay", "tool/internal/live/wire", "tool/internal/live/shm", "internal/asciijson", "internal/shown"}, never: []string{"os", "net", "flag"}},
-		"tool/internal/live/serve":      {ours: []string{"l1", "device", "event", "tool/replay", "tool/internal/live/wire", "tool/internal/live/shm", "tool/internal/live/watch", "internal/asciijson", "internal/shown"}, never: []string{"os/exec", "flag"}},
+		"tool/internal/live/watch":      {ours: []string{"l1", "fit", "device", "event", "tool/internal/pictures/draw", "tool/replay", "tool/replay/answer", "tool/internal/live/wire", "tool/internal/live/shm", "internal/asciijson", "internal/shown"}, never: []string{"os", "net", "flag"}},
+		"tool/internal/live/serve":      {ours: []string{"l1", "device", "event", "tool/replay", "tool/replay/answer", "tool/internal/live/wire", "tool/internal/live/shm", "tool/internal/live/watch", "internal/asciijson", "internal/shown"}, never: []string{"os/exec", "flag"}},
 		"fuzz":                          {},
 		"fuzz/model":                    {ours: []string{"l1", "program"}},
 		"fuzz/gen":                      {ours: []string{"l1", "program", "fuzz/model"}, outside: []string{rapid}},
 		"fuzz/suite":                    {ours: []string{"l1", "program", "fuzz/model", "fuzz/gen"}, outside: []string{rapid}},
-		"tool/internal/pictures/page":   {ours: []string{"tool/replay", "tool/replay/diff", "tool/internal/answers/render", "internal/asciijson", "internal/shown"}, never: []string{"os", "flag"}},
-		"tool/cmd/cbl1":                 {ours: append(product, "tool/internal/pictures/page", "tool/internal/pictures/export", "internal/shown"), outside: []string{cobra, mcpSDK, pflag, sqlite, tcell, terminal}},
+		"tool/internal/pictures/page":   {ours: []string{"tool/replay/answer", "tool/replay/diff", "tool/internal/answers/render", "internal/asciijson", "internal/shown"}, never: []string{"os", "flag"}},
+		"tool/cmd/cbl1":                 {ours: append(product, "tool/internal/pictures/page", "tool/internal/pictures/export", "internal/packed", "internal/shown"), outside: []string{cobra, mcpSDK, pflag, sqlite, tcell, terminal}},
 		"internal/asciijson":            {},
 		"tool/internal/fold":            {},
 		"tool/internal/guard/attack":    {ours: []string{"tool/internal/guard/large"}, outside: []string{sqlite}},
 		"tool/internal/cbl1dist":        {},
 		"internal/guard/cbl1bounds":     {ours: []string{"l1", "program", "fit", "device"}},
-		"tool/internal/pictures/export": {ours: []string{"l1", "fit", "event", "tool/replay", "internal/shown"}},
+		"tool/internal/pictures/export": {ours: []string{"l1", "fit", "event", "tool/replay/answer", "internal/shown"}},
 		"internal/jsonobject":           {},
 		"internal/magic":                {},
 		"internal/packed":               {outside: []string{compress}},
@@ -118,7 +119,7 @@ func importTable() map[string]row {
 		"internal/guard/testkit":        {outside: []string{compress}},
 		"internal/shown":                {ours: []string{"l1"}, outside: []string{xtext}},
 		"internal/guard/baseline":       {ours: []string{"l1", "program", "fit"}, outside: []string{btree}},
-		"tool/internal/guard/cbl1bench": {ours: []string{"l1", "program", "fit", "device", "tool/capture", "tool/replay", "internal/guard/baseline", "tool/internal/guard/large"}},
+		"tool/internal/guard/cbl1bench": {ours: []string{"l1", "program", "fit", "device", "tool/capture", "tool/replay", "tool/replay/answer", "internal/guard/baseline", "tool/internal/guard/large"}},
 		// The byte model, and types of values: an error in the product cannot hide in the calculator that checks it.
 		"tool/internal/guard/oracle":               {ours: []string{"l1", "program", "fuzz/model"}},
 		"tool/internal/guard/oracle/randomcapture": {},

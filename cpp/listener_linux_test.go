@@ -20,6 +20,7 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/guard/testkit"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 var update = flag.Bool("update", false, "TestListener: write its log anew; review the difference")
@@ -72,7 +73,7 @@ func TestListener(t *testing.T) {
 		require.Empty(t, answers.String())
 		result, err := replay.Run("log", event.NewLog(bytes.NewReader(text), "log").Events(), replay.Options{})
 		require.NoError(t, err)
-		require.Equal(t, replay.CannotTell, result.Judge(replay.Terms{}).Answer)
+		require.Equal(t, answer.CannotTell, result.Judge(answer.Terms{}).Answer)
 		if testing.Short() {
 			return
 		}

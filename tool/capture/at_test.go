@@ -8,7 +8,7 @@ import (
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // Asked about any byte after the last node, Held has what the peak's composition has
@@ -21,7 +21,7 @@ func TestHeldAfterEveryNode(t *testing.T) {
 	const inBuffer, inCB = 1_450_000, 112_000 // the buffer lives from node 6 to 18, the CBs from 13 on
 	for at := range uint64(whole.Nodes) {
 		for addr, from := range map[uint64][2]uint64{inBuffer: {6, 18}, inCB: {10, 99}} {
-			r, err := heldIn(in, replay.Question{Address: addr, At: event.Some(at)})
+			r, err := heldIn(in, answer.Question{Address: addr, At: event.Some(at)})
 			require.NoError(t, err)
 			seen := l1.CoreSet{}
 			for _, h := range r.Held {
@@ -32,7 +32,7 @@ func TestHeldAfterEveryNode(t *testing.T) {
 			require.Equal(t, from[0] <= at && at < from[1], len(r.Held) > 0, "byte %d after node %d", addr, at)
 		}
 	}
-	end, err := heldIn(in, replay.Question{Address: inCB})
+	end, err := heldIn(in, answer.Question{Address: inCB})
 	require.NoError(t, err)
 	require.Len(t, end.Held, 1)
 	require.Equal(t, 64, end.Held[0].Cores.Len())

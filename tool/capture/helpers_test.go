@@ -10,6 +10,7 @@ import (
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // A pipe is a source that cannot seek.
@@ -40,13 +41,13 @@ func eventsOf(t require.TestingT, path string, opt Options) []*event.Event {
 }
 
 // resultOf returns what replay makes of a capture.
-func resultOf(in Input, opt Options) (*replay.Result, error) {
-	return replay.Run(in.Path, in.Events(opt), replay.Options{Runs: true, Groups: true, Room: &replay.RoomQuestion{Size: 1000}})
+func resultOf(in Input, opt Options) (*answer.Result, error) {
+	return replay.Run(in.Path, in.Events(opt), replay.Options{Runs: true, Groups: true, Room: &answer.RoomQuestion{Size: 1000}})
 }
 
 // bothWays replays a file, and its bytes on a pipe. Both have the same Result.
-func bothWays(t require.TestingT, path string, opt Options) *replay.Result {
-	of := replay.Options{Runs: true, Groups: true, Room: &replay.RoomQuestion{Size: 1000}}
+func bothWays(t require.TestingT, path string, opt Options) *answer.Result {
+	of := replay.Options{Runs: true, Groups: true, Room: &answer.RoomQuestion{Size: 1000}}
 	data, err := os.ReadFile(path)
 	require.NoError(t, err)
 	file, err := replay.Run(path, Input{Path: path}.Events(opt), of)
@@ -58,6 +59,6 @@ func bothWays(t require.TestingT, path string, opt Options) *replay.Result {
 }
 
 // heldIn queries a capture for the holders of a byte.
-func heldIn(in Input, q replay.Question) (*replay.Result, error) {
+func heldIn(in Input, q answer.Question) (*answer.Result, error) {
 	return replay.Run(in.Path, in.Events(Options{At: q.At}), replay.Options{Ask: &q})
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // A script writes a capture node by node.
@@ -107,19 +108,19 @@ func (s *script) text(t require.TestingT) string {
 }
 
 // replay reads the script as a file, and as a pipe.
-func (s *script) replay(t *testing.T, opt Options) *replay.Result {
+func (s *script) replay(t *testing.T, opt Options) *answer.Result {
 	t.Helper()
 	return replayFile(t, s.text(t), opt)
 }
 
-func replayFile(t *testing.T, text string, opt Options) *replay.Result {
+func replayFile(t *testing.T, text string, opt Options) *answer.Result {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "capture.json")
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	return bothWays(t, path, opt)
 }
 
-func l1Row(t *testing.T, r *replay.Result, id uint64) replay.DeviceL1 {
+func l1Row(t *testing.T, r *answer.Result, id uint64) answer.DeviceL1 {
 	t.Helper()
 	for _, d := range r.L1 {
 		if d.ID.OK && d.ID.V == id {
@@ -127,11 +128,11 @@ func l1Row(t *testing.T, r *replay.Result, id uint64) replay.DeviceL1 {
 		}
 	}
 	t.Fatalf("no row of device %d", id)
-	return replay.DeviceL1{}
+	return answer.DeviceL1{}
 }
 
-func codes(r *replay.Result) map[replay.Code]int64 {
-	out := map[replay.Code]int64{}
+func codes(r *answer.Result) map[answer.Code]int64 {
+	out := map[answer.Code]int64{}
 	for _, a := range r.Anomalies {
 		out[a.Code] = a.Count
 	}
@@ -227,14 +228,14 @@ func TestL1CachedPlanThatClashes(t *testing.T) {
 	wormhole := Options{Arch: l1.Wormhole}
 
 	r := s.replay(t, wormhole)
-	require.Equal(t, replay.Hits{Inferred: 2}, r.Hits)
-	require.Equal(t, int64(2), codes(r)[replay.CodeInferred])
-	require.Zero(t, codes(r)[replay.CodeCacheHit])
+	require.Equal(t, answer.Hits{Inferred: 2}, r.Hits)
+	require.Equal(t, int64(2), codes(r)[answer.CodeInferred])
+	require.Zero(t, codes(r)[answer.CodeCacheHit])
 	require.Empty(t, r.Undecided())
 	require.Equal(t, []int64{3, 2, 1}, []int64{r.Checks.Runs, r.Checks.Inferred, r.Checks.Failed})
 	require.Len(t, r.Checks.List, 1)
 	c := r.Checks.List[0]
-	require.Equal(t, replay.ProgramRun{Row: 0, At: uint64(clash - 1), Op: "MatmulDeviceOperation", Inferred: true}, c.Run)
+	require.Equal(t, answer.ProgramRun{Row: 0, At: uint64(clash - 1), Op: "MatmulDeviceOperation", Inferred: true}, c.Run)
 	require.Equal(t, uint64(end), c.Enqueue)
 	require.False(t, c.Synthesised)
 	require.Equal(t, uint64(9_696), c.Verdict.Refusals[0].Over())
@@ -245,9 +246,9 @@ func TestL1CachedPlanThatClashes(t *testing.T) {
 
 	wormhole.NoInfer = true
 	r = s.replay(t, wormhole)
-	require.Equal(t, replay.Hits{Unknown: 2}, r.Hits)
+	require.Equal(t, answer.Hits{Unknown: 2}, r.Hits)
 	require.Zero(t, r.Checks.Failed)
-	require.Equal(t, []replay.Code{replay.CodeCacheHit}, r.Undecided(), "never green")
+	require.Equal(t, []answer.Code{answer.CodeCacheHit}, r.Undecided(), "never green")
 }
 
 // Before the flag, a hit is a free in an operation that no CB follows.
@@ -267,10 +268,10 @@ func TestL1HitsOfOldCaptures(t *testing.T) {
 	run(&s, "add", "b", false) // other arguments
 	run(&s, "mul", "a", false) // another operation
 	r := s.replay(t, Options{})
-	require.Equal(t, replay.Hits{Inferred: 1}, r.Hits)
-	require.Equal(t, int64(2), codes(r)[replay.CodeNotShown])
-	require.NotContains(t, r.Undecided(), replay.CodeFreeWithoutCBs, "one thing has one code")
-	require.Equal(t, int64(1), codes(r)[replay.CodeInferred])
+	require.Equal(t, answer.Hits{Inferred: 1}, r.Hits)
+	require.Equal(t, int64(2), codes(r)[answer.CodeNotShown])
+	require.NotContains(t, r.Undecided(), answer.CodeFreeWithoutCBs, "one thing has one code")
+	require.Equal(t, int64(1), codes(r)[answer.CodeInferred])
 }
 
 // A miss to the byte: line 17 and line 9 of the published messages.
@@ -358,8 +359,8 @@ func TestL1FreesFromBefore(t *testing.T) {
 	s.drop(b)
 	s.drop(b)
 	r := s.replay(t, Options{})
-	require.Equal(t, int64(1), codes(r)[replay.CodeFreeUnknown])
-	require.Equal(t, int64(1), codes(r)[replay.CodeFreeAgain])
+	require.Equal(t, int64(1), codes(r)[answer.CodeFreeUnknown])
+	require.Equal(t, int64(1), codes(r)[answer.CodeFreeAgain])
 	d := l1Row(t, r, 0)
 	require.Equal(t, uint64(2048+4096), d.Peak.Bytes)
 	require.Equal(t, [2]uint64{4096 * 64, 0}, [2]uint64{d.L1Peak, d.L1Final})
@@ -381,7 +382,7 @@ func TestL1WithoutAddresses(t *testing.T) {
 	s.cb(0, "{[0-0 - 0-0]}", 0, 64)
 	r := s.replay(t, Options{L1Small: event.Some(uint64(4096))})
 	d := l1Row(t, r, 0)
-	require.Equal(t, replay.AddressesSynthesised, d.Addresses)
+	require.Equal(t, answer.AddressesSynthesised, d.Addresses)
 	require.Zero(t, r.Checks.Failed)
 	var at []uint64
 	for _, l := range r.Live.List {
@@ -491,7 +492,7 @@ func TestL1Dispatched(t *testing.T) {
 		execute()
 	})
 	d := l1Row(t, s.replay(t, Options{}), 0)
-	require.Equal(t, &replay.Residue{Peak: 8192, Final: 4096 + 64, CorePeak: 4096, Executions: 4, Unknown: 1}, d.Dispatched)
+	require.Equal(t, &answer.Residue{Peak: 8192, Final: 4096 + 64, CorePeak: 4096, Executions: 4, Unknown: 1}, d.Dispatched)
 	require.Equal(t, uint64(16384), d.Peak.Bytes)
 }
 
@@ -511,7 +512,7 @@ func TestL1Backing(t *testing.T) {
 	require.Equal(t, int64(1), d.Backings)
 	require.Equal(t, [2]uint64{1, 0}, [2]uint64{d.BuffersPeak, d.BuffersFinal})
 	require.Equal(t, [2]uint64{64_000, 0}, [2]uint64{d.L1Peak, d.L1Final})
-	require.Zero(t, codes(r)[replay.CodeFreeUnknown])
+	require.Zero(t, codes(r)[answer.CodeFreeUnknown])
 }
 
 // What may hide programs or buffers never lets a capture be green.
@@ -519,7 +520,7 @@ func TestL1Undecided(t *testing.T) {
 	var s script
 	s.add("tensor", params{"device_tensors": "["})
 	s.cb(0, "{[0-0 - 0-0]}", 111616, 64)
-	require.Equal(t, []replay.Code{replay.CodeBadDeviceTensors}, s.replay(t, Options{}).Undecided())
+	require.Equal(t, []answer.Code{answer.CodeBadDeviceTensors}, s.replay(t, Options{}).Undecided())
 
 	s = script{} // a mesh that shows last hides nothing
 	s.interleaved(9, 1_500_000, 1000)
@@ -545,7 +546,7 @@ func TestL1BackingWithoutNodes(t *testing.T) {
 	d := l1Row(t, r, 0)
 	require.Equal(t, int64(1), d.Backings)
 	require.Equal(t, [2]uint64{64_000, 0}, [2]uint64{d.L1Peak, d.L1Final})
-	require.Equal(t, int64(1), codes(r)[replay.CodeFreeUnknown])
+	require.Equal(t, int64(1), codes(r)[answer.CodeFreeUnknown])
 	require.Equal(t, uint64(1064), d.Peak.Bytes)
 	require.Equal(t, 5, at)
 }
@@ -569,7 +570,7 @@ func TestL1SizePerBankFromPages(t *testing.T) {
 		r, err := replay.Run("pages.json", NewReader(strings.NewReader(report), "pages.json").Events(Options{}), replay.Options{})
 		require.NoError(t, err)
 		require.Equal(t, 64+c.want, l1Row(t, r, 0).Peak.Bytes, "%+v", c)
-		require.Zero(t, codes(r)[replay.CodeBufferUnplaced])
+		require.Zero(t, codes(r)[answer.CodeBufferUnplaced])
 	}
 }
 
@@ -606,11 +607,11 @@ func TestL1Live(t *testing.T) {
 	require.Len(t, r.L1, 1, "no CB names a device, so the buffers do")
 
 	s = script{}
-	for range replay.MaxListed + 5 {
+	for range answer.MaxListed + 5 {
 		s.interleaved(0, 1_500_000, 1)
 	}
 	r = s.replay(t, Options{})
-	require.Len(t, r.Live.List, replay.MaxListed)
+	require.Len(t, r.Live.List, answer.MaxListed)
 	require.Equal(t, int64(5), r.Live.More)
 }
 

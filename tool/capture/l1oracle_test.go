@@ -18,7 +18,7 @@ import (
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/tool/internal/guard/oracle"
 	"github.com/cbl1/cbl1/tool/internal/guard/oracle/randomcapture"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // TestL1MatchesOracle holds what Replay says of the whole L1 against a calculator that
@@ -95,7 +95,7 @@ func TestPersistentMatchesOracle(t *testing.T) {
 		requireLives(t, want, got)
 		count := int64(0)
 		for _, a := range got.Anomalies {
-			if a.Code == replay.CodePersistentL1 {
+			if a.Code == answer.CodePersistentL1 {
 				count = a.Count
 			}
 		}
@@ -133,13 +133,13 @@ func TestL1FixturesMatchOracle(t *testing.T) {
 	}
 }
 
-func requireMemory(t require.TestingT, want *oracle.L1Results, got *replay.Result) {
+func requireMemory(t require.TestingT, want *oracle.L1Results, got *answer.Result) {
 	requireLives(t, want, got)
 	requireRoom(t, want, got)
 }
 
 // requireLives compares all but the room for more.
-func requireLives(t require.TestingT, want *oracle.L1Results, got *replay.Result) {
+func requireLives(t require.TestingT, want *oracle.L1Results, got *answer.Result) {
 	require.Len(t, got.L1, len(want.Devices), "devices")
 	for _, d := range got.L1 {
 		name := nameOf(&d)
@@ -168,16 +168,16 @@ func requireLives(t require.TestingT, want *oracle.L1Results, got *replay.Result
 		}
 		require.Equal(t, w, have, name)
 	}
-	notes := map[replay.Code]int64{}
+	notes := map[answer.Code]int64{}
 	for _, a := range got.Anomalies {
 		notes[a.Code] = a.Count
 	}
-	require.EqualValues(t, len(want.Denied), notes[replay.CodeSmallWrong], "rows that are wrong about L1_SMALL")
-	require.EqualValues(t, want.Reached, notes[replay.CodeSmallReached], "programs that end in L1_SMALL")
+	require.EqualValues(t, len(want.Denied), notes[answer.CodeSmallWrong], "rows that are wrong about L1_SMALL")
+	require.EqualValues(t, want.Reached, notes[answer.CodeSmallReached], "programs that end in L1_SMALL")
 	require.Equal(t, want.Runs, int(got.Checks.Runs), "runs")
 	require.Equal(t, want.Inferred, int(got.Checks.Inferred), "inferred runs")
 	require.Equal(t, want.Failed, int(got.Checks.Failed), "failed")
-	require.Equal(t, replay.Hits{Inferred: int64(want.HitsInferred), Unknown: int64(want.HitsUnknown)}, got.Hits)
+	require.Equal(t, answer.Hits{Inferred: int64(want.HitsInferred), Unknown: int64(want.HitsUnknown)}, got.Hits)
 	listed := int64(0)
 	for _, c := range got.Checks.List {
 		listed += c.Times
@@ -185,7 +185,7 @@ func requireLives(t require.TestingT, want *oracle.L1Results, got *replay.Result
 	require.Equal(t, got.Checks.Failed, listed)
 }
 
-func nameOf(d *replay.DeviceL1) string {
+func nameOf(d *answer.DeviceL1) string {
 	if !d.ID.OK {
 		return "none"
 	}
@@ -194,7 +194,7 @@ func nameOf(d *replay.DeviceL1) string {
 
 // requireGroups says that what lay on all cores at a peak has it on its cores, and less on
 // all others.
-func requireGroups(t require.TestingT, cores []string, p *replay.L1Peak) {
+func requireGroups(t require.TestingT, cores []string, p *answer.L1Peak) {
 	var full []string
 	for _, g := range p.Groups {
 		require.LessOrEqual(t, g.Bytes, p.Bytes)
@@ -212,7 +212,7 @@ func requireGroups(t require.TestingT, cores []string, p *replay.L1Peak) {
 
 // requireRoom compares the room for one more buffer: on all cores of each device, and on the
 // first core of each group alone.
-func requireRoom(t require.TestingT, want *oracle.L1Results, got *replay.Result) {
+func requireRoom(t require.TestingT, want *oracle.L1Results, got *answer.Result) {
 	require.Len(t, got.Rooms.Devices, len(want.Devices))
 	for _, d := range got.Rooms.Devices {
 		name := "none"

@@ -9,10 +9,10 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
-func replayTrace(t *testing.T, name string, opt Options) *replay.Result {
+func replayTrace(t *testing.T, name string, opt Options) *answer.Result {
 	t.Helper()
 	r, err := resultOf(Input{Path: filepath.Join(traces, name)}, opt)
 	require.NoError(t, err)
@@ -37,10 +37,10 @@ func TestTraceMatmul(t *testing.T) {
 	require.Equal(t, [2]uint64{130*20_480 + 4*786_432, 4 * 786_432}, [2]uint64{d.TotalPeak, d.TotalFinal})
 	require.Equal(t, [2]uint64{2_097_152, 0}, [2]uint64{d.L1Peak, d.L1Final})
 	require.Equal(t, [2]uint64{22_528, 22_528}, [2]uint64{d.DRAMPeak, d.DRAMFinal}, "the program's binary")
-	require.Equal(t, replay.AddressesRecorded, d.Addresses)
+	require.Equal(t, answer.AddressesRecorded, d.Addresses)
 	require.Equal(t, []int64{1, 0}, []int64{r.Checks.Runs, r.Checks.Failed})
 	require.Equal(t, uint64(1_552_384-898_048), r.Checks.Tightest.Headroom.Free)
-	require.Equal(t, replay.EarlierBuffers{Other: 1}, r.Earlier)
+	require.Equal(t, answer.EarlierBuffers{Other: 1}, r.Earlier)
 	require.Equal(t, int64(1), r.Live.Buffers)
 	require.Empty(t, r.Upstream.Causes)
 	require.Empty(t, r.Undecided())
@@ -54,7 +54,7 @@ func TestTraceConv2d(t *testing.T) {
 	require.Equal(t, []int64{4, 0}, []int64{r.Checks.Runs, r.Checks.Failed})
 	require.Equal(t, uint64(125_536-32), d.Peak.Bytes)
 	require.Equal(t, "{[0-0 - 10-8], [0-9 - 3-9]}", d.Peak.Cores.String(), "the tensor lies on 103 of the 110 cores of the CBs")
-	require.Equal(t, replay.AddressesSynthesised, d.Addresses)
+	require.Equal(t, answer.AddressesSynthesised, d.Addresses)
 	require.Equal(t, int64(5), d.Unplaced)
 	require.Equal(t, [2]uint64{2_795_008 + 2_097_152, 0}, [2]uint64{d.L1Peak, d.L1Final})
 	// Two of 1,236 and two of 4,120; later one of 2,060.
@@ -94,12 +94,12 @@ func TestTraceConcat(t *testing.T) {
 	require.Equal(t, [2]uint64{16_384, 0}, [2]uint64{d.DRAMPeak, d.DRAMFinal})
 	require.Equal(t, [2]uint64{4, 1}, [2]uint64{d.BuffersPeak, d.BuffersFinal})
 	require.Zero(t, d.Unplaced)
-	require.Equal(t, int64(3), codes(r)[replay.CodeBufferUnsized])
+	require.Equal(t, int64(3), codes(r)[answer.CodeBufferUnsized])
 	require.Equal(t, uint64(32_768), d.Peak.Bytes, "CBs of one core")
 	// 4,096 on 64 cores, and beyond them on one core what the tilize left: nothing, it is written over.
 	require.Equal(t, [2]uint64{64 * 4_096, 64 * 4_096}, [2]uint64{d.TotalPeak, d.TotalFinal})
 	require.Equal(t, int64(3), r.Checks.Runs)
-	require.Zero(t, codes(r)[replay.CodeFreeUnknown])
+	require.Zero(t, codes(r)[answer.CodeFreeUnknown])
 	require.Empty(t, r.Undecided())
 	require.Equal(t, uint64(44), r.Live.List[0].At)
 }
@@ -109,5 +109,5 @@ func TestTraceAddCached(t *testing.T) {
 	r := replayTrace(t, "add_cached_2024.json", Options{})
 	require.Empty(t, r.L1)
 	require.Zero(t, r.Hits, "nothing says that it was one")
-	require.Equal(t, []replay.Code{replay.CodeNoCBs, replay.CodeNotShown}, r.Undecided())
+	require.Equal(t, []answer.Code{answer.CodeNoCBs, answer.CodeNotShown}, r.Undecided())
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/tool/capture/internal/graph"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // The section may stand before the graph or behind it, and be wrong.
@@ -86,21 +87,21 @@ func TestTensorFromBefore(t *testing.T) {
 	}
 	for name, one := range map[string]struct {
 		of   func(s *script)
-		want replay.Answer
+		want answer.Answer
 	}{
-		"before the program": {func(s *script) { tensor(s, 0, 200_000); s.cb(0, "{[0-0 - 0-0]}", 111616, 100_000) }, replay.DoesNotFit},
-		"behind the program": {func(s *script) { s.cb(0, "{[0-0 - 0-0]}", 111616, 100_000); tensor(s, 0, 200_000) }, replay.DoesNotFit},
-		"under another id":   {func(s *script) { tensor(s, 1, 200_000); s.cb(0, "{[0-0 - 0-0]}", 111616, 100_000) }, replay.CannotTell},
-		"in no L1":           {func(s *script) { tensor(s, 0, 1<<40); s.cb(0, "{[0-0 - 0-0]}", 111616, 100_000) }, replay.Fits},
+		"before the program": {func(s *script) { tensor(s, 0, 200_000); s.cb(0, "{[0-0 - 0-0]}", 111616, 100_000) }, answer.DoesNotFit},
+		"behind the program": {func(s *script) { s.cb(0, "{[0-0 - 0-0]}", 111616, 100_000); tensor(s, 0, 200_000) }, answer.DoesNotFit},
+		"under another id":   {func(s *script) { tensor(s, 1, 200_000); s.cb(0, "{[0-0 - 0-0]}", 111616, 100_000) }, answer.CannotTell},
+		"in no L1":           {func(s *script) { tensor(s, 0, 1<<40); s.cb(0, "{[0-0 - 0-0]}", 111616, 100_000) }, answer.Fits},
 		"of a buffer of a node": {func(s *script) {
 			s.interleaved(0, 1_400_000, 64)
 			s.cb(0, "{[0-0 - 0-0]}", 111616, 100_000)
 			tensor(s, 0, 1_400_000)
-		}, replay.Fits},
+		}, answer.Fits},
 	} {
 		s := &script{}
 		one.of(s)
-		require.Equal(t, one.want, s.replay(t, Options{}).Judge(replay.Terms{}).Answer, name)
+		require.Equal(t, one.want, s.replay(t, Options{}).Judge(answer.Terms{}).Answer, name)
 	}
 }
 
@@ -111,16 +112,16 @@ func TestFreeBeforePrograms(t *testing.T) {
 	s.add("capture_start", params{})
 	s.add("buffer_deallocate", params{"device_id": 0, "address": 300_000, "type": "L1", "size": 1_000_000, "max_size_per_bank": 1_000_000})
 	s.cb(0, "{[0-0 - 0-0]}", 111616, 64)
-	budget, err := replay.ParseBudget("50%")
+	budget, err := answer.ParseBudget("50%")
 	require.NoError(t, err)
 	path := filepath.Join(t.TempDir(), "few.json")
 	require.NoError(t, os.WriteFile(path, []byte(s.text(t)), 0o600))
 	for _, in := range []iter.Seq2[*event.Event, error]{Input{Path: path}.Events(Options{}), piped([]byte(s.text(t)), Options{})} {
-		r, err := replay.Run("few", in, replay.Options{Room: &replay.RoomQuestion{Size: 1_300_000}})
+		r, err := replay.Run("few", in, replay.Options{Room: &answer.RoomQuestion{Size: 1_300_000}})
 		require.NoError(t, err)
-		require.Equal(t, replay.Fits, r.Judge(replay.Terms{}).Answer)
-		require.Equal(t, replay.DoesNotFit, r.Judge(replay.Terms{Budget: &budget}).Answer)
-		require.Equal(t, replay.DoesNotFit, r.Room(nil).Answer)
+		require.Equal(t, answer.Fits, r.Judge(answer.Terms{}).Answer)
+		require.Equal(t, answer.DoesNotFit, r.Judge(answer.Terms{Budget: &budget}).Answer)
+		require.Equal(t, answer.DoesNotFit, r.Room(nil).Answer)
 	}
 }
 
@@ -135,5 +136,5 @@ func TestBufferOfAMeshIsNotedOnce(t *testing.T) {
 	for chip := range 4 {
 		s.cb(chip, "{[0-0 - 0-0]}", 111616, 64)
 	}
-	require.Equal(t, int64(2), s.replay(t, Options{}).Count(replay.CodeBufferUnsized))
+	require.Equal(t, int64(2), s.replay(t, Options{}).Count(answer.CodeBufferUnsized))
 }

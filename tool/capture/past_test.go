@@ -8,7 +8,7 @@ import (
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // A free without a size of a bank has the address of a buffer from before, and not its size. tt-metal compares
@@ -24,8 +24,8 @@ func TestFreedWithoutASize(t *testing.T) {
 		s.add("buffer_deallocate", params{"device_id": 0, "type": "L1", "buffer_type": 1, "address": 1_000_000, "size": 64}, 77)
 		r := s.replay(t, Options{})
 		require.Equal(t, failed, r.Checks.Failed)
-		require.EqualValues(t, 1, codes(r)[replay.CodeBufferUnsized])
-		require.Equal(t, replay.AddressesRecorded, l1Row(t, r, 0).Addresses)
+		require.EqualValues(t, 1, codes(r)[answer.CodeBufferUnsized])
+		require.Equal(t, answer.AddressesRecorded, l1Row(t, r, 0).Addresses)
 	}
 }
 
@@ -79,7 +79,7 @@ func TestFreeGivesTheSize(t *testing.T) {
 		}, node)
 		r := s.replay(t, Options{})
 		require.Equal(t, failed, r.Checks.Failed)
-		require.Zero(t, codes(r)[replay.CodeBufferUnsized])
+		require.Zero(t, codes(r)[answer.CodeBufferUnsized])
 		require.EqualValues(t, 64, l1Row(t, r, 0).Peak.Kinds[fit.KindL1])
 	}
 }

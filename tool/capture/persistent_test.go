@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // lowL1 is a capture of chip 0 of mesh 1: a buffer that ends at 114,688, a program that is recorded from
@@ -56,7 +56,7 @@ func TestPersistentPages(t *testing.T) {
 			got := replayFile(t, lowL1(t, test.change), Options{})
 			count := int64(0)
 			for _, a := range got.Anomalies {
-				if a.Code == replay.CodePersistentL1 {
+				if a.Code == answer.CodePersistentL1 {
 					count = a.Count
 				}
 			}
@@ -78,7 +78,7 @@ func TestPersistentPagesBelowAMixedProgram(t *testing.T) {
 		s.cb(0, "{[0-0 - 1-1]}", 0, 64)
 	})
 	got := replayFile(t, s.text(t), Options{})
-	require.NotContains(t, fmt.Sprint(got.Anomalies), replay.CodePersistentL1)
+	require.NotContains(t, fmt.Sprint(got.Anomalies), answer.CodePersistentL1)
 	require.EqualValues(t, 1, got.Checks.Failed, "the buffer is an ordinary one")
 }
 
@@ -95,6 +95,6 @@ func TestPersistentPagesOfALateMesh(t *testing.T) {
 	}
 	s.member(1, 0)
 	got := replayFile(t, s.text(t), Options{})
-	require.Contains(t, fmt.Sprint(got.Undecided()), replay.CodePersistentL1)
+	require.Contains(t, fmt.Sprint(got.Undecided()), answer.CodePersistentL1)
 	require.Zero(t, got.Checks.Failed)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // graph is a capture of nodes that are given as `"node_type":..., "params":...`.
@@ -38,7 +39,7 @@ func TestFreeOfUnknownMesh(t *testing.T) {
 	for name, c := range map[string]struct {
 		text  string
 		count int64 // 0: no anomaly
-		node  replay.NodeNumber
+		node  answer.NodeNumber
 	}{
 		"unknown":             {graphOf(placeOn(0), freeOf(9), placeOn(0), freeOf(9)), 2, 1},
 		"two unknown":         {graphOf(placeOn(0), freeOf(9), placeOn(0), freeOf(8)), 2, 1},
@@ -53,7 +54,7 @@ func TestFreeOfUnknownMesh(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r, err := replay.Run("trace.json", NewReader(strings.NewReader(c.text), "trace.json").Events(Options{}), replay.Options{})
 			require.NoError(t, err)
-			var got replay.AnomalyCount
+			var got answer.AnomalyCount
 			for _, a := range r.Anomalies {
 				if a.Code == "mesh-unknown" {
 					got = a

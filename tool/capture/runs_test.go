@@ -10,7 +10,7 @@ import (
 
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/program"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // Every run that is checked is listed, with what it was checked against: where a check
@@ -44,7 +44,7 @@ func TestRuns(t *testing.T) {
 				for _, r := range failed.Verdict.Refusals {
 					if r.Kind == fit.RefusedClash && r.What == program.CircularBuffer {
 						failures++
-						require.True(t, slices.ContainsFunc(result.Runs, func(run replay.EnqueuedProgram) bool {
+						require.True(t, slices.ContainsFunc(result.Runs, func(run answer.EnqueuedProgram) bool {
 							return run.Run.Op == failed.Run.Op && len(run.Lowest) > 0 && run.Lowest[0].Address.V == r.Limit
 						}))
 					}

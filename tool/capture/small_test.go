@@ -12,7 +12,7 @@ import (
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/tool/internal/guard/oracle"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // The size of L1_SMALL by the rows of a report, before its graph or behind it, from a file or
@@ -121,7 +121,7 @@ func TestSmallBySaidBanks(t *testing.T) {
 }
 
 // smallNotes are the anomalies about L1_SMALL.
-func smallNotes(r *replay.Result) string {
+func smallNotes(r *answer.Result) string {
 	var codes []string
 	for _, a := range r.Anomalies {
 		if strings.HasPrefix(string(a.Code), "l1-small") {
@@ -153,7 +153,7 @@ func TestSmallOfLateChip(t *testing.T) {
 		want, err := oracle.L1([]byte(text), oracle.Options{})
 		require.NoError(t, err)
 		requireMemory(t, want, got)
-		above := func(r *replay.Result) (small int) { return 1572864 - int(r.Rooms.Devices[0].Room.End.V) }
+		above := func(r *answer.Result) (small int) { return 1572864 - int(r.Rooms.Devices[0].Room.End.V) }
 		require.Equal(t, c.chip, above(got), "%+v", c)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/cbl1/cbl1/internal/guard/testkit"
 	"github.com/cbl1/cbl1/tool/capture"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 	"github.com/cbl1/cbl1/tool/tensor"
 )
 
@@ -178,7 +179,7 @@ func TestStaleAgreesWithModel(t *testing.T) {
 			return n["node_type"] == "tensor" && len(n["connections"].([]int)) > 0
 		})
 		text := m.text(t)
-		run := func(to *tensor.Table) *replay.Result {
+		run := func(to *tensor.Table) *answer.Result {
 			r, err := replay.Run("x", capture.NewReader(strings.NewReader(text), "x").Events(capture.Options{Tensors: to}), replay.Options{Tensors: to})
 			require.NoError(t, err)
 			return r
@@ -189,7 +190,7 @@ func TestStaleAgreesWithModel(t *testing.T) {
 		for _, s := range r.Stale {
 			got = append(got, fmt.Sprint(s.Buffer.At, s.Bytes, s.LastUse, s.Freed, s.Lower))
 		}
-		if found += len(got); slices.ContainsFunc(r.Stale[min(1, len(r.Stale)):], func(s replay.Stale) bool { return s.Lower.OK }) {
+		if found += len(got); slices.ContainsFunc(r.Stale[min(1, len(r.Stale)):], func(s answer.Stale) bool { return s.Lower.OK }) {
 			several++
 		}
 		if len(m.moments) > 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/tool/internal/guard/oracle"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // TestUnreadableHidesDependents: a field of one node is read, and then hidden. What depends on it is in no answer: some are
@@ -96,7 +96,7 @@ func TestUnreadableMembers(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, data, 0o600))
 		got, err := resultOf(Input{Path: path}, Options{})
 		require.NoError(t, err)
-		notes := map[replay.Code]int64{}
+		notes := map[answer.Code]int64{}
 		for _, a := range got.Anomalies {
 			notes[a.Code] = a.Count
 		}
@@ -104,7 +104,7 @@ func TestUnreadableMembers(t *testing.T) {
 		require.NoError(t, err)
 		want := []int{c.failed, c.runs, c.unsettled}
 		require.Equal(t, want, []int{m.Failed, m.Runs, m.Hidden["unsettled"]}, c.name)
-		require.Equal(t, want, []int{int(got.Checks.Failed), int(got.Checks.Runs), int(notes[replay.CodeUnsettled])}, c.name)
+		require.Equal(t, want, []int{int(got.Checks.Failed), int(got.Checks.Runs), int(notes[answer.CodeUnsettled])}, c.name)
 	}
 }
 

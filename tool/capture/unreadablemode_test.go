@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 func with(text, from, to string) string { return strings.Replace(text, from, to, 1) }
@@ -61,7 +61,7 @@ func TestUnreadableMode(t *testing.T) {
 			require.Equal(t, !bad, got.Checks.Failed == 1, "%s: bad %v", c.name, bad)
 			require.EqualValues(t, 1, got.Checks.Runs, c.name)
 			if bad {
-				require.Contains(t, got.Undecided(), replay.Code(hiddenUnreadable), c.name)
+				require.Contains(t, got.Undecided(), answer.Code(hiddenUnreadable), c.name)
 			}
 		}
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/cbl1/cbl1/tool/capture"
 	"github.com/cbl1/cbl1/tool/internal/guard/oracle/randomcapture"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // A silence is not a fact: from a capture that does not fit, nodes, fields and rows are removed one at a time (a sample
@@ -71,7 +72,7 @@ func TestWitnesses(t *testing.T) {
 // requireWitnesses removes some things from a capture that does not fit, and returns how many.
 func requireWitnesses(t *testing.T, name string, data []byte, opt capture.Options, some func() bool) (removed int, fails bool) {
 	r, err := replay.Run(name, capture.NewReader(bytes.NewReader(data), name).Events(opt), replay.Options{})
-	if err != nil || r.Judge(replay.Terms{}).Answer != replay.DoesNotFit {
+	if err != nil || r.Judge(answer.Terms{}).Answer != answer.DoesNotFit {
 		return 0, false
 	}
 	whole, ok := parseText(data)
@@ -87,7 +88,7 @@ func requireWitnesses(t *testing.T, name string, data []byte, opt capture.Option
 		removed++
 		text := c.bytes()
 		left, err := replay.Run(name, capture.NewReader(bytes.NewReader(text), name).Events(opt), replay.Options{})
-		if err != nil || left.Judge(replay.Terms{}).Answer != replay.Fits {
+		if err != nil || left.Judge(answer.Terms{}).Answer != answer.Fits {
 			continue
 		}
 		for _, f := range failures {
@@ -106,7 +107,7 @@ type failure struct {
 }
 
 // failuresOf returns none if a failure is of another kind.
-func failuresOf(r *replay.Result) (out []failure) {
+func failuresOf(r *answer.Result) (out []failure) {
 	for _, c := range r.Checks.List {
 		if len(c.Verdict.Clashes) == 0 {
 			return nil

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/tool/internal/guard/oracle"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // Two programs of one workload with a buffer between them: when the buffer comes, the nodes so far may be both. Those
@@ -23,7 +23,7 @@ func TestWorkloadSettledLate(t *testing.T) {
 	got := s.replay(t, Options{})
 	require.Equal(t, int64(2), got.Checks.Runs)
 	require.Equal(t, int64(2), got.Checks.Failed, "one after the other, neither fits")
-	require.NotContains(t, got.Undecided(), replay.CodeUnsettled)
+	require.NotContains(t, got.Undecided(), answer.CodeUnsettled)
 	require.Equal(t, int64(2), got.Devices[0].Programs)
 }
 
@@ -41,7 +41,7 @@ func TestWorkloadSettledOfLateMesh(t *testing.T) {
 	got := s.replay(t, Options{})
 	require.Equal(t, int64(3), got.Checks.Runs)
 	require.Equal(t, int64(2), got.Checks.Failed)
-	require.NotContains(t, got.Undecided(), replay.CodeUnsettled)
+	require.NotContains(t, got.Undecided(), answer.CodeUnsettled)
 }
 
 // The second program shows only as long as nobody knows that other frees came between.
@@ -57,7 +57,7 @@ func TestWorkloadNotSettled(t *testing.T) {
 	s.member(3, 0)
 	got := s.replay(t, Options{})
 	require.Equal(t, int64(1), got.Checks.Failed, "the first may be two programs")
-	require.Contains(t, got.Undecided(), replay.CodeUnsettled)
+	require.Contains(t, got.Undecided(), answer.CodeUnsettled)
 }
 
 // Three programs: each is distinct from the next, and the k-th execution is of the k-th;
@@ -89,7 +89,7 @@ func TestWorkloadOfThree(t *testing.T) {
 	require.Equal(t, int64(3), got.Devices[0].Programs)
 	require.Equal(t, uint64(4096), got.Devices[0].LogicalPeak)
 	d := got.L1[0].Dispatched
-	require.Equal(t, replay.Residue{Peak: 4096, Final: 4096, CorePeak: 4096, Executions: 5}, *d)
+	require.Equal(t, answer.Residue{Peak: 4096, Final: 4096, CorePeak: 4096, Executions: 5}, *d)
 	require.Empty(t, got.Undecided())
 }
 
@@ -113,7 +113,7 @@ func TestHitOfShorterWorkload(t *testing.T) {
 	got := s.replay(t, Options{})
 	require.Equal(t, int64(2), got.Checks.Inferred)
 	require.Zero(t, got.Checks.Failed)
-	require.Contains(t, got.Undecided(), replay.CodeAmbiguous)
+	require.Contains(t, got.Undecided(), answer.CodeAmbiguous)
 }
 
 // A workload that goes on is no earlier one, though two of its programs have events already: a
@@ -134,7 +134,7 @@ func TestNoHitOfOpenWorkload(t *testing.T) {
 	got := s.replay(t, Options{})
 	require.Equal(t, int64(3), got.Checks.Runs)
 	require.Zero(t, got.Checks.Inferred)
-	require.Contains(t, got.Undecided(), replay.CodeNotShown)
+	require.Contains(t, got.Undecided(), answer.CodeNotShown)
 }
 
 // TestHitBesideAnotherProgram: f ran a program, a free of the chip ended it, and another program began. f finds its own program
@@ -240,7 +240,7 @@ func TestAbortedLate(t *testing.T) {
 	got := s.replay(t, Options{})
 	require.Equal(t, int64(1), got.Checks.Runs)
 	require.Zero(t, got.Hits.Inferred)
-	require.Contains(t, got.Undecided(), replay.CodeNotShown)
+	require.Contains(t, got.Undecided(), answer.CodeNotShown)
 	require.Equal(t, uint64(4096), got.Devices[0].Registered)
 	require.Equal(t, [2]uint64{1024 * 130, 1024 * 130}, [2]uint64{got.L1[0].TotalPeak, got.L1[0].TotalFinal})
 }
@@ -255,5 +255,5 @@ func TestCoresOfUnsizedBuffer(t *testing.T) {
 	for _, key := range []string{"max_size_per_bank", "page_size"} {
 		delete(b.params, key)
 	}
-	require.Equal(t, []replay.Code{replay.CodeBufferUnplaced}, s.replay(t, Options{}).Undecided(), "for want of a size alone")
+	require.Equal(t, []answer.Code{answer.CodeBufferUnplaced}, s.replay(t, Options{}).Undecided(), "for want of a size alone")
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/tool/internal/fold"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 	"github.com/cbl1/cbl1/tool/replay/internal/same"
 )
 
@@ -186,7 +187,7 @@ func (r *rows) sorted() []*row {
 }
 
 // compareRows orders devices by id, the one without an id first.
-func compareRows(a, b *row) int { return CompareIDs(a.id, b.id) }
+func compareRows(a, b *row) int { return answer.CompareIDs(a.id, b.id) }
 
 // each returns the rows of all devices with their ids, the one without an id first.
 func (r *rows) each() iter.Seq2[*row, event.Opt[uint64]] {
@@ -196,7 +197,7 @@ func (r *rows) each() iter.Seq2[*row, event.Opt[uint64]] {
 		}
 		return of
 	}
-	ids := slices.SortedFunc(r.Keys(), func(a, b device.ID) int { return CompareIDs(named(a), named(b)) })
+	ids := slices.SortedFunc(r.Keys(), func(a, b device.ID) int { return answer.CompareIDs(named(a), named(b)) })
 	return func(yield func(*row, event.Opt[uint64]) bool) {
 		for _, id := range ids {
 			if !yield(r.Get(id), named(id)) {

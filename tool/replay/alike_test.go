@@ -10,6 +10,7 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fuzz/gen"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // Devices that share a row have the figures that each of them has for itself.
@@ -19,7 +20,7 @@ func TestDevicesAlikeAndApart(t *testing.T) {
 		for _, m := range gen.MixedHistory(60, logOps()...).Draw(t, "history") {
 			n.play(m)
 		}
-		opt := replay.Options{Timeline: true, Groups: true, GroupsAt: event.Some(uint64(40)), Runs: true, Moments: 1 << 10, Ask: &replay.Question{Address: 64, At: event.Some(uint64(40))}}
+		opt := replay.Options{Timeline: true, Groups: true, GroupsAt: event.Some(uint64(40)), Runs: true, Moments: 1 << 10, Ask: &answer.Question{Address: 64, At: event.Some(uint64(40))}}
 		alike, err := replay.Run("log", events(bytes.NewReader(n.log.Bytes()), "log"), opt)
 		apart, errApart := replay.RunApart("log", events(bytes.NewReader(n.log.Bytes()), "log"), opt)
 		if err != nil {
@@ -40,9 +41,9 @@ func TestAnomaliesOfDevicesAlike(t *testing.T) {
 {"event":"register","program":2,"devices":[0,2]}
 {"event":"register","program":2,"devices":[1]}
 `
-	count := map[replay.Code]int64{}
+	count := map[answer.Code]int64{}
 	for _, a := range replayLog(t, log, replay.Options{}).Anomalies {
 		count[a.Code] = a.Count
 	}
-	require.Equal(t, map[replay.Code]int64{replay.CodeOverlap: 3, replay.CodeBeyondL1: 3}, count)
+	require.Equal(t, map[answer.Code]int64{answer.CodeOverlap: 3, answer.CodeBeyondL1: 3}, count)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/cbl1/cbl1/internal/corepeaks"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // programs are the programs of the devices of a row: their rows in Programs, and the live ones.
@@ -30,7 +31,7 @@ type openRun struct {
 	content *content
 	row     int // in ProgramsDetail, -1 without
 	on      event.RunDevice
-	op      Name
+	op      answer.Name
 	counted bool
 	outside bool // of the grid: not registered
 }
@@ -81,11 +82,11 @@ func over(peaks *corepeaks.Marks, f program.Footprint) *corepeaks.Marks {
 }
 
 // passes raises the high-water marks by a run that was alive alone.
-func (p *programs) passes(c *content, f *Device) {
+func (p *programs) passes(c *content, f *answer.Device) {
 	f.LogicalPeak = max(f.LogicalPeak, c.logical[program.CircularBuffer])
 	f.ResidentPeak, f.CorePeak = max(f.ResidentPeak, c.detail.Bytes), max(f.CorePeak, c.detail.Core)
-	for _, of := range f.others() {
-		if counted := c.counted[of.kind]; counted != nil {
+	for _, of := range f.Others() {
+		if counted := c.counted[of.Kind]; counted != nil {
 			taken := counted.Occupied(program.CircularBuffer)
 			of.ResidentPeak = max(of.ResidentPeak, taken.Bytes())
 			for g := range taken.Groups() {
@@ -109,13 +110,13 @@ type starts struct {
 }
 
 // of returns the last row that a run was given with a first node.
-func (s *starts) of(rows *Programs, first uint64) (row int, ok bool) {
+func (s *starts) of(rows *answer.Programs, first uint64) (row int, ok bool) {
 	if s.out != nil {
 		row, ok = s.out[first]
 		return row, ok
 	}
 	return sort.Find(rows.Len(), func(i int) int {
-		switch at := rows.firstOf(i); {
+		switch at := rows.FirstOf(i); {
 		case first < at:
 			return -1
 		case first > at:
@@ -126,9 +127,9 @@ func (s *starts) of(rows *Programs, first uint64) (row int, ok bool) {
 }
 
 // add stores a first node, before its row is added or changed.
-func (s *starts) add(rows *Programs, row int, first uint64) {
+func (s *starts) add(rows *answer.Programs, row int, first uint64) {
 	n := rows.Len()
-	inOrder := row < n && rows.firstOf(row) == first || row == n && (n == 0 || rows.firstOf(n-1) < first)
+	inOrder := row < n && rows.FirstOf(row) == first || row == n && (n == 0 || rows.FirstOf(n-1) < first)
 	if s.out == nil && inOrder {
 		return
 	}
@@ -138,13 +139,13 @@ func (s *starts) add(rows *Programs, row int, first uint64) {
 
 // disorder writes down where all rows begin: rows that come do not begin where their runs
 // do, or not in order.
-func (s *starts) disorder(rows *Programs) {
+func (s *starts) disorder(rows *answer.Programs) {
 	if s.out != nil {
 		return
 	}
 	s.out = map[uint64]int{}
 	for i := range rows.Len() {
-		s.out[rows.firstOf(i)] = i
+		s.out[rows.FirstOf(i)] = i
 	}
 }
 

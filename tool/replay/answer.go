@@ -10,6 +10,7 @@ import (
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/program"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // Query returns the answer to a query about the fleet as it is now: an event of KindQuery, with Devices and Query as
@@ -74,7 +75,7 @@ func (s *Session) answer(e *event.Event) (a StreamAnswer, code event.Code, err e
 	case "headroom":
 		return s.headroom(e)
 	case "anomalies":
-		return AnomaliesAnswer{headOf("anomalies"), List(s.Anomalies())}, "", nil
+		return AnomaliesAnswer{headOf("anomalies"), answer.List(s.Anomalies())}, "", nil
 	}
 	return nil, event.CodeUnknownQuery, fmt.Errorf("%s is none of totals, core, usage, who, check, headroom, place, room, anomalies", shown.Name(q.Name, 60))
 }
@@ -133,13 +134,13 @@ func (s *Session) headroom(e *event.Event) (StreamAnswer, event.Code, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	a := HeadroomAnswer{AnswerHead: headOf("headroom"), Groups: []HeadroomRow{}}
+	a := HeadroomAnswer{AnswerHead: headOf("headroom"), Groups: []answer.HeadroomRow{}}
 	if p != nil {
 		id := p.ID()
 		a.Program, a.Name = &id, clip(p.Name())
 	}
 	for _, g := range groups {
-		a.Groups = append(a.Groups, newHeadroomRow(g, idOf))
+		a.Groups = append(a.Groups, answer.NewHeadroomRow(g, idOf))
 	}
 	if e.Query.CB.OK {
 		bytes, ok, err := s.fleet.MayGrow(p, int(e.Query.CB.V), set)

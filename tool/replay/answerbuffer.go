@@ -9,6 +9,7 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/program"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // A PlaceAnswer is where tt-metal's allocator would put a buffer. Its Parts have the form of an event "allocate".
@@ -37,7 +38,7 @@ type RoomAnswer struct {
 	Mode  fit.Mode `json:"mode"`
 	Cores string   `json:"cores"`
 	Count int      `json:"count"` // of the cores
-	Gap
+	answer.Gap
 	Below *LimitRow `json:"below"` // nil: the base of circular buffers
 	Above *LimitRow `json:"above"` // nil: the end of usable L1
 }
@@ -177,5 +178,5 @@ func (s *Session) room(e *event.Event) (StreamAnswer, event.Code, error) {
 		row := rowsWith(s.programs)(*at)
 		return &LimitRow{row.Kind, row.Program, row.Buffer, row.Name, row.Op}
 	}
-	return RoomAnswer{headOf("room"), e.Buffer.Mode, r.Cores.String(), r.Cores.Len(), newGap(r.Range), limit(r.Below), limit(r.Above)}, "", nil
+	return RoomAnswer{headOf("room"), e.Buffer.Mode, r.Cores.String(), r.Cores.Len(), answer.NewGap(r.Range), limit(r.Below), limit(r.Above)}, "", nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // A StreamAnswer is an answer of Session.Query: a TotalsAnswer, CoreAnswer, UsageAnswer, WhoAnswer, CheckAnswer,
@@ -187,7 +188,7 @@ func newUsageAnswer(d device.Device) UsageAnswer {
 }
 
 func newUsageRow(u device.Usage) UsageRow {
-	return UsageRow{u.Tracked, u.WithKernels, kindsOf(u), slices.AppendSeq([]device.Sharing{}, u.Shared())}
+	return UsageRow{u.Tracked, u.WithKernels, answer.KindsOf(u), slices.AppendSeq([]device.Sharing{}, u.Shared())}
 }
 
 // kindsOf returns the bytes of each kind that holds some in L1.
@@ -239,10 +240,10 @@ func idOf(id device.ID) *uint64 { n := uint64(id); return &n }
 // A HeadroomAnswer has the bytes above a program, or above all that is registered, on each set of cores.
 type HeadroomAnswer struct {
 	AnswerHead
-	Program *program.ID   `json:"program"` // nil: the query names none
-	Name    string        `json:"name,omitempty"`
-	Groups  []HeadroomRow `json:"groups"`
-	MayGrow *uint64       `json:"may_grow_bytes,omitempty"` // of the CB that the query names; nil if the program does not fit
+	Program *program.ID          `json:"program"` // nil: the query names none
+	Name    string               `json:"name,omitempty"`
+	Groups  []answer.HeadroomRow `json:"groups"`
+	MayGrow *uint64              `json:"may_grow_bytes,omitempty"` // of the CB that the query names; nil if the program does not fit
 }
 
 // A CheckAnswer says whether a program fits.

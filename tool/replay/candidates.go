@@ -9,6 +9,7 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // maxCandidates is how many workloads are judged where one of them ran. With more of them the
@@ -89,15 +90,15 @@ func (k *alternatives) clear(group []launch, notes notes) bool {
 	if !ambiguous {
 		return true
 	}
-	notes.noteAll(CodeAmbiguous, int64(group[0].run.At), "", group[0].on.members.Len())
+	notes.noteAll(answer.CodeAmbiguous, int64(group[0].run.At), "", group[0].on.members.Len())
 	if detail == "" {
 		if !k.differ(group) {
 			return true
 		}
 		detail = "some fit and some do not"
 	}
-	if note := notes[CodeAmbiguous]; !note.Hidden {
-		note.Hidden, note.First, note.Detail = true, NodeNumber(group[0].run.At), detail
+	if note := notes[answer.CodeAmbiguous]; !note.Hidden {
+		note.Hidden, note.First, note.Detail = true, answer.NodeNumber(group[0].run.At), detail
 	}
 	return false
 }

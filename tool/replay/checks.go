@@ -9,11 +9,12 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // checks judge enqueued programs, beside the buffers that live then.
 type checks struct {
-	result Checks
+	result answer.Checks
 	known  map[checkKey]found
 	failed map[[16]byte]found // by how it failed
 	others alternatives
@@ -110,16 +111,16 @@ func (k *checks) judge(all []launch, notes notes) {
 	})
 	for _, group := range groupsOf(all, launch.key) {
 		first, n := group[0], devices(group)
-		why := AnomalyCount{Count: n, First: NodeNumber(first.run.At), Detail: string(first.run.Op), Hidden: true}
+		why := answer.AnomalyCount{Count: n, First: answer.NodeNumber(first.run.At), Detail: string(first.run.Op), Hidden: true}
 		switch k.check(group).finding {
 		case unsettled:
-			why.Code = CodeUnsettled
+			why.Code = answer.CodeUnsettled
 		case ranged:
-			why.Code = CodeRangeLockstep
+			why.Code = answer.CodeRangeLockstep
 		case hidden:
-			why.Code, why.Count = CodePerCoreHidden, 0 // the buffers are counted
+			why.Code, why.Count = answer.CodePerCoreHidden, 0 // the buffers are counted
 		case lifted:
-			why.Code = CodePersistentL1
+			why.Code = answer.CodePersistentL1
 		default:
 			continue
 		}
@@ -131,15 +132,15 @@ func (k *checks) judge(all []launch, notes notes) {
 func (n notes) noteSmall(all []launch) {
 	for _, l := range all {
 		if spec := l.spec; spec.L1Small > 0 && l.content.end > spec.Usable().End {
-			n.add(AnomalyCount{
-				Code: CodeSmallReached, Count: int64(l.on.members.Len()), First: NodeNumber(l.run.At), Detail: string(l.run.Op),
+			n.add(answer.AnomalyCount{
+				Code: answer.CodeSmallReached, Count: int64(l.on.members.Len()), First: answer.NodeNumber(l.run.At), Detail: string(l.run.Op),
 			})
 		}
 	}
 }
 
 // count counts a run on n devices.
-func (k *checks) count(run ProgramRun, n int64) {
+func (k *checks) count(run answer.ProgramRun, n int64) {
 	k.result.Runs += n
 	if run.Inferred {
 		k.result.Inferred += n
@@ -201,7 +202,7 @@ func (k *checks) find(group []launch) (is found) {
 		for _, room := range fit.HeadroomOf(one, place()) {
 			if room.Free < k.slack {
 				k.slack = room.Free
-				k.result.Tightest = &TightestRun{Run: first.run, Enqueue: k.moment, T: first.run.T, Device: first.on.id, Headroom: room}
+				k.result.Tightest = &answer.TightestRun{Run: first.run, Enqueue: k.moment, T: first.run.T, Device: first.on.id, Headroom: room}
 				k.tight = tight{one, place()}
 			}
 		}
@@ -224,11 +225,11 @@ func (k *checks) fail(group []launch, v fit.Verdict) found {
 		return is
 	}
 	is := found{finding: unlisted}
-	if len(k.result.List) < MaxListed && k.named < maxNamed {
+	if len(k.result.List) < answer.MaxListed && k.named < maxNamed {
 		is = found{misfit, len(k.result.List)}
-		c := FailedCheck{
+		c := answer.FailedCheck{
 			Run: first.run, Enqueue: k.moment, T: first.run.T, Device: first.on.id, Devices: int(devices(group)), Times: devices(group), Verdict: v,
-			Buffers: map[fit.BufferID]BufferInfo{}, Synthesised: first.content.from.resolved,
+			Buffers: map[fit.BufferID]answer.BufferInfo{}, Synthesised: first.content.from.resolved,
 		}
 		explain(&c, &first.on.memory)
 		k.named += len(c.Buffers)
@@ -265,7 +266,7 @@ func failureKey(op string, v fit.Verdict) (key [16]byte) {
 }
 
 // explain gathers the buffers in a memory that the verdict names.
-func explain(c *FailedCheck, in *memory) {
+func explain(c *answer.FailedCheck, in *memory) {
 	name := func(b *buffer) {
 		c.Buffers[b.id] = b.info
 		c.Synthesised = c.Synthesised || b.synthesised

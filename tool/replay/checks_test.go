@@ -11,6 +11,7 @@ import (
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // checksHead is a log with two devices and a program that ends at 203,712 on core 0-0.
@@ -62,7 +63,7 @@ func TestProgramsThatEndInSmallAreNoted(t *testing.T) {
 `, replay.Options{})
 		require.EqualValues(t, 1, r.Checks.Runs)
 		require.Zero(t, r.Checks.Failed)
-		require.Equal(t, notes, r.Count(replay.CodeSmallReached), "%d bytes", size)
+		require.Equal(t, notes, r.Count(answer.CodeSmallReached), "%d bytes", size)
 	}
 }
 
@@ -160,7 +161,7 @@ func TestEnqueueOnSeveralSpecsIsNotJudged(t *testing.T) {
 {"event":"enqueue","program":1}
 `, replay.Options{})
 		require.Zero(t, r.Checks.Runs)
-		require.Equal(t, []replay.Code{replay.CodeEventRefused, replay.CodeNoCBs}, r.Undecided())
+		require.Equal(t, []answer.Code{answer.CodeEventRefused, answer.CodeNoCBs}, r.Undecided())
 	}
 }
 
@@ -170,14 +171,14 @@ func TestSizeOfL1IsThatOfTheDevice(t *testing.T) {
 	const known, unknown = `{"event":"device","device":0,"spec":{"board":"n150"}}` + "\n",
 		`{"event":"device","device":1,"spec":{"board":"n150","l1_size":0}}` + "\n"
 	for _, devices := range []string{known + unknown, unknown + known} {
-		for on, want := range []replay.Answer{replay.Fits, replay.CannotTell} {
+		for on, want := range []answer.Answer{answer.Fits, answer.CannotTell} {
 			r := replayLog(t, logHead+devices+fmt.Sprintf(`{"event":"program","program":1,"cbs":[{"cores":"{[0-0 - 0-0]}","size":4096}]}
 {"event":"enqueue","program":1,"devices":[%d]}
 `, on), replay.Options{})
-			j := r.Judge(replay.Terms{})
+			j := r.Judge(answer.Terms{})
 			require.Equal(t, want, j.Answer, "device %d of\n%s", on, devices)
-			if want == replay.CannotTell {
-				require.Equal(t, []replay.Code{replay.CodeL1Unknown}, codesOf(j.Untold))
+			if want == answer.CannotTell {
+				require.Equal(t, []answer.Code{answer.CodeL1Unknown}, codesOf(j.Untold))
 			}
 		}
 	}
@@ -229,39 +230,39 @@ func TestTightestIsFound(t *testing.T) {
 // 90 % of a Blackhole core are more than is usable of a Wormhole core.
 func TestBudgetOfSeveralSpecs(t *testing.T) {
 	const first = `{"event":"device","device":0,"spec":{"board":"p150"}}` + "\n"
-	share, err := replay.ParseBudget("90%")
+	share, err := answer.ParseBudget("90%")
 	require.NoError(t, err)
-	bytes, err := replay.ParseBudget("1300000")
+	bytes, err := answer.ParseBudget("1300000")
 	require.NoError(t, err)
-	for second, want := range map[string]replay.Answer{
-		`{"event":"device","device":1,"spec":{"board":"p150"}}`:                               replay.Fits,
-		`{"event":"device","device":1,"spec":{"board":"n150"}}`:                               replay.CannotTell,
-		`{"event":"device","device":1,"spec":{"board":"p150","l1_small":32768}}`:              replay.CannotTell,
-		`{"event":"device","device":1,"spec":{"board":"p150","l1_size":0}}`:                   replay.CannotTell,
-		`{"event":"remove"}` + "\n" + `{"event":"device","device":0,"spec":{"board":"n150"}}`: replay.CannotTell,
+	for second, want := range map[string]answer.Answer{
+		`{"event":"device","device":1,"spec":{"board":"p150"}}`:                               answer.Fits,
+		`{"event":"device","device":1,"spec":{"board":"n150"}}`:                               answer.CannotTell,
+		`{"event":"device","device":1,"spec":{"board":"p150","l1_small":32768}}`:              answer.CannotTell,
+		`{"event":"device","device":1,"spec":{"board":"p150","l1_size":0}}`:                   answer.CannotTell,
+		`{"event":"remove"}` + "\n" + `{"event":"device","device":0,"spec":{"board":"n150"}}`: answer.CannotTell,
 	} {
 		r := replayLog(t, logHead+first+second+`
 {"event":"program","program":1,"cbs":[{"cores":"{[0-0 - 0-0]}","size":4096}]}
 {"event":"enqueue","program":1,"devices":[0]}
 `, replay.Options{})
-		j := r.Judge(replay.Terms{Budget: &share})
+		j := r.Judge(answer.Terms{Budget: &share})
 		require.Equal(t, want, j.Answer, second)
-		require.Equal(t, want == replay.Fits, j.Limit.OK, second)
-		if want == replay.CannotTell {
-			require.Equal(t, []replay.Code{replay.CodeBudgetUnknown}, codesOf(j.Untold), second)
+		require.Equal(t, want == answer.Fits, j.Limit.OK, second)
+		if want == answer.CannotTell {
+			require.Equal(t, []answer.Code{answer.CodeBudgetUnknown}, codesOf(j.Untold), second)
 		}
-		require.Equal(t, replay.Fits, r.Judge(replay.Terms{Budget: &bytes}).Answer, second)
+		require.Equal(t, answer.Fits, r.Judge(answer.Terms{Budget: &bytes}).Answer, second)
 	}
 }
 
 // The second program may fit or not: the fleet refuses it, so no figure counts its bytes. A
 // budget is then not known to be kept, also by somebody who accepts the doubt.
 func TestBudgetOfProgramInDoubt(t *testing.T) {
-	budget, err := replay.ParseBudget("100KiB")
+	budget, err := answer.ParseBudget("100KiB")
 	require.NoError(t, err)
-	for code, buffer := range map[replay.Code]string{
-		replay.CodeRangeLockstep: `"mode":"range_lockstep","parts":[{"cores":"[5-5 - 5-5]","address":300000,"size":1024}]`,
-		replay.CodePerCoreHidden: `"mode":"per_core","hidden":"[0-0 - 0-0]","parts":[{"cores":"[5-5 - 5-5]","address":1400000,"size":1024}]`,
+	for code, buffer := range map[answer.Code]string{
+		answer.CodeRangeLockstep: `"mode":"range_lockstep","parts":[{"cores":"[5-5 - 5-5]","address":300000,"size":1024}]`,
+		answer.CodePerCoreHidden: `"mode":"per_core","hidden":"[0-0 - 0-0]","parts":[{"cores":"[5-5 - 5-5]","address":1400000,"size":1024}]`,
 	} {
 		r := replayLog(t, logHead+`{"event":"device","device":0,"spec":{"board":"p150"}}
 {"event":"allocate","buffer":1,"kind":"l1",`+buffer+`}
@@ -270,18 +271,18 @@ func TestBudgetOfProgramInDoubt(t *testing.T) {
 {"event":"enqueue","program":1}
 {"event":"enqueue","program":2}
 `, replay.Options{})
-		for _, terms := range []replay.Terms{
-			{Budget: &budget, Accept: []replay.Code{code}},
-			{Ops: []replay.OpBudget{{Op: "*", Budget: budget}}, Accept: []replay.Code{code}},
+		for _, terms := range []answer.Terms{
+			{Budget: &budget, Accept: []answer.Code{code}},
+			{Ops: []answer.OpBudget{{Op: "*", Budget: budget}}, Accept: []answer.Code{code}},
 		} {
 			j := r.Judge(terms)
-			require.Equal(t, replay.CannotTell, j.Answer, code)
-			require.Equal(t, []replay.Code{replay.CodeEventRefused}, codesOf(j.Untold), code)
+			require.Equal(t, answer.CannotTell, j.Answer, code)
+			require.Equal(t, []answer.Code{answer.CodeEventRefused}, codesOf(j.Untold), code)
 			require.Contains(t, codesOf(j.Accepted), code)
 		}
 		// Without a budget the doubt is the one reason.
-		require.Equal(t, []replay.Code{code}, codesOf(r.Judge(replay.Terms{}).Untold), code)
-		require.Equal(t, replay.Fits, r.Judge(replay.Terms{Accept: []replay.Code{code}}).Answer, code)
+		require.Equal(t, []answer.Code{code}, codesOf(r.Judge(answer.Terms{}).Untold), code)
+		require.Equal(t, answer.Fits, r.Judge(answer.Terms{Accept: []answer.Code{code}}).Answer, code)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"github.com/cbl1/cbl1/internal/corepeaks"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // numKinds is the number of kinds of buffers that programs have.
@@ -17,14 +18,14 @@ type content struct {
 	judged   []*program.Program         // the same under the id that people know
 	counted  [numKinds]*program.Program // by kind, as circular buffers; nil where there are none
 	nodes    [numKinds]struct{ local, global int64 }
-	cores    l1.CoreSet       // covered by a local circular buffer
-	end      uint64           // of the highest buffer that takes bytes, of any kind
-	sizes    uint64           // sum of the sizes of local circular buffers, without cores
-	loose    uint64           // of those that name no core
-	logical  [numKinds]uint64 // of counted
-	detail   ProgramDetail    // but for First, Last and Op
+	cores    l1.CoreSet           // covered by a local circular buffer
+	end      uint64               // of the highest buffer that takes bytes, of any kind
+	sizes    uint64               // sum of the sizes of local circular buffers, without cores
+	loose    uint64               // of those that name no core
+	logical  [numKinds]uint64     // of counted
+	detail   answer.ProgramDetail // but for First, Last and Op
 
-	buffers []ProgramBuffer // nil without Options.Buffers
+	buffers []answer.ProgramBuffer // nil without Options.Buffers
 	crossed crossing
 
 	from   origin
@@ -158,7 +159,7 @@ type crossing struct {
 }
 
 // placedBuffers returns what the programs place, in their order. It is worked out once.
-func (c *content) placedBuffers() []ProgramBuffer {
+func (c *content) placedBuffers() []answer.ProgramBuffer {
 	if c.buffers != nil {
 		return c.buffers
 	}
@@ -166,7 +167,7 @@ func (c *content) placedBuffers() []ProgramBuffer {
 	for _, p := range c.programs {
 		for _, cb := range p.CBs() {
 			kind := fit.Kind(cb.Kind)
-			c.buffers = append(c.buffers, ProgramBuffer{kind, numbers[kind], cb.Global, cb.On, cb.Size, cb.Range})
+			c.buffers = append(c.buffers, answer.ProgramBuffer{Kind: kind, Number: numbers[kind], Global: cb.Global, Cores: cb.On, Size: cb.Size, Range: cb.Range})
 			numbers[kind]++
 		}
 	}

@@ -8,12 +8,13 @@ import (
 	"github.com/cbl1/cbl1/internal/corepeaks"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // lastState has the bytes of circular buffers at the end. Equal devices share their groups of cores.
 type lastState struct {
 	registered, alive *device.Snapshot
-	known             map[lastKey][]CoreGroup
+	known             map[lastKey][]answer.CoreGroup
 	spelt             spelling
 }
 
@@ -25,7 +26,7 @@ type lastKey struct {
 }
 
 func (l *ledger) lastState() *lastState {
-	s := &lastState{known: map[lastKey][]CoreGroup{}}
+	s := &lastState{known: map[lastKey][]answer.CoreGroup{}}
 	s.registered = l.fleet.Snapshot()
 	if s.alive = s.registered; l.alive[program.CircularBuffer] != l.fleet {
 		s.alive = l.alive[program.CircularBuffer].Snapshot()
@@ -35,7 +36,7 @@ func (l *ledger) lastState() *lastState {
 
 // coreGroups divides the cores of a device by their registered bytes and by the peak of live programs: alone, or
 // in the fleet that has it, if it has the device.
-func (s *lastState) coreGroups(registered, alive *device.DeviceSnapshot, alone *corepeaks.Marks) []CoreGroup {
+func (s *lastState) coreGroups(registered, alive *device.DeviceSnapshot, alone *corepeaks.Marks) []answer.CoreGroup {
 	key := lastKey{registered.Content(), -1, textOf(alone, &s.spelt)}
 	if alive != nil {
 		key.alive = alive.Content()
@@ -48,7 +49,7 @@ func (s *lastState) coreGroups(registered, alive *device.DeviceSnapshot, alone *
 	return out
 }
 
-func (s *lastState) divide(registered, alive *device.DeviceSnapshot, alone *corepeaks.Marks) (out []CoreGroup) {
+func (s *lastState) divide(registered, alive *device.DeviceSnapshot, alone *corepeaks.Marks) (out []answer.CoreGroup) {
 	if alive != nil {
 		for p := range alive.Peaks() {
 			alone = alone.RaiseOn(p.Cores, p.Bytes)
@@ -62,9 +63,9 @@ func (s *lastState) divide(registered, alive *device.DeviceSnapshot, alone *core
 		rest := g.Cores
 		add := func(cores l1.CoreSet, peak uint64) {
 			if !cores.IsEmpty() {
-				out = append(out, CoreGroup{
+				out = append(out, answer.CoreGroup{
 					Cores: cores, Count: cores.Len(), Registered: g.Registered, AlivePeak: peak,
-					Regions: List(slices.Collect(g.Regions())), Programs: g.Programs,
+					Regions: answer.List(slices.Collect(g.Regions())), Programs: g.Programs,
 				})
 			}
 		}
@@ -76,7 +77,7 @@ func (s *lastState) divide(registered, alive *device.DeviceSnapshot, alone *core
 		}
 		add(rest, 0)
 	}
-	slices.SortStableFunc(out, func(a, b CoreGroup) int { return a.Cores.CompareFirst(b.Cores) })
+	slices.SortStableFunc(out, func(a, b answer.CoreGroup) int { return a.Cores.CompareFirst(b.Cores) })
 	return out
 }
 

@@ -6,7 +6,7 @@
 // [StreamAnswer]; Answer and Stream write the same as lines. A refusal of the fleet is a [RefusedError],
 // counted as a [RefusalCount]. A [SharedSession] is one that several logs [Feed] at once.
 //
-// [Run] feeds a Session with all events of a source and makes a [Result] with the parts that its
+// [Run] feeds a Session with all events of a source and makes an [answer.Result] with the parts that its
 // [Options] select. The fleet holds the state of the devices. The rest is in a row for
 // each device, which devices share while the same happens to them. A row has only data; stages change
 // it, each with its own file, and no stage knows another:
@@ -27,18 +27,12 @@
 //	             └─ subscribers  timeline, runs, rooms, scarce, who, groups at a node: only for a
 //	                             question in Options, by calls such as launched, laid and gone
 //	             ▼
-//	          Result
+//	          answer.Result
 //
 // A stage gets a row and the facts of an event, and returns an error without a place. The replay adds
 // the place. A row has parts: says (facts of the source), programs, memory, marks, log and execution.
 //
-// A Result has the figures of each device: registered and live programs, the contents of the whole L1, checks of
-// enqueued programs, anomalies, and answers to the questions of Options. [Result.Judge] judges it on [Terms]: a budget
-// of bytes, and codes of accepted reasons. Untold reasons make the answer [CannotTell].
-//
-// A method of Result makes each document, the JSON of a verb of the command: [Result.Report], [Result.Check],
-// [Result.Peak], [Result.Room], [Result.Who] and [Result.Map]. Their types have the tags of that JSON. Lists in a
-// document are never null, and a [Name] is cut to 1,024 bytes there. Package tool/replay/diff compares two Results.
+// Package tool/replay/answer has the Result and what is said of it, tool/replay/diff compares two of them.
 //
 // A run of a capture and a register, enqueue or dispatch of a log lead into the same
 // fleet. They count for different times: a program that a log registers is registered and
@@ -48,7 +42,7 @@
 // # Invariants
 //
 // A refused event has changed nothing. The same events give the same answers,
-// byte for byte. [Result.Undecided] has everything that a source could not show: then no answer is that all
+// byte for byte. answer.Result.Undecided has everything that a source could not show: then no answer is that all
 // fits. No sum wraps: one beyond 2^63-1 is an error.
 //
 // # Cost

@@ -11,6 +11,7 @@ import (
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 const exampleLog = `{"event":"log","version":1}
@@ -115,7 +116,7 @@ func ExampleResult_Peak() {
 
 // What "cbl1 room --size 250000" prints, as values.
 func ExampleResult_Room() {
-	asks := replay.Options{Room: &replay.RoomQuestion{Size: 250_000}}
+	asks := replay.Options{Room: &answer.RoomQuestion{Size: 250_000}}
 	r, err := replay.Run("run.jsonl", event.NewLog(strings.NewReader(exampleLog), "run.jsonl").Events(), asks)
 	if err != nil {
 		fmt.Println(err)
@@ -128,13 +129,13 @@ func ExampleResult_Room() {
 
 // What "cbl1 who run.jsonl 400000" prints, as values.
 func ExampleResult_Who() {
-	q := replay.Question{Address: 400_000}
+	q := answer.Question{Address: 400_000}
 	r, err := replay.Run("run.jsonl", event.NewLog(strings.NewReader(exampleLog), "run.jsonl").Events(), replay.Options{Ask: &q})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	for _, h := range r.Who(q, replay.Filter{}).Held {
+	for _, h := range r.Who(q, answer.Filter{}).Held {
 		fmt.Println(h.Resident[0].Kind, "at", h.Resident[0].Range(), "on", h.Count, "cores")
 	}
 	// Output: L1 buffer at [368640,1572864) on 110 cores
@@ -164,7 +165,7 @@ func ExampleResult_Check() {
 		fmt.Println(err)
 		return
 	}
-	doc := r.Check(r.Judge(replay.Terms{}))
+	doc := r.Check(r.Judge(answer.Terms{}))
 	for _, f := range doc.Failures {
 		fmt.Println(doc.Answer, f.Run.Op, "by", f.Row.Clashes[0].Over, "bytes on", f.Row.Clashes[0].Count, "cores")
 	}
@@ -190,7 +191,7 @@ func ExampleNewLiveDevice() {
 	p, _ := program.Place(7, "matmul", l1.N150(), program.CB{Cores: l1.N150().Grid(), Size: 4096})
 	_, err := fleet.Register(p, mesh.Set())
 	for d := range fleet.Devices() {
-		row := replay.NewLiveDevice(d)
+		row := answer.NewLiveDevice(d)
 		fmt.Println(row.Device, row.Board, *row.Registered, *row.Core, *row.Headroom, err)
 	}
 	// Output:

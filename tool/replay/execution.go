@@ -5,14 +5,15 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // executions follow the programs that chips executed. For many runs nothing shows whether and when they were
 // executed, so what executions left is not what the fleet holds.
 type executions struct {
-	strays map[device.ID]Residue // executions on devices that no event had named
-	known  map[writing]*overlay  // some of the overlays: a model executes the same again and again (1.2x)
-	size   int                   // of known: entries and layers
+	strays map[device.ID]answer.Residue // executions on devices that no event had named
+	known  map[writing]*overlay         // some of the overlays: a model executes the same again and again (1.2x)
+	size   int                          // of known: entries and layers
 }
 
 // maxKnown bounds the size of the known overlays, which keep contents that a log may have dropped. Beyond it all are
@@ -26,12 +27,12 @@ type writing struct {
 }
 
 func newExecutions() executions {
-	return executions{strays: map[device.ID]Residue{}, known: map[writing]*overlay{}}
+	return executions{strays: map[device.ID]answer.Residue{}, known: map[writing]*overlay{}}
 }
 
 // An execution counts executions on the devices of a row.
 type execution struct {
-	row  Residue
+	row  answer.Residue
 	left *overlay // nil if nothing was left
 }
 
@@ -155,7 +156,7 @@ func newOverlay(c *content, rest []layer) (*overlay, error) {
 }
 
 // on returns the executions of a device, nil if it has none. A source without ids has only dispatches.
-func (x *executions) on(d *row, id event.Opt[uint64]) *Residue {
+func (x *executions) on(d *row, id event.Opt[uint64]) *answer.Residue {
 	stray, strayed := x.strays[device.ID(id.V)]
 	of := d.log
 	switch {

@@ -12,12 +12,13 @@ import (
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // executedOn is what was executed on a device, core by core.
 type executedOn struct {
 	cores   map[l1.Core]uint64
-	figures replay.Residue
+	figures answer.Residue
 }
 
 // executes dispatches one circular buffer on two cores, from x on.
@@ -123,12 +124,12 @@ func TestExecutionsOfTheirOwn(t *testing.T) {
 	}
 	for _, x := range []struct {
 		runs []program.ID // negated: not executed
-		want replay.Residue
+		want answer.Residue
 	}{
-		{[]program.ID{1, 2, 3, 2, ^program.ID(3), 2}, replay.Residue{Peak: 1024 + 64, Final: 1024 + 64, CorePeak: 1024, Executions: 5}},
-		{[]program.ID{1, 3, ^program.ID(1), 3}, replay.Residue{Peak: 2048, Final: 2048, CorePeak: 1024, Executions: 3}},
-		{[]program.ID{^program.ID(1), 3}, replay.Residue{Peak: 1024, Final: 1024, CorePeak: 1024, Executions: 1}},
-		{[]program.ID{1, 4}, replay.Residue{Peak: 1024, Final: 32, CorePeak: 1024, Executions: 2}},
+		{[]program.ID{1, 2, 3, 2, ^program.ID(3), 2}, answer.Residue{Peak: 1024 + 64, Final: 1024 + 64, CorePeak: 1024, Executions: 5}},
+		{[]program.ID{1, 3, ^program.ID(1), 3}, answer.Residue{Peak: 2048, Final: 2048, CorePeak: 1024, Executions: 3}},
+		{[]program.ID{^program.ID(1), 3}, answer.Residue{Peak: 1024, Final: 1024, CorePeak: 1024, Executions: 1}},
+		{[]program.ID{1, 4}, answer.Residue{Peak: 1024, Final: 32, CorePeak: 1024, Executions: 2}},
 	} {
 		events := defined
 		for i, id := range x.runs {
@@ -159,8 +160,8 @@ func TestExecutionsOfChipsWithDifferentPasts(t *testing.T) {
 		executed(1, 5, 3), executed(2, 6, 3, 4), executed(2, 7, 3), ends()), replay.Options{})
 	require.NoError(t, err)
 	require.Len(t, r.L1, 2)
-	require.Equal(t, replay.Residue{Peak: 1024 + 64, Final: 1024 + 64, CorePeak: 1024, Executions: 3}, *r.L1[0].Dispatched)
-	require.Equal(t, replay.Residue{Peak: 64, Final: 64, CorePeak: 64, Executions: 1}, *r.L1[1].Dispatched)
+	require.Equal(t, answer.Residue{Peak: 1024 + 64, Final: 1024 + 64, CorePeak: 1024, Executions: 3}, *r.L1[0].Dispatched)
+	require.Equal(t, answer.Residue{Peak: 64, Final: 64, CorePeak: 64, Executions: 1}, *r.L1[1].Dispatched)
 }
 
 // An id that is defined anew executes its new program. What the old one left stays until
@@ -173,10 +174,10 @@ func TestExecutionsOfRedefinedPrograms(t *testing.T) {
 	for _, x := range []struct {
 		cores   string
 		between []*event.Event
-		want    replay.Residue
+		want    answer.Residue
 	}{
-		{"{[1-0 - 1-0]}", nil, replay.Residue{Peak: 1024 + 64, Final: 1024 + 64, CorePeak: 1024, Executions: 2}},
-		{"{[0-0 - 0-0]}", []*event.Event{unregistered}, replay.Residue{Peak: 1024, Final: 64, CorePeak: 1024, Executions: 2}},
+		{"{[1-0 - 1-0]}", nil, answer.Residue{Peak: 1024 + 64, Final: 1024 + 64, CorePeak: 1024, Executions: 2}},
+		{"{[0-0 - 0-0]}", []*event.Event{unregistered}, answer.Residue{Peak: 1024, Final: 64, CorePeak: 1024, Executions: 2}},
 	} {
 		events := append([]*event.Event{defines(1, "{[0-0 - 0-0]}", 1024), ran(1, 5), ran(1, 6), executed(7), freed(8)}, x.between...)
 		events = append(events, defines(1, x.cores, 64), ran(1, 9), executed(10), ends())

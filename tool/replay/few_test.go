@@ -20,6 +20,7 @@ import (
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 var update = flag.Bool("update", false, "TestFew: write its files anew; review the difference")
@@ -45,7 +46,7 @@ func askedOf(t *testing.T, given []string) string {
 	word, rest, _ := strings.Cut(given[0], " ")
 	size, ofRuns := strings.CutSuffix(rest, " runs")
 	if word == "room" && ofRuns {
-		q := replay.RoomQuestion{Size: uint64(fewID(t, size))}
+		q := answer.RoomQuestion{Size: uint64(fewID(t, size))}
 		r, err := replay.Run("few", fewRuns(t, given[1:]), replay.Options{Room: &q})
 		require.NoError(t, err)
 		return textOfRoom(r)
@@ -96,7 +97,7 @@ func askedOf(t *testing.T, given []string) string {
 }
 
 // roomOf reads a size, and words like "at=3", "op=p*" and "cores=0-0".
-func roomOf(t *testing.T, words string) (q replay.RoomQuestion) {
+func roomOf(t *testing.T, words string) (q answer.RoomQuestion) {
 	t.Helper()
 	size, rest, _ := strings.Cut(words, " ")
 	q.Size = uint64(fewID(t, size))
@@ -106,7 +107,7 @@ func roomOf(t *testing.T, words string) (q replay.RoomQuestion) {
 		case "at":
 			q.At = event.Some(uint64(fewID(t, text)))
 		case "op":
-			q.Op = replay.Name(text)
+			q.Op = answer.Name(text)
 		case "cores":
 			core, err := l1.ParseCore(text)
 			require.NoError(t, err)
@@ -140,12 +141,12 @@ func optionsOf(t *testing.T, words string) (opt replay.Options) {
 		case "groupsat":
 			opt.GroupsAt = event.Some(n[0])
 		case "ask": // ask=ADDRESS[@NODE]
-			opt.Ask = &replay.Question{Address: n[0]}
+			opt.Ask = &answer.Question{Address: n[0]}
 			if len(n) > 1 {
 				opt.Ask.At = event.Some(n[1])
 			}
 		case "scarce": // scarce=FREE/BLOCK[/BANK]
-			one := replay.Scarcity{Free: n[0], Block: n[1]}
+			one := answer.Scarcity{Free: n[0], Block: n[1]}
 			if len(n) > 2 {
 				one.Bank = n[2]
 			}
@@ -155,7 +156,7 @@ func optionsOf(t *testing.T, words string) (opt replay.Options) {
 		case "core":
 			opt.Only.Core = event.Some(l1.Core{X: uint8(n[0]), Y: uint8(n[1])})
 		case "op":
-			opt.Only.Op = replay.Name(text)
+			opt.Only.Op = answer.Name(text)
 		default:
 			t.Fatalf("%q is no option", word)
 		}
@@ -164,11 +165,11 @@ func optionsOf(t *testing.T, words string) (opt replay.Options) {
 }
 
 // judged is how a Result is judged, also by the budget in "budget=128".
-func judged(t *testing.T, r *replay.Result, words string) string {
+func judged(t *testing.T, r *answer.Result, words string) string {
 	t.Helper()
-	terms := replay.Terms{}
+	terms := answer.Terms{}
 	if _, text, ok := strings.Cut(words, "budget="); ok {
-		budget, err := replay.ParseBudget(strings.Fields(text)[0])
+		budget, err := answer.ParseBudget(strings.Fields(text)[0])
 		require.NoError(t, err)
 		terms.Budget = &budget
 	}
@@ -196,7 +197,7 @@ func documentsOf(t *testing.T, log, words string) string {
 		fmt.Fprintf(&timed, "%s,\"t\":%d.5}\n", strings.TrimSuffix(line, "}\n"), n)
 		n++
 	}
-	core, ops, err := replay.ParseBudgets("budgets", []byte(strings.NewReplacer("=", " = ", "-", " ", " ", "\n").Replace(words)))
+	core, ops, err := answer.ParseBudgets("budgets", []byte(strings.NewReplacer("=", " = ", "-", " ", " ", "\n").Replace(words)))
 	require.NoError(t, err)
 	r, err := replay.Run("few", events(strings.NewReader(timed.String()), "few"), replay.Options{Groups: true})
 	require.NoError(t, err)
@@ -211,7 +212,7 @@ func documentsOf(t *testing.T, log, words string) string {
 			d.Groups[i].Residents = nil
 		}
 	}
-	for _, doc := range []any{r.Report(), peaks, r.Check(r.Judge(replay.Terms{Budget: core, Ops: ops})), pictures} {
+	for _, doc := range []any{r.Report(), peaks, r.Check(r.Judge(answer.Terms{Budget: core, Ops: ops})), pictures} {
 		out = append(out, fmt.Sprintf("%T", doc))
 		out = append(out, testkit.Brief(t, doc, "schema", "includes", "excludes", "physical", "file")...)
 	}
@@ -399,8 +400,8 @@ func lineOf(t *testing.T, line string) string {
 }
 
 // textOfRoom is all that is said of a room.
-func textOfRoom(r *replay.Result) string {
-	limit := func(l *replay.RoomLimit) string {
+func textOfRoom(r *answer.Result) string {
+	limit := func(l *answer.RoomLimit) string {
 		switch {
 		case l == nil:
 			return "-"
@@ -409,7 +410,7 @@ func textOfRoom(r *replay.Result) string {
 		}
 		return fmt.Sprintf("%s of event %d at %d", l.Program.Op, l.Program.At, l.Enqueue.V)
 	}
-	room := func(one replay.Room) string {
+	room := func(one answer.Room) string {
 		var at l1.Range
 		if one.Place.OK {
 			at = l1.Range{Start: one.Place.V, End: one.Place.V + r.Rooms.Size.V}
@@ -424,7 +425,7 @@ func textOfRoom(r *replay.Result) string {
 	}
 	fmt.Fprintf(&b, "all %s\n", room(*r.Rooms.All))
 	if at := r.Rooms.Moment; at != nil {
-		op := replay.Name("-")
+		op := answer.Name("-")
 		if at.Run != nil {
 			op = at.Run.Op
 		}

@@ -7,11 +7,12 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // named returns the name of a run on a device where the current event has it.
-func (d *row) named(c *content, on event.RunDevice, e *event.Event) ProgramRun {
-	run := ProgramRun{Row: -1, At: on.First, Op: Name(e.Op.V), Inferred: e.Inferred}
+func (d *row) named(c *content, on event.RunDevice, e *event.Event) answer.ProgramRun {
+	run := answer.ProgramRun{Row: -1, At: on.First, Op: answer.Name(e.Op.V), Inferred: e.Inferred}
 	if !c.places() {
 		return run
 	}
@@ -41,8 +42,8 @@ func (d *row) alive(c *content) error {
 }
 
 // loggedRun names what an event of a log runs on a device.
-func (d *row) loggedRun(p *program.Program, now when) ProgramRun {
-	run := ProgramRun{Row: -1, At: now.at, T: now.t, Op: now.op}
+func (d *row) loggedRun(p *program.Program, now when) answer.ProgramRun {
+	run := answer.ProgramRun{Row: -1, At: now.at, T: now.t, Op: now.op}
 	if i, ok := d.programs.detail.get(p.ID()); ok {
 		run.Row = i
 	}
@@ -55,7 +56,7 @@ type books struct {
 	notes     notes
 	buffers   bool // Options.Buffers
 	placed    bool // a program had an address that was made up
-	addresses Addresses
+	addresses answer.Addresses
 }
 
 // register records that a log has registered a program on a device. It has a row there, and is alive until it is
@@ -86,7 +87,7 @@ func (b *books) register(d *row, p *program.Program, c *content, now when) error
 }
 
 // setRow writes the row of a program, a new one or in the place of another.
-func (b *books) setRow(d *row, i int, detail ProgramDetail, c *content) {
+func (b *books) setRow(d *row, i int, detail answer.ProgramDetail, c *content) {
 	if rows := d.figures.ProgramsDetail; i == rows.Len() {
 		rows.Add(detail)
 		d.figures.Programs++
@@ -116,17 +117,17 @@ func (b *books) unregister(d *row, id program.ID) error {
 
 // counts takes what a program places into the row of a device, once for each time that
 // it was registered or ran.
-func (b *books) counts(d *row, c *content, first int64, op Name) {
+func (b *books) counts(d *row, c *content, first int64, op answer.Name) {
 	f := &d.figures
 	n := c.nodes[program.CircularBuffer]
 	f.CBNodes, f.LocalCBs, f.GlobalCBs = f.CBNodes+n.local+n.global, f.LocalCBs+n.local, f.GlobalCBs+n.global
-	for _, of := range f.others() {
-		n := c.nodes[of.kind]
+	for _, of := range f.Others() {
+		n := c.nodes[of.Kind]
 		of.Nodes, of.Local, of.Borrowed = of.Nodes+n.local+n.global, of.Local+n.local, of.Borrowed+n.global
 	}
 	b.placed = b.placed || c.from.placed
 	if c.beyond {
-		b.notes.noteAll(CodeBeyondL1, first, string(op), d.members.Len())
+		b.notes.noteAll(answer.CodeBeyondL1, first, string(op), d.members.Len())
 	}
 	if !c.places() {
 		return
@@ -134,24 +135,24 @@ func (b *books) counts(d *row, c *content, first int64, op Name) {
 	d.programs.cores = d.programs.cores.Union(c.cores)
 	f.HighestEnd = max(f.HighestEnd, c.detail.HighestEnd)
 	if c.detail.Overlapping {
-		b.notes.noteAll(CodeOverlap, first, string(op), d.members.Len())
+		b.notes.noteAll(answer.CodeOverlap, first, string(op), d.members.Len())
 	}
 	if c.mixed() && b.ledger.runs {
-		b.notes.noteAll(CodeMixedAddresses, first, string(op), d.members.Len())
+		b.notes.noteAll(answer.CodeMixedAddresses, first, string(op), d.members.Len())
 	}
-	b.addresses = b.addresses.with(c.from.recorded, c.from.synthesised)
+	b.addresses = b.addresses.With(c.from.recorded, c.from.synthesised)
 }
 
 // run gives a run its row, or updates the row of a run that goes on. A run outside the grid has a row too, but is
 // neither registered nor resident.
-func (b *books) run(d *row, c *content, on event.RunDevice, e *event.Event, outside bool) ProgramRun {
+func (b *books) run(d *row, c *content, on event.RunDevice, e *event.Event, outside bool) answer.ProgramRun {
 	run := d.named(c, on, e)
 	if e.Inferred {
 		return run
 	}
 	p := &d.programs
 	p.ran = true
-	o := &openRun{content: c, row: p.continued(e), on: on, op: Name(on.CBOp.Or(string(run.Op))), outside: outside}
+	o := &openRun{content: c, row: p.continued(e), on: on, op: answer.Name(on.CBOp.Or(string(run.Op))), outside: outside}
 	if last := len(p.open) - 1; e.Continues && last >= 0 {
 		was := p.open[last]
 		p.open = p.open[:last]
@@ -287,7 +288,7 @@ func (b *books) reset(d *row) {
 	f := &d.figures
 	f.LogicalPeak, f.ResidentPeak, f.CorePeak = 0, 0, 0
 	f.LogicalSizesPeak, f.UnattributedPeak = d.programs.sizes, d.programs.loose
-	for _, of := range f.others() {
+	for _, of := range f.Others() {
 		of.ResidentPeak, of.CorePeak = 0, 0
 	}
 	d.resetLog()

@@ -13,12 +13,13 @@ import (
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/tool/capture"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // A source replays one input at each call.
 type source struct {
 	name string
-	run  func(replay.Options) *replay.Result
+	run  func(replay.Options) *answer.Result
 }
 
 func sources(t *testing.T) (out []source) {
@@ -29,7 +30,7 @@ func sources(t *testing.T) (out []source) {
 		if strings.Contains(file, ".expected.") {
 			continue
 		}
-		out = append(out, source{filepath.Base(file), func(opt replay.Options) *replay.Result {
+		out = append(out, source{filepath.Base(file), func(opt replay.Options) *answer.Result {
 			in := capture.Input{Path: file}
 			r, err := replay.Run(file, in.Events(capture.Options{}), opt)
 			require.NoError(t, err)
@@ -39,7 +40,7 @@ func sources(t *testing.T) (out []source) {
 	for _, file := range []string{"../../examples/events.jsonl", "../../event/testdata/conformance.jsonl"} {
 		log, err := os.ReadFile(file)
 		require.NoError(t, err)
-		out = append(out, source{filepath.Base(file), func(opt replay.Options) *replay.Result { return replayLog(t, string(log), opt) }})
+		out = append(out, source{filepath.Base(file), func(opt replay.Options) *answer.Result { return replayLog(t, string(log), opt) }})
 	}
 	require.Greater(t, len(out), 15)
 	return out
@@ -55,20 +56,20 @@ func TestFilterByDevice(t *testing.T) {
 				runs, failed = whole.Checks.Runs, whole.Checks.Failed
 				continue
 			}
-			one := s.run(replay.Options{Only: replay.Filter{Device: d.ID}})
-			require.Equal(t, []replay.DeviceL1{whole.L1[i]}, one.L1, s.name)
+			one := s.run(replay.Options{Only: answer.Filter{Device: d.ID}})
+			require.Equal(t, []answer.DeviceL1{whole.L1[i]}, one.L1, s.name)
 			for _, w := range whole.Devices {
 				if w.ID == d.ID {
-					require.Equal(t, []replay.Device{w}, one.Devices, s.name)
+					require.Equal(t, []answer.Device{w}, one.Devices, s.name)
 				}
 			}
 			runs, failed = runs+one.Checks.Runs, failed+one.Checks.Failed
 		}
 		require.Equal(t, whole.Checks.Runs, runs, s.name)
 		require.Equal(t, whole.Checks.Failed, failed, s.name)
-		none := s.run(replay.Options{Only: replay.Filter{Device: event.Some(uint64(77))}})
+		none := s.run(replay.Options{Only: answer.Filter{Device: event.Some(uint64(77))}})
 		require.Empty(t, none.L1)
-		require.Equal(t, replay.CannotTell, none.Judge(replay.Terms{}).Answer, "nothing ran there")
+		require.Equal(t, answer.CannotTell, none.Judge(answer.Terms{}).Answer, "nothing ran there")
 	}
 }
 
@@ -99,7 +100,7 @@ func TestFilterByCore(t *testing.T) {
 			}
 		}
 		for _, core := range cores {
-			for i, d := range s.run(replay.Options{Only: replay.Filter{Core: event.Some(core)}}).L1 {
+			for i, d := range s.run(replay.Options{Only: answer.Filter{Core: event.Some(core)}}).L1 {
 				got := uint64(0)
 				if d.Peak != nil {
 					got = d.Peak.Bytes
@@ -116,7 +117,7 @@ func TestFilterByCore(t *testing.T) {
 		for _, d := range whole.Devices {
 			for _, g := range d.CoreGroups {
 				for core := range g.Cores.All() {
-					one := s.run(replay.Options{Only: replay.Filter{Core: event.Some(core), Device: d.ID}}).Devices[0]
+					one := s.run(replay.Options{Only: answer.Filter{Core: event.Some(core), Device: d.ID}}).Devices[0]
 					require.Len(t, one.CoreGroups, 1)
 					require.Equal(t, g.Registered, one.Fullest.Bytes)
 					require.Equal(t, core, one.Fullest.Core)
@@ -132,7 +133,7 @@ func TestFilterByCore(t *testing.T) {
 func TestFilterByOperation(t *testing.T) {
 	for _, s := range sources(t) {
 		whole := s.run(replay.Options{Runs: true})
-		ops := map[replay.Name]bool{}
+		ops := map[answer.Name]bool{}
 		for _, one := range whole.Runs {
 			ops[one.Run.Op] = true
 		}
@@ -141,7 +142,7 @@ func TestFilterByOperation(t *testing.T) {
 		}
 		var runs int64
 		for op := range ops {
-			one := s.run(replay.Options{Only: replay.Filter{Op: op}})
+			one := s.run(replay.Options{Only: answer.Filter{Op: op}})
 			runs += one.Checks.Runs
 			require.Equal(t, whole.L1, one.L1, s.name)
 			require.Equal(t, whole.Devices, one.Devices, s.name)
@@ -158,19 +159,19 @@ func TestFilterHasOp(t *testing.T) {
 		"": true, "ttnn.matmul": true, "*matmul": true, "Matmul*": true, "*at*ul*": true, "*": true, op: true, "model > *": true, "m*l": true,
 		"matmul": false, "ttnn": false, "ttnn.matmul2": false, "*matmul2": false, "l*m": false, "**x**": false, "MATMUL*": false,
 	} {
-		require.Equal(t, want, replay.Filter{Op: replay.Name(pattern)}.HasOp(op), pattern)
+		require.Equal(t, want, answer.Filter{Op: answer.Name(pattern)}.HasOp(op), pattern)
 	}
-	require.True(t, replay.Filter{Op: "a*b"}.HasOp("a*b"))
-	require.False(t, replay.Filter{Op: "ab*b"}.HasOp("ab"), "no byte stands for two")
-	require.False(t, replay.Filter{Op: "x"}.HasOp(""))
+	require.True(t, answer.Filter{Op: "a*b"}.HasOp("a*b"))
+	require.False(t, answer.Filter{Op: "ab*b"}.HasOp("ab"), "no byte stands for two")
+	require.False(t, answer.Filter{Op: "x"}.HasOp(""))
 }
 
 func TestParseBudgets(t *testing.T) {
-	core, ops, err := replay.ParseBudgets("b.txt", []byte("\ufeff# all\r\n\ncore = 90%\r\nop ttnn.matmul = 300 KiB\n  op a = b* = 1\n"))
+	core, ops, err := answer.ParseBudgets("b.txt", []byte("\ufeff# all\r\n\ncore = 90%\r\nop ttnn.matmul = 300 KiB\n  op a = b* = 1\n"))
 	require.NoError(t, err)
 	require.Equal(t, "90%", core.String())
 	require.Len(t, ops, 2)
-	require.Equal(t, replay.OpBudget{Op: "ttnn.matmul", Line: 4, Budget: ops[0].Budget}, ops[0])
+	require.Equal(t, answer.OpBudget{Op: "ttnn.matmul", Line: 4, Budget: ops[0].Budget}, ops[0])
 	n, ok := ops[0].Of(0)
 	require.True(t, ok)
 	require.EqualValues(t, 300<<10, n)
@@ -183,8 +184,8 @@ func TestParseBudgets(t *testing.T) {
 		"op a" + strings.Repeat("*", 101) + " = 1":                                 "a file of budgets has at most 100 *",
 		"op " + strings.Repeat("*", 100) + " = 1\n\nop a = 1\nop *b = 1\nop c = 1": "b.txt:4: op *b: a file of budgets has at most 100 *",
 	} {
-		_, _, err := replay.ParseBudgets("b.txt", []byte(text))
-		var bad *replay.BudgetError
+		_, _, err := answer.ParseBudgets("b.txt", []byte(text))
+		var bad *answer.BudgetError
 		require.ErrorAs(t, err, &bad, "%q", text)
 		require.ErrorContains(t, err, want)
 		require.NotContains(t, err.Error(), "\x1b")
@@ -197,7 +198,7 @@ func TestParseBudget(t *testing.T) {
 	for text, want := range map[string]uint64{
 		"0%": 0, "100%": 1000, "33.39%": 333, "99.99%": 999, " 50 % ": 500, "7": 7, "1KB": 1000, "900 kB": 900_000, "00000000000000000050%": 500,
 	} {
-		b, err := replay.ParseBudget(text)
+		b, err := answer.ParseBudget(text)
 		require.NoError(t, err, text)
 		got, ok := b.Of(1000)
 		require.True(t, ok)
@@ -206,11 +207,11 @@ func TestParseBudget(t *testing.T) {
 		require.Equal(t, !b.IsShare(), ok, text)
 	}
 	for _, text := range []string{"100.01%", "101%", "-1%", "%", "1e1%", "1/2%", "000000000000000000050%", "", "x"} {
-		_, err := replay.ParseBudget(text)
+		_, err := answer.ParseBudget(text)
 		require.Error(t, err, text)
 	}
 	for _, text := range []string{strings.Repeat("#", 1<<20), "op a" + strings.Repeat("*", 100) + " = 1\nop b = 1"} {
-		_, _, err := replay.ParseBudgets("b.txt", []byte(text))
+		_, _, err := answer.ParseBudgets("b.txt", []byte(text))
 		require.NoError(t, err, "%.20s", text)
 	}
 }
@@ -218,25 +219,25 @@ func TestParseBudget(t *testing.T) {
 // A program that takes just as much keeps to a budget. Of equals the first one is the worst, and
 // one whose operation has a name twice counts once.
 func TestJudgeTiesOfBudgets(t *testing.T) {
-	r := &replay.Result{Devices: make([]replay.Device, 2)}
+	r := &answer.Result{Devices: make([]answer.Device, 2)}
 	for i := range r.Devices {
-		r.Devices[i].ProgramsDetail = &replay.Programs{}
+		r.Devices[i].ProgramsDetail = &answer.Programs{}
 		for k, core := range []uint64{100, 102, 101, 102} {
-			r.Devices[i].ProgramsDetail.Add(replay.ProgramDetail{Op: "f > f", Core: core, First: uint64(10*i + k)})
+			r.Devices[i].ProgramsDetail.Add(answer.ProgramDetail{Op: "f > f", Core: core, First: uint64(10*i + k)})
 		}
 	}
-	_, ops, err := replay.ParseBudgets("b", []byte("op f = 101\nop * = 102\nop f > f = 0%"))
+	_, ops, err := answer.ParseBudgets("b", []byte("op f = 101\nop * = 102\nop f > f = 0%"))
 	require.NoError(t, err)
-	j := r.Judge(replay.Terms{Ops: ops})
-	for i, want := range []replay.OpJudgement{
-		{Limit: event.Some[uint64](101), Programs: 8, Over: 4, Worst: &replay.ProgramExcess{Device: r.Devices[0].ID, Op: "f > f", First: 1, Core: 102, Over: 1}},
+	j := r.Judge(answer.Terms{Ops: ops})
+	for i, want := range []answer.OpJudgement{
+		{Limit: event.Some[uint64](101), Programs: 8, Over: 4, Worst: &answer.ProgramExcess{Device: r.Devices[0].ID, Op: "f > f", First: 1, Core: 102, Over: 1}},
 		{Limit: event.Some[uint64](102), Programs: 8},
 		{Programs: 8},
 	} {
-		want.Op, want.Line, want.Budget, want.Text = replay.Name(ops[i].Op), ops[i].Line, ops[i].Budget, ops[i].String()
+		want.Op, want.Line, want.Budget, want.Text = answer.Name(ops[i].Op), ops[i].Line, ops[i].Budget, ops[i].String()
 		require.Equal(t, want, j.Ops[i])
 	}
-	require.Equal(t, replay.DoesNotFit, j.Answer)
+	require.Equal(t, answer.DoesNotFit, j.Answer)
 }
 
 // TestJudgeFindsBudgets: a budget judges the programs that a Filter with its pattern leaves,
@@ -245,27 +246,27 @@ func TestJudgeFindsBudgets(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		part := rapid.SampledFrom([]string{"a", "b", "ab", "a > b", " > ", ">", ""})
 		text := func(label string) string { return strings.Join(rapid.SliceOfN(part, 1, 4).Draw(t, label), "") }
-		r := &replay.Result{Devices: make([]replay.Device, 2)}
+		r := &answer.Result{Devices: make([]answer.Device, 2)}
 		var ops []string
 		for i := range r.Devices {
-			r.Devices[i].ProgramsDetail = &replay.Programs{}
+			r.Devices[i].ProgramsDetail = &answer.Programs{}
 			for range rapid.IntRange(0, 6).Draw(t, "programs") {
 				ops = append(ops, text("op"))
-				r.Devices[i].ProgramsDetail.Add(replay.ProgramDetail{Op: replay.Name(ops[len(ops)-1])})
+				r.Devices[i].ProgramsDetail.Add(answer.ProgramDetail{Op: answer.Name(ops[len(ops)-1])})
 			}
 		}
-		var terms replay.Terms
+		var terms answer.Terms
 		for range rapid.IntRange(1, 6).Draw(t, "budgets") {
 			pattern := text("pattern")
 			if rapid.Bool().Draw(t, "star") {
 				pattern += "*" + text("end")
 			}
-			terms.Ops = append(terms.Ops, replay.OpBudget{Op: pattern})
+			terms.Ops = append(terms.Ops, answer.OpBudget{Op: pattern})
 		}
 		for _, j := range r.Judge(terms).Ops {
 			want := 0
 			for _, op := range ops {
-				if (replay.Filter{Op: j.Op}).HasOp(replay.Name(op)) {
+				if (answer.Filter{Op: j.Op}).HasOp(answer.Name(op)) {
 					want++
 				}
 			}
@@ -279,7 +280,7 @@ func TestJudgeFindsBudgets(t *testing.T) {
 func FuzzParseBudgets(f *testing.F) {
 	f.Add([]byte("core = 90%\nop ttnn.matmul = 300 KiB\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		_, ops, err := replay.ParseBudgets("b", text)
+		_, ops, err := answer.ParseBudgets("b", text)
 		for _, op := range ops {
 			require.NoError(t, err)
 			require.NotEmpty(t, op.Op)
@@ -292,9 +293,9 @@ func TestJudgeByOperation(t *testing.T) {
 	for _, s := range sources(t) {
 		r := s.run(replay.Options{})
 		for _, limit := range []string{"0", "9000", "1%", "100%"} {
-			_, ops, err := replay.ParseBudgets("b", []byte("op * = "+limit+"\nop nothing of the kind = 0"))
+			_, ops, err := answer.ParseBudgets("b", []byte("op * = "+limit+"\nop nothing of the kind = 0"))
 			require.NoError(t, err)
-			j := r.Judge(replay.Terms{Ops: ops})
+			j := r.Judge(answer.Terms{Ops: ops})
 			bytes, ok := ops[0].Of(r.Spec.Usable().Len())
 			ok = ok && j.Ops[0].Limit.OK // on all devices the same
 			var programs, over int64
@@ -316,9 +317,9 @@ func TestJudgeByOperation(t *testing.T) {
 			}
 			require.Zero(t, j.Ops[1].Programs)
 			if over > 0 {
-				require.Equal(t, replay.DoesNotFit, j.Answer)
+				require.Equal(t, answer.DoesNotFit, j.Answer)
 			} else if ok {
-				require.Equal(t, r.Judge(replay.Terms{}).Answer, j.Answer)
+				require.Equal(t, r.Judge(answer.Terms{}).Answer, j.Answer)
 			}
 		}
 	}

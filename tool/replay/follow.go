@@ -9,6 +9,7 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/shown"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 	"github.com/cbl1/cbl1/tool/tensor"
 )
 
@@ -17,7 +18,7 @@ import (
 type replay struct {
 	session Session
 	changes []device.Notice // operations of the fleet for the current event
-	result  Result
+	result  answer.Result
 	rows    rows
 	specs   specs
 	notes   notes
@@ -114,7 +115,7 @@ func (r *replay) changed(e *event.Event) (out []*row, now when) {
 		case told.Program != nil:
 			now, named = r.runs(told.Program, e), true
 		case now.op == "":
-			now.op = Name(told.Buffer.Name)
+			now.op = answer.Name(told.Buffer.Name)
 		}
 	}
 	return out, now
@@ -124,7 +125,7 @@ func (r *replay) changed(e *event.Event) (out []*row, now when) {
 func (r *replay) source(e *event.Event) error {
 	switch e.Kind {
 	case event.KindMesh:
-		r.result.Layouts = append(r.result.Layouts, MeshLayout{uint64(e.Device), e.Rows, e.Cols})
+		r.result.Layouts = append(r.result.Layouts, answer.MeshLayout{First: uint64(e.Device), Rows: e.Rows, Cols: e.Cols})
 	case event.KindDevice:
 		if e.Role != "" {
 			r.declare(e)
@@ -152,7 +153,7 @@ func (r *replay) source(e *event.Event) error {
 			}
 			return nil
 		}
-		r.result.Hits.count(e)
+		r.result.Hits.Count(e)
 		r.notes.anomaly(e)
 	case event.KindResetPeaks:
 		set, _ := r.session.set(e) // it was there just now
@@ -165,7 +166,7 @@ func (r *replay) source(e *event.Event) error {
 	case event.KindEnd:
 		r.seen.ended = true
 		r.result.Nodes, r.result.Rank = e.Nodes, e.Rank
-		r.specs.of = Spec{Spec: e.Spec, ArchFrom: e.From.Arch, BaseFrom: e.From.Base, SmallFrom: smallFrom(e)}
+		r.specs.of = answer.Spec{Spec: e.Spec, ArchFrom: e.From.Arch, BaseFrom: e.From.Base, SmallFrom: smallFrom(e)}
 	}
 	return nil
 }
@@ -205,17 +206,17 @@ func (r *replay) before(e *event.Event) {
 // notice counts odd things about an event.
 func (r *replay) notice(e *event.Event, err error) error {
 	if e.Anomaly.Has(event.AnomalyDuplicateKey) {
-		r.notes.note(CodeDuplicateKey, at(e), "")
+		r.notes.note(answer.CodeDuplicateKey, at(e), "")
 	}
 	if e.Refused {
-		r.notes.note(CodeRefused, at(e), "")
+		r.notes.note(answer.CodeRefused, at(e), "")
 	}
 	refused, ok := errors.AsType[*RefusedError](err)
 	if !ok {
 		return nil
 	}
 	runs := r.books.ledger.runs
-	code, detail := CodeEventRefused, refused.Error()
+	code, detail := answer.CodeEventRefused, refused.Error()
 	if runs { // whose lines are not known
 		detail = string(e.Kind) + ": " + shown.Escape(refused.Err.Error())
 	}
@@ -223,24 +224,24 @@ func (r *replay) notice(e *event.Event, err error) error {
 	case event.CodeDoesNotFit:
 		return nil // which Checks say
 	case event.CodeUnknownEvent:
-		r.notes.note(CodeUnknownType, at(e), detail)
-		r.notes[CodeUnknownType].Hidden = true // it may be anything
+		r.notes.note(answer.CodeUnknownType, at(e), detail)
+		r.notes[answer.CodeUnknownType].Hidden = true // it may be anything
 		return nil
 	case event.CodeGrid:
 		if e.Kind == event.KindRun || e.Kind == event.KindEnqueue {
-			code = CodeOutsideGrid // which Checks say too
+			code = answer.CodeOutsideGrid // which Checks say too
 			if e, ok := errors.AsType[*device.Error](err); ok && runs {
 				detail = e.Err.Error()
 			}
 		}
 	case event.CodeCannotTell:
-		r.result.doubted++
+		r.result.Doubted++
 	case event.CodeNoOp:
-		code = CodeEndWithoutStart
+		code = answer.CodeEndWithoutStart
 	case event.CodeNotAllocated:
-		code = CodeFreeUnknown
+		code = answer.CodeFreeUnknown
 	case event.CodeTornLine:
-		code = CodeTornLine
+		code = answer.CodeTornLine
 	case event.CodeOverflow:
 		if runs {
 			return refused.Err

@@ -21,6 +21,7 @@ import (
 	"github.com/cbl1/cbl1/program"
 	"github.com/cbl1/cbl1/tool/capture"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // What a replay forgets, nobody misses: one that forgets after every event says the same.
@@ -87,8 +88,8 @@ func TestForgettingLeaves(t *testing.T) {
 // sameForgetful compares what two replays say of the same events.
 func sameForgetful(t require.TestingT, events func() iter.Seq2[*event.Event, error]) {
 	opt := replay.Options{
-		Ask: &replay.Question{Address: 200_000}, Runs: true, Buffers: true, Timeline: true, Moments: 100, Groups: true, GroupsAt: event.Some(uint64(8)),
-		Room: &replay.RoomQuestion{Size: 64},
+		Ask: &answer.Question{Address: 200_000}, Runs: true, Buffers: true, Timeline: true, Moments: 100, Groups: true, GroupsAt: event.Some(uint64(8)),
+		Room: &answer.RoomQuestion{Size: 64},
 	}
 	want, err := replay.Run("x", events(), opt)
 	got, again := replay.RunForgetful("x", events(), opt)
@@ -102,9 +103,9 @@ func sameForgetful(t require.TestingT, events func() iter.Seq2[*event.Event, err
 }
 
 // rowsOf takes the rows of programs out of a Result: how they are kept may differ.
-func rowsOf(r *replay.Result) (out [][]replay.ProgramDetail) {
+func rowsOf(r *answer.Result) (out [][]answer.ProgramDetail) {
 	for i := range r.Devices {
-		var rows []replay.ProgramDetail
+		var rows []answer.ProgramDetail
 		for _, row := range r.Devices[i].ProgramsDetail.All() {
 			rows = append(rows, row)
 		}
@@ -188,12 +189,12 @@ func TestForgettingKeepsOldContent(t *testing.T) {
 		strings.NewReplacer("big", "small", "4096", "64").Replace(program), `{"event":"enqueue","program":1,"devices":[0]}`, gone, gone,
 	}, "\n")
 	opt := replay.Options{GroupsAt: event.Some(uint64(3))}
-	for _, run := range []func(string, iter.Seq2[*event.Event, error], replay.Options) (*replay.Result, error){replay.Run, replay.RunForgetful} {
+	for _, run := range []func(string, iter.Seq2[*event.Event, error], replay.Options) (*answer.Result, error){replay.Run, replay.RunForgetful} {
 		r, err := run("x", events(strings.NewReader(text), "x"), opt)
 		require.NoError(t, err)
 		for _, d := range r.L1 {
 			require.Len(t, d.Groups, 1)
-			for _, x := range [][]replay.L1Resident{d.Peak.Residents, d.Groups[0].Residents} {
+			for _, x := range [][]answer.L1Resident{d.Peak.Residents, d.Groups[0].Residents} {
 				require.Len(t, x, 1)
 				require.Equal(t, "big 3 3.5 4096", fmt.Sprint(x[0].Program.Op, " ", x[0].Program.At, " ", x[0].Program.T, " ", x[0].Bytes))
 			}

@@ -7,6 +7,7 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // maxLooks is how many buffers are scanned in all for Options.Scarce, and how many moments
@@ -15,7 +16,7 @@ const maxLooks = 1 << 26
 
 // A freeSearch seeks the moments of Options.Scarce.
 type freeSearch struct {
-	sought []Scarcity
+	sought []answer.Scarcity
 	looks  int // buffers that were scanned
 }
 
@@ -43,7 +44,7 @@ func (s *freeSearch) seek(d *row, b *buffer, now when) {
 	if s.looks += d.memory.live.len() + len(s.sought); far > 0 || s.looks > maxLooks {
 		return
 	}
-	known := map[l1.Range]Scarcity{}
+	known := map[l1.Range]answer.Scarcity{}
 	far = math.MaxUint64
 	for _, sought := range s.sought {
 		usable := d.says.usable(spec, sought.Bank)
@@ -57,15 +58,15 @@ func (s *freeSearch) seek(d *row, b *buffer, now when) {
 		case sought != left:
 			far = min(far, max(left.Free, sought.Free)-min(left.Free, sought.Free))
 		case left.Free < usable.Len() && !d.had(sought):
-			groups := everything().laid(d.dev.Moment(), spec, d.memory.resident)
-			d.on.Scarce = append(slices.Clip(d.on.Scarce), FreeMoment{left, now.at, now.t, now.op, groups})
+			groups := answer.Everything().Laid(d.dev.Moment(), spec, d.memory.resident)
+			d.on.Scarce = append(slices.Clip(d.on.Scarce), answer.FreeMoment{Scarcity: left, At: now.at, T: now.t, Op: now.op, Groups: groups})
 		}
 	}
 	d.scarce = far
 }
 
-func (d *row) had(sought Scarcity) bool {
-	return slices.ContainsFunc(d.on.Scarce, func(m FreeMoment) bool { return m.Scarcity == sought })
+func (d *row) had(sought answer.Scarcity) bool {
+	return slices.ContainsFunc(d.on.Scarce, func(m answer.FreeMoment) bool { return m.Scarcity == sought })
 }
 
 // usable returns the addresses that L1 buffers may take. Where the source does not give the size of L1_SMALL, the
@@ -78,7 +79,7 @@ func (s facts) usable(spec l1.Spec, bank uint64) l1.Range {
 }
 
 // scarcity returns what the buffers of a device leave free, as tt-metal's allocator counts it. Cost: O(parts log parts).
-func (m *memory) scarcity(usable l1.Range, align uint64) (s Scarcity) {
+func (m *memory) scarcity(usable l1.Range, align uint64) (s answer.Scarcity) {
 	var taken []l1.Range
 	for _, b := range m.live.all() {
 		if b.unsized || !b.info.Kind.InL1() {

@@ -11,6 +11,7 @@ import (
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // When so much was free comes first, and once: two buffers at one address on two cores take its
@@ -21,7 +22,7 @@ func TestFreeMomentsLineByLine(t *testing.T) {
 		return `{"event":"allocate","buffer":` + id + `,"kind":"l1","parts":[{"cores":"` + core + `","address":2048,"size":32}]}` + "\n"
 	}
 	free := func(id string) string { return `{"event":"free","buffer":` + id + `}` + "\n" }
-	sought := []replay.Scarcity{
+	sought := []answer.Scarcity{
 		{Free: 3072, Block: 3072}, {Free: 3040, Block: 2016}, {Free: 3040, Block: 1024}, {Free: 3039, Block: 2016},
 		{Free: 3040, Block: 2016, Bank: 2048}, {Free: 2016, Block: 1024, Bank: 2048}, {Free: 3008, Block: 1984},
 	}
@@ -40,7 +41,7 @@ func TestFreeMomentsLineByLine(t *testing.T) {
 // A capture does not always have the size of L1_SMALL: then the size of a bank gives it.
 func TestFreeMomentsOfABank(t *testing.T) {
 	const usable, bank = 1_499_136 - 103_712, 1_499_136 - 103_712 - 16_384
-	sought := []replay.Scarcity{
+	sought := []answer.Scarcity{
 		{Free: usable - 64, Block: 896_288}, {Free: usable - 64, Block: 896_288, Bank: bank}, {Free: bank - 64, Block: 896_288}, {Free: bank - 64, Block: 896_288, Bank: bank},
 	}
 	lies := &event.Event{

@@ -3,6 +3,7 @@ package replay
 import (
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/program"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // maxGrown is how many buffers of the tightest program are tried, the first ones.
@@ -16,7 +17,7 @@ type tight struct {
 
 // grow works out by how much the buffers of the tightest run may grow. They do not where
 // addresses are recorded that tt-metal's placement does not explain.
-func (k tight) grow(to *TightestRun) error {
+func (k tight) grow(to *answer.TightestRun) error {
 	if to == nil {
 		return nil
 	}
@@ -37,7 +38,7 @@ func (k tight) grow(to *TightestRun) error {
 			return err
 		}
 		if ok {
-			to.Grow = append(to.Grow, CBRoom{fit.Kind(cb.Kind), i, min(bytes, usable)})
+			to.Grow = append(to.Grow, answer.CBRoom{Kind: fit.Kind(cb.Kind), CB: i, Bytes: min(bytes, usable)})
 		}
 	}
 	return nil

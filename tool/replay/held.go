@@ -8,16 +8,17 @@ import (
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // holding gathers what holds a byte of one device.
 type holding struct {
-	of  Holders // without cores
-	out []Holders
+	of  answer.Holders // without cores
+	out []answer.Holders
 }
 
 // on splits rows at the borders of the cores, and calls add for each row inside.
-func (h *holding) on(cores l1.CoreSet, add func(*Holders)) {
+func (h *holding) on(cores l1.CoreSet, add func(*answer.Holders)) {
 	for i := 0; i < len(h.out) && !cores.IsEmpty(); i++ {
 		common := h.out[i].Cores.Intersect(cores)
 		if common.IsEmpty() {
@@ -42,16 +43,16 @@ func (h *holding) on(cores l1.CoreSet, add func(*Holders)) {
 }
 
 // rows returns one row for cores on which the same holds the byte, by first core.
-func (h *holding) rows() []Holders {
+func (h *holding) rows() []answer.Holders {
 	out := joinHeld(h.out)
-	slices.SortFunc(out, func(a, b Holders) int { return a.Cores.CompareFirst(b.Cores) })
+	slices.SortFunc(out, func(a, b answer.Holders) int { return a.Cores.CompareFirst(b.Cores) })
 	return out
 }
 
 // joinHeld puts rows together that differ in their cores alone.
-func joinHeld(rows []Holders) (out []Holders) {
+func joinHeld(rows []answer.Holders) (out []answer.Holders) {
 	for _, h := range rows {
-		same := slices.IndexFunc(out, func(o Holders) bool {
+		same := slices.IndexFunc(out, func(o answer.Holders) bool {
 			return slices.EqualFunc(o.Resident, h.Resident, sameResident) && slices.EqualFunc(o.Registered, h.Registered, sameResident)
 		})
 		if same < 0 {
@@ -63,7 +64,7 @@ func joinHeld(rows []Holders) (out []Holders) {
 	return out
 }
 
-func sameResident(a, b L1Resident) bool {
+func sameResident(a, b answer.L1Resident) bool {
 	switch {
 	case a.Kind != b.Kind || a.Range() != b.Range() || a.CB != b.CB || (a.Program == nil) != (b.Program == nil) || (a.Buffer == nil) != (b.Buffer == nil):
 		return false
@@ -98,14 +99,14 @@ func beyond(at event.Opt[uint64], e *event.Event) bool {
 // A who answers Options.Ask.
 type who struct {
 	address uint64
-	held    []Holders
+	held    []answer.Holders
 }
 
 // ask answers the question: what lies where now.
 func (w *who) ask(rows *rows, _ *marker) {
 	now, shown := rows.fleet.Snapshot(), rows.shown()
 	there := map[device.MomentName][]holder{}
-	held := map[*row][]Holders{}
+	held := map[*row][]answer.Holders{}
 	for d, id := range rows.each() {
 		if !shown(d) {
 			continue
@@ -148,24 +149,24 @@ func holdersAt(m device.Moment, addr uint64) (out []holder) {
 }
 
 // holders returns what holds a byte of a device, by first core.
-func (w *who) holders(d *row, now *device.DeviceSnapshot, of []holder) []Holders {
+func (w *who) holders(d *row, now *device.DeviceSnapshot, of []holder) []answer.Holders {
 	kind, chips := d.says.kind()
-	h := holding{of: Holders{Device: d.id, Kind: kind, Chips: chips}}
+	h := holding{of: answer.Holders{Device: d.id, Kind: kind, Chips: chips}}
 	for _, one := range of {
-		h.on(one.cores, func(h *Holders) { h.Resident = append(h.Resident, d.memory.resident(one.held)) })
+		h.on(one.cores, func(h *answer.Holders) { h.Resident = append(h.Resident, d.memory.resident(one.held)) })
 	}
 	for _, p := range d.programs.registered(now) {
 		i := d.programs.detail.of(p.ID())
 		detail := d.figures.ProgramsDetail.At(i)
-		run := ProgramRun{Row: i, At: detail.First, T: detail.T, Op: detail.Op}
+		run := answer.ProgramRun{Row: i, At: detail.First, T: detail.T, Op: detail.Op}
 		n := -1
 		for _, cb := range p.CBs() {
 			if cb.Kind != program.CircularBuffer {
 				continue
 			}
 			if n++; !cb.Global && cb.Range.Has(w.address) {
-				held := L1Resident{ResidentRow: fit.NewResidentRow(fit.KindCB, cb.Range), CB: event.Some(uint64(n)), Program: &run}
-				h.on(cb.On, func(h *Holders) { h.Registered = append(h.Registered, held) })
+				held := answer.L1Resident{ResidentRow: fit.NewResidentRow(fit.KindCB, cb.Range), CB: event.Some(uint64(n)), Program: &run}
+				h.on(cb.On, func(h *answer.Holders) { h.Registered = append(h.Registered, held) })
 			}
 		}
 	}

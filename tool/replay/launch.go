@@ -7,6 +7,7 @@ import (
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // maxRemembered bounds how many results of checks are remembered. Beyond it all are
@@ -28,7 +29,7 @@ type checkKey struct {
 type launch struct {
 	on      *row
 	content *content
-	run     ProgramRun
+	run     answer.ProgramRun
 	spec    *l1.Spec // with the grid; of checks.specs
 
 	candidates *candidates // what else its workload may be; nil if it is known, or given in another launch
@@ -92,7 +93,7 @@ func groupsOf(all []launch, key func(launch) checkKey) (groups [][]launch) {
 }
 
 // leave returns the launches that a Filter leaves.
-func leave(all []launch, f Filter) []launch {
+func leave(all []launch, f answer.Filter) []launch {
 	if f.IsZero() {
 		return all
 	}

@@ -93,8 +93,8 @@ func (l *ledger) keep(d *row) {
 	if t, ok := totalsOf(l.alive[program.CircularBuffer], d.slot); ok {
 		f.LogicalPeak, f.ResidentPeak, f.CorePeak = max(f.LogicalPeak, t.Peak.Logical), max(f.ResidentPeak, t.Peak.Registered), max(f.CorePeak, t.Peak.Core)
 	}
-	for _, of := range f.others() {
-		if t, ok := totalsOf(l.alive[of.kind], d.slot); ok {
+	for _, of := range f.Others() {
+		if t, ok := totalsOf(l.alive[of.Kind], d.slot); ok {
 			of.ResidentPeak, of.CorePeak = max(of.ResidentPeak, t.Peak.Registered), max(of.CorePeak, t.Peak.Core)
 		}
 	}
@@ -123,8 +123,8 @@ func totalsOf(f *device.Fleet, id device.ID) (device.Totals, bool) {
 // finish completes the registered figures of a row.
 func (l *ledger) finish(d *row) {
 	f := &d.figures
-	for _, of := range f.others() {
-		if t, ok := totalsOf(l.registered[of.kind], d.slot); ok {
+	for _, of := range f.Others() {
+		if t, ok := totalsOf(l.registered[of.Kind], d.slot); ok {
 			of.Registered, of.RegisteredCorePeak = t.Registered, max(t.Core, of.CorePeak)
 			if !l.runs {
 				of.RegisteredLogical = t.Logical

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // lifeHead is a log with two programs of 4,096 and 2,048 bytes on one core.
@@ -63,7 +64,7 @@ func TestReplaceOfDataflowBuffers(t *testing.T) {
 // Who holds a byte as registered is what is registered then.
 func TestLogLifecycleWho(t *testing.T) {
 	ask := func(log string) (held []string) {
-		r := replayLog(t, lifeHead+log+"\n", replay.Options{Ask: &replay.Question{Address: 103712}})
+		r := replayLog(t, lifeHead+log+"\n", replay.Options{Ask: &answer.Question{Address: 103712}})
 		for _, h := range r.Held {
 			for _, on := range h.Registered {
 				held = append(held, string(on.Program.Op))
@@ -118,7 +119,7 @@ func TestSumsAreNotCut(t *testing.T) {
 		`{"event":"register","program":1,"devices":[0]}` + "\n"
 	r, err := replay.Run("log", event.NewLog(strings.NewReader(head+one), "log").Events(), replay.Options{})
 	require.NoError(t, err)
-	require.Contains(t, r.Undecided(), replay.CodeEventRefused)
+	require.Contains(t, r.Undecided(), answer.CodeEventRefused)
 }
 
 // A peak names the buffer that lay there, and not a later one with the same id.

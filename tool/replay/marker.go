@@ -4,11 +4,12 @@ import (
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // A marker makes the marks of all rows.
 type marker struct {
-	only   Filter
+	only   answer.Filter
 	groups bool  // Options.Groups
 	later  bool  // Options.OnePeak
 	count  int64 // of events
@@ -65,10 +66,10 @@ func (k *marker) usable(d *row, now when) {
 	if k.only.Core.OK {
 		among = l1.CoreSetOf(k.only.Core.V)
 	}
-	bytes, cores := d.dev.FullestIn(underSmall(d.dev.Spec()), among)
+	bytes, cores := d.dev.FullestIn(answer.UnderSmall(d.dev.Spec()), among)
 	if was := d.marks.usable; bytes > 0 && (was == nil || bytes > was.Bytes) {
 		core, _ := cores.First()
-		d.marks.usable = &UsablePeak{bytes, d.dev.Core(core).Tracked, now.at, now.t, now.op, core, cores, cores.Len()}
+		d.marks.usable = &answer.UsablePeak{Bytes: bytes, Tracked: d.dev.Core(core).Tracked, At: now.at, T: now.t, Op: now.op, Core: core, Cores: cores, Count: cores.Len()}
 	}
 }
 
@@ -88,12 +89,12 @@ func (k *marker) settle(d *row, since ...fit.BufferID) {
 func (k *marker) end(d *row) {
 	k.settle(d)
 	d.marks.leave(&d.memory, d.dev)
-	d.on.after = d.marks.after.told()
+	d.on.After = d.marks.after.forResult()
 	if d.marks.top != nil {
 		d.on.Peak = d.marks.top.peak()
 	}
 	if !k.later {
-		d.on.Peak, d.on.Groups, d.on.after = d.on.Peak.Composed(), d.on.LaidGroups(), nil
+		d.on.Peak, d.on.Groups, d.on.After = d.on.Peak.Composed(), d.on.LaidGroups(), nil
 	}
 	d.on.Usable, d.on.Hybrid = d.marks.usable, d.dev.Hybrid()
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // A mark is a moment at which a core held more than ever before: how much, where, and when. Its composition is
@@ -22,36 +23,36 @@ type mark struct {
 	by    *buffer // that made it, if one did
 	past  *past   // nil: the mark is a rise
 
-	quiet bool   // nothing but frees came after it
-	spike *Spike // it turned out to be one
+	quiet bool          // nothing but frees came after it
+	spike *answer.Spike // it turned out to be one
 }
 
 // marks are the marks of a row.
 type marks struct {
 	rise, top *mark
-	usable    *UsablePeak // nil: nothing lay below L1_SMALL
-	after     *past       // what lay there after the node of Options.GroupsAt
+	usable    *answer.UsablePeak // nil: nothing lay below L1_SMALL
+	after     *past              // what lay there after the node of Options.GroupsAt
 }
 
 // A past keeps a moment of a device, with the names of its content that would be forgotten since.
 type past struct {
 	moment device.Moment
-	count  int64                                 // of events before it
-	live   layered[fit.BufferID, *buffer]        // freed since
-	last   layered[*program.Program, ProgramRun] // as it was before the program ran again
-	groups bool                                  // Options.Groups
-	names  sum128                                // memory.names then
+	count  int64                                        // of events before it
+	live   layered[fit.BufferID, *buffer]               // freed since
+	last   layered[*program.Program, answer.ProgramRun] // as it was before the program ran again
+	groups bool                                         // Options.Groups
+	names  sum128                                       // memory.names then
 
 	of   *memory // that has the rest; nil: the row's, which still changes
 	spec l1.Spec
 }
 
-// told returns the moment for a Result.
-func (w *past) told() *pastL1 {
+// forResult returns the moment for a Result.
+func (w *past) forResult() *answer.Past {
 	if w == nil {
 		return nil
 	}
-	return &pastL1{w.moment, w.groups, w.names.pair(), w.spec, w.resident}
+	return &answer.Past{Moment: w.moment, Groups: w.groups, Names: w.names.pair(), Spec: w.spec, Resident: w.resident}
 }
 
 // own returns the marks for another row. What follows there may differ.
@@ -98,7 +99,7 @@ func (m *marks) freed(b *buffer) {
 }
 
 // runs notes that a program runs again, which a mark may have had.
-func (m *marks) runs(p *program.Program, was ProgramRun) {
+func (m *marks) runs(p *program.Program, was answer.ProgramRun) {
 	for w := range m.pasts() {
 		if _, known := w.last.get(p); !known {
 			w.last.set(p, was)
@@ -114,7 +115,7 @@ func (m *marks) spiked(b *buffer, now when, dev device.Device) {
 		return
 	}
 	if core := k.core(); b.fills(core) {
-		k.spike = &Spike{New: k.by.info, Old: b.info, FreedAt: now.at, FreedT: now.t, Without: dev.Core(core).Tracked}
+		k.spike = &answer.Spike{New: k.by.info, Old: b.info, FreedAt: now.at, FreedT: now.t, Without: dev.Core(core).Tracked}
 	}
 }
 
@@ -132,8 +133,8 @@ func (k *mark) core() l1.Core {
 }
 
 // peak returns the mark as documents have it, without its composition.
-func (k *mark) peak() *L1Peak {
-	return &L1Peak{Bytes: k.bytes, At: k.at, T: k.t, Op: k.op, Cores: k.cores, Core: k.core(), later: k.past.told(), Spike: k.spike}
+func (k *mark) peak() *answer.L1Peak {
+	return &answer.L1Peak{Bytes: k.bytes, At: k.at, T: k.t, Op: k.op, Cores: k.cores, Core: k.core(), Later: k.past.forResult(), Spike: k.spike}
 }
 
 // own returns the same for another row.
@@ -147,7 +148,7 @@ func (w *past) own() *past {
 }
 
 // resident says whose bytes a range was then.
-func (w *past) resident(r fit.Resident) L1Resident {
+func (w *past) resident(r fit.Resident) answer.L1Resident {
 	out := w.of.resident(r)
 	if r.Program != nil {
 		if run, ok := w.last.get(r.Program); ok {

@@ -11,6 +11,7 @@ import (
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // A memory has the content of one device's L1, as far as the fleet does not have it.
@@ -33,7 +34,7 @@ func (m *memory) clone() memory {
 // A buffer is an allocation that was not freed yet.
 type buffer struct {
 	id          fit.BufferID
-	info        BufferInfo
+	info        answer.BufferInfo
 	parts       []fit.Part
 	span        l1.Range // empty if it lies nowhere, or is unsized
 	unsized     bool
@@ -51,7 +52,7 @@ type buffer struct {
 func newBuffer(e *event.Event, given fit.Buffer, now when, count int64) *buffer {
 	b := &buffer{id: given.ID, unsized: given.Unsized, hides: !given.Hidden.IsEmpty(), earlier: e.Earlier, count: count}
 	b.parts = slices.Collect(given.All())
-	b.info = BufferInfo{
+	b.info = answer.BufferInfo{
 		At: now.at, T: now.t, Op: now.op, Kind: given.Kind, Size: given.Size,
 		PerCore: e.PerCore, Address: e.Address, Layout: e.Layout,
 	}
@@ -70,7 +71,7 @@ func newBuffer(e *event.Event, given fit.Buffer, now when, count int64) *buffer 
 
 // ofLog completes a buffer of a log, which says some facts in other words. slot is its first device.
 func (b *buffer) ofLog(name string, slot event.Opt[uint64]) {
-	b.info.Op = cmp.Or(Name(name), b.info.Op)
+	b.info.Op = cmp.Or(answer.Name(name), b.info.Op)
 	if slot.OK {
 		b.info.Device = slot
 	}
@@ -152,8 +153,8 @@ func (m *memory) made(t fit.BufferTotals) fit.BufferTotals {
 }
 
 // resident says whose bytes a range is now.
-func (m *memory) resident(r fit.Resident) L1Resident {
-	out := L1Resident{ResidentRow: fit.NewResidentRow(r.Kind, r.Range)}
+func (m *memory) resident(r fit.Resident) answer.L1Resident {
+	out := answer.L1Resident{ResidentRow: fit.NewResidentRow(r.Kind, r.Range)}
 	if r.Program != nil {
 		run := m.last.of(r.Program).ProgramRun
 		out.CB, out.Program = event.Some(uint64(r.CB)), &run
@@ -169,7 +170,7 @@ func (m *memory) resident(r fit.Resident) L1Resident {
 // A lowest is the L1 buffers that lie lowest on a device.
 type lowest struct {
 	known       bool
-	list        []BufferInfo
+	list        []answer.BufferInfo
 	synthesised bool
 	cores       int // of the one on the fewest cores
 }
@@ -220,10 +221,10 @@ func (b *buffer) fills(core l1.Core) bool {
 }
 
 // need counts a buffer that was allocated on a device.
-func need(n *Needs, b *buffer, dev device.Device) {
-	lower := func(to *Need) {
+func need(n *answer.Needs, b *buffer, dev device.Device) {
+	lower := func(to *answer.Need) {
 		if at := b.span.Start; at > 0 && (to.Value == 0 || at < to.Value) {
-			*to = Need{at, b.info.At, b.info.T}
+			*to = answer.Need{Value: at, At: b.info.At, T: b.info.T}
 		}
 	}
 	switch b.info.Kind {
@@ -231,7 +232,7 @@ func need(n *Needs, b *buffer, dev device.Device) {
 		lower(&n.Lowest)
 	case fit.KindTrace:
 		if sum := dev.Totals().Buffers.Trace; sum > n.Trace.Value {
-			n.Trace = Need{sum, b.info.At, b.info.T}
+			n.Trace = answer.Need{Value: sum, At: b.info.At, T: b.info.T}
 		}
 	case fit.KindL1Small:
 		lower(&n.Small)
@@ -239,7 +240,7 @@ func need(n *Needs, b *buffer, dev device.Device) {
 			spec := dev.Spec()
 			banks, align := uint64(max(spec.NumCores(), 1)), fit.Alignment(spec)
 			each := b.info.PerCore.Or((b.info.Size + banks - 1) / banks)
-			n.Kept = Need{min(n.Kept.Value+(each+align-1)/align*align, l1.MaxAddr), b.info.At, b.info.T}
+			n.Kept = answer.Need{Value: min(n.Kept.Value+(each+align-1)/align*align, l1.MaxAddr), At: b.info.At, T: b.info.T}
 		}
 	}
 }

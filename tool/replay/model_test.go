@@ -15,6 +15,7 @@ import (
 	"github.com/cbl1/cbl1/fuzz/model"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // logOps are the calls of random logs.
@@ -37,10 +38,10 @@ func TestLogAgreesWithModel(t *testing.T) {
 		logAgrees(t, moves.Draw(t, "history"), naiveQuestion{
 			address: rapid.Uint64Range(0, 255).Draw(t, "address"), at: rapid.Uint64Range(0, 90).Draw(t, "asked at"),
 			late: rapid.Bool().Draw(t, "composed late"),
-			room: replay.RoomQuestion{
+			room: answer.RoomQuestion{
 				Cores: gen.CoreRangeSet(3, 3).Draw(t, "asked cores").Cores(), Size: rapid.SampledFrom([]uint64{0, 1, 16, 40, 100}).Draw(t, "asked size"),
 				At:     event.Some(rapid.Uint64Range(0, 90).Draw(t, "room at")),
-				Tensor: replay.Tensor{Bytes: 20 * rapid.SampledFrom([]uint64{0, 0, 1, 12, 25}).Draw(t, "asked tensor"), Page: 20},
+				Tensor: answer.Tensor{Bytes: 20 * rapid.SampledFrom([]uint64{0, 0, 1, 12, 25}).Draw(t, "asked tensor"), Page: 20},
 			},
 		}, rapid.Bool().Draw(t, "polite"), map[string]int{})
 	})
@@ -56,7 +57,7 @@ func logAgrees(t require.TestingT, moves []gen.Move, asked naiveQuestion, polite
 		n.play(m)
 	}
 	r, err := replay.Run("log", events(bytes.NewReader(n.log.Bytes()), "log"), replay.Options{
-		Timeline: true, Groups: true, OnePeak: asked.late, GroupsAt: event.Some(asked.at), Ask: &replay.Question{Address: asked.address, At: event.Some(asked.at)},
+		Timeline: true, Groups: true, OnePeak: asked.late, GroupsAt: event.Some(asked.at), Ask: &answer.Question{Address: asked.address, At: event.Some(asked.at)},
 		Room: &asked.room, Scarce: n.allFree(),
 	})
 	if err != nil { // sums over everything that was ever registered may be too large
@@ -80,7 +81,7 @@ func logAgrees(t require.TestingT, moves []gen.Move, asked naiveQuestion, polite
 type comparison struct {
 	t    require.TestingT
 	want *naive
-	got  *replay.Result
+	got  *answer.Result
 }
 
 func (c comparison) equal(want, got any, what string) {
@@ -164,7 +165,7 @@ func (c comparison) groups() {
 	}
 }
 
-func (c comparison) spellGroups(groups []replay.LaidGroup) naiveGroups {
+func (c comparison) spellGroups(groups []answer.LaidGroup) naiveGroups {
 	out := naiveGroups{}
 	for _, g := range groups {
 		var held []string
@@ -180,7 +181,7 @@ func (c comparison) spellGroups(groups []replay.LaidGroup) naiveGroups {
 	return out
 }
 
-func spellHeld(r replay.L1Resident) string {
+func spellHeld(r answer.L1Resident) string {
 	of := "buffer"
 	if r.Program != nil {
 		of = string(r.Program.Op)
@@ -275,26 +276,26 @@ func (c comparison) answer() {
 	var odd int64
 	for _, a := range c.got.Anomalies {
 		switch a.Code {
-		case replay.CodeEventRefused, replay.CodeFreeUnknown, replay.CodeOutsideGrid:
+		case answer.CodeEventRefused, answer.CodeFreeUnknown, answer.CodeOutsideGrid:
 			odd += a.Count
 		}
 	}
 	c.equal(int64(n.refused), odd, "refused")
-	answer := c.got.Judge(replay.Terms{}).Answer
+	got := c.got.Judge(answer.Terms{}).Answer
 	failed := n.overlap || slices.ContainsFunc(n.launched, naiveLaunch.failed)
 	unknown := slices.ContainsFunc(n.launched, func(l naiveLaunch) bool { return l.spec.L1Size == 0 || len(l.verdict.Doubts) > 0 })
 	hidden := unknown || n.beyond || !n.placedCB || len(n.launched) == 0 ||
-		slices.ContainsFunc(c.got.Anomalies, func(a replay.AnomalyCount) bool { return a.Code == replay.CodeEventRefused })
-	want := replay.Fits
+		slices.ContainsFunc(c.got.Anomalies, func(a answer.AnomalyCount) bool { return a.Code == answer.CodeEventRefused })
+	want := answer.Fits
 	switch {
 	case failed:
-		want = replay.DoesNotFit
+		want = answer.DoesNotFit
 	case hidden:
-		want = replay.CannotTell
+		want = answer.CannotTell
 	}
-	c.equal(want, answer, "answer")
-	n.seen["answer: "+string(answer)]++
-	if answer == replay.Fits {
+	c.equal(want, got, "answer")
+	n.seen["answer: "+string(got)]++
+	if got == answer.Fits {
 		specs := map[l1.Spec]bool{}
 		for _, l := range n.launched {
 			specs[l.spec] = true
@@ -367,7 +368,7 @@ func TestLogsAreNotDull(t *testing.T) {
 	moves := gen.MixedHistory(60, logOps()...)
 	logs := 0
 	for ; logs < most && len(missing()) > 0; logs++ {
-		asked := naiveQuestion{address: uint64(logs) % 96, at: uint64(logs) % 60, late: logs%4 < 2, room: replay.RoomQuestion{Size: 16, At: event.Some(uint64(logs) % 70)}}
+		asked := naiveQuestion{address: uint64(logs) % 96, at: uint64(logs) % 60, late: logs%4 < 2, room: answer.RoomQuestion{Size: 16, At: event.Some(uint64(logs) % 70)}}
 		if logs%4 == 0 {
 			asked.room.Cores = l1.Rect(0, 0, 1, 1).Cores()
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/tool/capture"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // A moment of a time line is what GroupsAt says of its node.
@@ -94,9 +95,9 @@ func TestMomentsOfFullDevices(t *testing.T) {
 
 // Thinned moments are spread evenly over all.
 func TestThinMoments(t *testing.T) {
-	var all replay.Timeline
+	var all answer.Timeline
 	for i := range 10 {
-		all.Moments = append(all.Moments, replay.LaidMoment{At: uint64(i)})
+		all.Moments = append(all.Moments, answer.LaidMoment{At: uint64(i)})
 	}
 	for most, want := range map[int][]uint64{0: {}, 1: {0}, 3: {0, 3, 6}, 4: {0, 2, 5, 7}, 9: {0, 1, 2, 3, 4, 5, 6, 7, 8}, 10: {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}} {
 		got := []uint64{}
@@ -112,11 +113,11 @@ func TestThinMoments(t *testing.T) {
 type shownMoment struct {
 	At     uint64
 	T      json.Number
-	Op     replay.Name
-	Groups []replay.LaidGroup
+	Op     answer.Name
+	Groups []answer.LaidGroup
 }
 
-func shown(moments []replay.LaidMoment) (out []shownMoment) {
+func shown(moments []answer.LaidMoment) (out []shownMoment) {
 	for _, m := range moments {
 		out = append(out, shownMoment{m.At, m.T, m.Op, m.Groups()})
 	}
@@ -125,11 +126,11 @@ func shown(moments []replay.LaidMoment) (out []shownMoment) {
 
 // An unnamedResult is a Result with its moments apart. Their names mean nothing in another Result.
 type unnamedResult struct {
-	*replay.Result
+	*answer.Result
 	moments [][]shownMoment
 }
 
-func unnamed(r *replay.Result) unnamedResult {
+func unnamed(r *answer.Result) unnamedResult {
 	out := unnamedResult{Result: r}
 	for i := range r.Timeline {
 		out.moments = append(out.moments, shown(r.Timeline[i].Moments))

@@ -18,7 +18,7 @@ import (
 	"github.com/cbl1/cbl1/fuzz/model"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // A naive reads the events of a log as docs/events.md has them, and makes the calls on
@@ -51,7 +51,7 @@ type naive struct {
 
 	asked  naiveQuestion
 	held   map[string][]string
-	scarce map[uint64]map[replay.Scarcity]uint64 // the first line after which so much was free on a device
+	scarce map[uint64]map[answer.Scarcity]uint64 // the first line after which so much was free on a device
 	groups map[uint64]naiveGroups                // of all devices, after the line of the query
 
 	seen map[string]int // what was reached
@@ -61,7 +61,7 @@ type naive struct {
 type naiveQuestion struct {
 	address, at uint64
 	late        bool // what lay there is composed on demand
-	room        replay.RoomQuestion
+	room        answer.RoomQuestion
 }
 
 type naiveTrace struct {

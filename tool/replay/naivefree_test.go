@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // seekScarcity records how much the buffers of each device leave free on all cores at once, a flag
@@ -18,7 +18,7 @@ func (n *naive) seekScarcity() {
 		if spec.L1Size == 0 || spec.L1Size > naiveL1 {
 			continue
 		}
-		taken, usable, s := [naiveL1]bool{}, spec.Usable(), replay.Scarcity{}
+		taken, usable, s := [naiveL1]bool{}, spec.Usable(), answer.Scarcity{}
 		for _, core := range naiveCores(spec) {
 			for _, held := range n.fleet.Residents(id, core, false) {
 				for a := held.Range.Start; held.CB < 0 && !held.Range.IsEmpty() && a < naiveL1; a++ {
@@ -42,10 +42,10 @@ func (n *naive) seekScarcity() {
 			continue
 		}
 		if n.scarce == nil {
-			n.scarce = map[uint64]map[replay.Scarcity]uint64{}
+			n.scarce = map[uint64]map[answer.Scarcity]uint64{}
 		}
 		if n.scarce[id] == nil {
-			n.scarce[id] = map[replay.Scarcity]uint64{}
+			n.scarce[id] = map[answer.Scarcity]uint64{}
 		}
 		if _, known := n.scarce[id][s]; !known {
 			n.scarce[id][s] = n.node
@@ -58,7 +58,7 @@ func (n *naive) seekScarcity() {
 }
 
 // allFree are all that any device ever had.
-func (n *naive) allFree() (out []replay.Scarcity) {
+func (n *naive) allFree() (out []answer.Scarcity) {
 	for _, of := range n.scarce {
 		for s := range of {
 			if !slices.Contains(out, s) {
@@ -66,7 +66,7 @@ func (n *naive) allFree() (out []replay.Scarcity) {
 			}
 		}
 	}
-	slices.SortFunc(out, func(a, b replay.Scarcity) int {
+	slices.SortFunc(out, func(a, b answer.Scarcity) int {
 		return cmp.Or(cmp.Compare(a.Free, b.Free), cmp.Compare(a.Block, b.Block))
 	})
 	return out
@@ -75,13 +75,13 @@ func (n *naive) allFree() (out []replay.Scarcity) {
 // freeMoments compares when so much was free, and that what lay there then leaves as much.
 func (c comparison) freeMoments() {
 	for _, d := range c.got.L1 {
-		want, got := c.want.scarce[d.ID.V], map[replay.Scarcity]uint64{}
+		want, got := c.want.scarce[d.ID.V], map[answer.Scarcity]uint64{}
 		for _, m := range d.Scarce {
 			got[m.Scarcity] = m.At
 			c.equal(len(m.Groups) > 0, true, "something lay there")
 		}
 		if want == nil {
-			want = map[replay.Scarcity]uint64{}
+			want = map[answer.Scarcity]uint64{}
 		}
 		c.equal(want, got, "when so much was free")
 		c.equal(len(got), len(d.Scarce), "each once")

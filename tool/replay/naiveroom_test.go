@@ -10,7 +10,7 @@ import (
 	"github.com/cbl1/cbl1/fuzz/model"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // naiveL1 is as much of L1 as random logs use where its size is known.
@@ -19,7 +19,7 @@ const naiveL1 = 256
 // A naiveRoom has for each device, mode and core which bytes one more L1 buffer could not have, at any
 // time, one flag a byte.
 type naiveRoom struct {
-	question replay.RoomQuestion
+	question answer.RoomQuestion
 	barred   map[naiveSite]*[naiveL1]bool
 	specs    map[uint64][]l1.Spec // that a device had
 	aligns   map[uint64][]uint64  // alignments of L1 buffers that it had
@@ -43,7 +43,7 @@ type naiveSite struct {
 	core l1.Core
 }
 
-func newNaiveRoom(q replay.RoomQuestion) naiveRoom {
+func newNaiveRoom(q answer.RoomQuestion) naiveRoom {
 	return naiveRoom{
 		question: q, barred: map[naiveSite]*[naiveL1]bool{}, specs: map[uint64][]l1.Spec{}, aligns: map[uint64][]uint64{}, hybrid: map[uint64]bool{},
 		last: map[uint64]*program.Program{},
@@ -285,7 +285,7 @@ func (c comparison) rooms() {
 	}
 	size, sized := r.sizes(all...)
 	c.equal(size, got.Question.Size, "bytes of a core")
-	c.equal(!sized, slices.Contains(codesOf(c.got.Room(nil).Untold), replay.CodeBanksUnknown), "banks that are not known")
+	c.equal(!sized, slices.Contains(codesOf(c.got.Room(nil).Untold), answer.CodeBanksUnknown), "banks that are not known")
 	for _, d := range got.Devices {
 		id := d.Device.V
 		spec := r.specs[id][0] // an id that comes back keeps its first grid here
@@ -358,7 +358,7 @@ func (c comparison) moment(size uint64) {
 }
 
 // room compares one room, and looks who is said to limit it.
-func (c comparison) room(got replay.Room, mode model.Mode, cores l1.CoreSet, ids ...uint64) {
+func (c comparison) room(got answer.Room, mode model.Mode, cores l1.CoreSet, ids ...uint64) {
 	size := c.got.Rooms.Question.Size
 	run, place := c.want.more.room(mode, size, cores, ids...)
 	c.equal(run, got.Range(), "room")

@@ -7,13 +7,14 @@ import (
 
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // A when is where in a source something happened.
 type when struct {
 	at uint64 // the counter of a node, or a line
 	t  json.Number
-	op Name // functions that were running
+	op answer.Name // functions that were running
 }
 
 // A sum128 is a sum of hashes, in any order.
@@ -50,18 +51,18 @@ func newNaming() naming {
 // A runName is equal for runs of a program that differ in their nodes alone.
 type runName struct {
 	program  *program.Program
-	op       Name
+	op       answer.Name
 	inferred bool
 }
 
 // A lastRun is the last run of a program on a device.
 type lastRun struct {
-	ProgramRun
+	answer.ProgramRun
 	name sum128 // of the program and what ran it, whichever node that was
 }
 
 // run names a run of a program.
-func (n *naming) run(p *program.Program, run ProgramRun) lastRun {
+func (n *naming) run(p *program.Program, run answer.ProgramRun) lastRun {
 	if of := (runName{p, run.Op, run.Inferred}); n.last.of != of {
 		n.last.of, n.last.name = of, nameOf(n, of)
 	}

@@ -8,12 +8,13 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // leaksOf lists the buffers that were not freed on any of the rows, which are in the order of their first devices.
 // In a capture an id has one buffer on all devices. Where a sum is beyond 2^63-1, big is the buffer that made it
 // so.
-func leaksOf(rows []*row, byID bool) (out LiveBuffers, big *buffer) {
+func leaksOf(rows []*row, byID bool) (out answer.LiveBuffers, big *buffer) {
 	ids := map[fit.BufferID]bool{}
 	var all []*buffer
 	seen := sight[fit.BufferID]{}
@@ -46,7 +47,7 @@ func leaksOf(rows []*row, byID bool) (out LiveBuffers, big *buffer) {
 			}
 			*sum += b.info.Size
 		}
-		if len(out.List) < MaxListed {
+		if len(out.List) < answer.MaxListed {
 			out.List = append(out.List, b.info)
 		} else {
 			out.More++
@@ -57,18 +58,18 @@ func leaksOf(rows []*row, byID bool) (out LiveBuffers, big *buffer) {
 
 // An outside counts buffers with unknown places, and notes buffers beyond L1.
 type outside struct {
-	earlier EarlierBuffers
+	earlier answer.EarlierBuffers
 	noted   map[odd]uint64 // what was noted of buffers that live: at which node or line
 }
 
 // An odd is a note about a buffer.
 type odd struct {
 	id   fit.BufferID
-	code Code
+	code answer.Code
 }
 
 // note notes something about a buffer, once for all events of its node.
-func (o *outside) note(code Code, e *event.Event, notes notes) {
+func (o *outside) note(code answer.Code, e *event.Event, notes notes) {
 	one := odd{e.Buffer.ID, code}
 	if node, ok := o.noted[one]; ok && node == e.Node {
 		return
@@ -87,7 +88,7 @@ func (o *outside) compareEnd(e *event.Event, b *buffer, on []*row, notes notes) 
 	}
 	for _, d := range on {
 		if size := d.dev.Spec().L1Size; size > 0 && b.span.End > size {
-			o.note(CodeBufferBeyondL1, e, notes)
+			o.note(answer.CodeBufferBeyondL1, e, notes)
 			return
 		}
 	}
@@ -96,13 +97,13 @@ func (o *outside) compareEnd(e *event.Event, b *buffer, on []*row, notes notes) 
 // describe notes what an allocation does not say.
 func (o *outside) describe(e *event.Event, notes notes) {
 	if !e.Buffer.Hidden.IsEmpty() {
-		o.note(CodePerCoreHidden, e, notes)
+		o.note(answer.CodePerCoreHidden, e, notes)
 	}
 	if e.Buffer.Unsized {
-		o.note(CodeBufferUnsized, e, notes)
+		o.note(answer.CodeBufferUnsized, e, notes)
 	}
 	if e.Unplaced != "" && e.Unplaced != event.UnplacedSmall { // no source says where L1_SMALL is
-		o.note(CodeBufferUnplaced, e, notes)
+		o.note(answer.CodeBufferUnplaced, e, notes)
 	}
 }
 
@@ -129,17 +130,17 @@ func (o *outside) allocated(e *event.Event, rows *rows, notes notes) error {
 
 // freed notes a free whose allocation the source does not know. ran: a program ran before.
 func (o *outside) freed(e *event.Event, ran bool, notes notes) {
-	for _, code := range []Code{CodeBufferBeyondL1, CodePerCoreHidden, CodeBufferUnsized, CodeBufferUnplaced} {
+	for _, code := range []answer.Code{answer.CodeBufferBeyondL1, answer.CodePerCoreHidden, answer.CodeBufferUnsized, answer.CodeBufferUnplaced} {
 		delete(o.noted, odd{e.Buffer.ID, code})
 	}
 	switch {
 	case e.Again:
-		notes.note(CodeFreeAgain, at(e), "")
+		notes.note(answer.CodeFreeAgain, at(e), "")
 		return
 	case !e.Unknown:
 		return
 	}
-	notes.note(CodeFreeUnknown, at(e), "")
+	notes.note(answer.CodeFreeUnknown, at(e), "")
 	if !e.Earlier && e.Buffer.Kind.InL1() && e.Buffer.Kind >= fit.KindL1 && ran {
 		o.earlier.Freed++
 	}

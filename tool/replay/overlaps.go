@@ -8,13 +8,14 @@ import (
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // overlaps find buffers in L1 that share a byte of a core with another one: no allocator does that. A source may free the
 // other one at the node that brings the first, so they are compared when another node follows.
 type overlaps struct {
 	notes    notes
-	only     Filter
+	only     answer.Filter
 	pending  []overlap
 	node     uint64 // of pending
 	compared int    // buffers
@@ -81,8 +82,8 @@ func (o *overlaps) note(d *row, of *buffer, rows *rows) {
 		}
 		detail += " and " + text(other)
 	}
-	o.notes.add(AnomalyCount{
-		Code: CodeBuffersOverlap, Count: int64(d.members.Len()), First: NodeNumber(of.info.At), Detail: detail, Hidden: true,
+	o.notes.add(answer.AnomalyCount{
+		Code: answer.CodeBuffersOverlap, Count: int64(d.members.Len()), First: answer.NodeNumber(of.info.At), Detail: detail, Hidden: true,
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // A definition is a program in the words of its source, with its placed forms.
@@ -110,13 +111,13 @@ func (defs definitions) executed(e *event.Event, d device.Device, grids grids, f
 }
 
 // label names a program of a log for people. op are the operations that are running.
-func (defs definitions) label(p *program.Program, op Name) Name {
-	name := Name(p.Name())
+func (defs definitions) label(p *program.Program, op answer.Name) answer.Name {
+	name := answer.Name(p.Name())
 	if name == "" {
-		name = Name(defs.name(p.ID())) // of a definition that was not placed
+		name = answer.Name(defs.name(p.ID())) // of a definition that was not placed
 	}
 	if name == "" {
-		name = Name("program " + strconv.FormatUint(uint64(p.ID()), 10))
+		name = answer.Name("program " + strconv.FormatUint(uint64(p.ID()), 10))
 	}
 	if op != "" {
 		return op + " > " + name

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"github.com/cbl1/cbl1/tool/replay/answer"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
@@ -11,17 +12,17 @@ import (
 // Rows of programs are a list, and where they start is a map, however they come.
 func TestProgramsAreAList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		rows, s := &Programs{}, starts{}
-		var list []ProgramDetail
+		rows, s := &answer.Programs{}, starts{}
+		var list []answer.ProgramDetail
 		began := map[uint64]int{}
-		one := func() ProgramDetail {
+		one := func() answer.ProgramDetail {
 			first := uint64(len(list))
 			if rapid.IntRange(0, 9).Draw(t, "disorder") == 0 {
 				first = rapid.Uint64Range(0, first+1).Draw(t, "first")
 			}
-			return ProgramDetail{
+			return answer.ProgramDetail{
 				First: first, Last: rapid.Uint64().Draw(t, "last"), T: rapid.SampledFrom([]json.Number{"", "3.5"}).Draw(t, "t"),
-				Op: rapid.SampledFrom([]Name{"", "add", "mul"}).Draw(t, "op"), Cores: rapid.IntRange(0, 2).Draw(t, "cores"),
+				Op: rapid.SampledFrom([]answer.Name{"", "add", "mul"}).Draw(t, "op"), Cores: rapid.IntRange(0, 2).Draw(t, "cores"),
 				Overlapping: rapid.Bool().Draw(t, "overlapping"),
 			}
 		}
@@ -41,7 +42,7 @@ func TestProgramsAreAList(t *testing.T) {
 			}
 			if rapid.IntRange(0, 99).Draw(t, "clone") == 0 {
 				old := rows
-				rows, s = rows.clone(), s.clone()
+				rows, s = rows.Clone(), s.clone()
 				old.Add(d)
 				old.Set(0, d)
 			}
@@ -58,5 +59,5 @@ func TestProgramsAreAList(t *testing.T) {
 			require.Equal(t, list[i], d)
 		}
 	})
-	require.Zero(t, (*Programs)(nil).Len())
+	require.Zero(t, (*answer.Programs)(nil).Len())
 }

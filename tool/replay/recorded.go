@@ -12,14 +12,15 @@ import (
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // A recording judges the CBs of a log of records, which has no runs (CodeEveryCore): it compares the end of each program's
 // CBs with the lowest L1 buffer of its device, as tt-metal does in lockstep. A program is compared when it comes, and a
 // buffer is compared with the programs that stay. Cost: O(log n) in what lives on a device.
 type recording struct {
-	recorded
-	only     Filter // its Core matters not: each CB is on all
+	answer.Recording
+	only     answer.Filter // its Core matters not: each CB is on all
 	on       bool
 	programs map[program.ID]placedThing
 	devices  map[device.ID]*recordedDevice
@@ -41,7 +42,7 @@ type recordedDevice struct {
 
 // take follows an event that happened.
 func (r *recording) take(e *event.Event, ids func() []device.ID) {
-	if e.Kind == event.KindAnomaly && e.Code == string(CodeEveryCore) {
+	if e.Kind == event.KindAnomaly && e.Code == string(answer.CodeEveryCore) {
 		r.on, r.programs, r.devices = true, map[program.ID]placedThing{}, map[device.ID]*recordedDevice{}
 		r.sizes, r.chips = map[device.ID]uint64{}, map[uint64]bool{}
 	}
@@ -61,12 +62,12 @@ func (r *recording) take(e *event.Event, ids func() []device.ID) {
 		r.programs[e.Program] = placedThing{e.Name, end}
 	case event.KindRegister:
 		p, on := r.programs[e.Program], r.each(e, ids)
-		if len(on) == 0 || !r.only.HasOp(Name(p.name)) {
+		if len(on) == 0 || !r.only.HasOp(answer.Name(p.name)) {
 			return
 		}
-		r.cbs++
+		r.CBs++
 		for _, d := range on {
-			r.endless = r.endless || r.sizes[d.id] == 0
+			r.Endless = r.Endless || r.sizes[d.id] == 0
 			if low, ok := d.buffers.top(); ok && low.at < p.at {
 				r.clash(e, d.id, p, low, "when the CB came")
 			}
@@ -121,8 +122,8 @@ func (r *recording) each(e *event.Event, all func() []device.ID) (out []*recorde
 
 // clash notes a pair, the first one in words.
 func (r *recording) clash(e *event.Event, id device.ID, p, b placedThing, moment string) {
-	if r.clashes++; r.clashes == 1 {
-		r.first = fmt.Sprintf("may clash: %s ends at %s on device %d, above L1 buffer %s at %s, %s (event %s)",
+	if r.Clashes++; r.Clashes == 1 {
+		r.First = fmt.Sprintf("may clash: %s ends at %s on device %d, above L1 buffer %s at %s, %s (event %s)",
 			shown.Start(p.name, 60), l1.Bytes(p.at).Exact(), id, shown.Start(b.name, 60), l1.Bytes(b.at).Exact(), moment, l1.Bytes(e.Node).Exact())
 	}
 }
@@ -174,11 +175,11 @@ func (h *keyHeap) Pop() any {
 }
 
 // result returns the outcome.
-func (r *recording) result() recorded {
-	out := r.recorded
+func (r *recording) result() answer.Recording {
+	out := r.Recording
 	for _, chip := range r.chips {
 		if !chip {
-			out.unplaced++
+			out.Unplaced++
 		}
 	}
 	return out

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 const recordedHead = `{"event":"log","version":1}
@@ -59,7 +60,7 @@ func TestRecordingIsJudged(t *testing.T) {
 		r := recordingOf(t, recordedHead+`{"event":"device","device":2,"spec":{"board":"quasar"}}
 {"event":"device","device":3,"spec":{"name":"unknown","cols":1,"rows":1}}
 `+c.lines)
-		j := r.Judge(replay.Terms{})
+		j := r.Judge(answer.Terms{})
 		require.EqualValues(t, c.answer, j.Answer, c.name)
 		if c.text != "" {
 			require.Contains(t, j.Untold[0].Text, c.text, c.name)
@@ -72,13 +73,13 @@ func TestRecordingCounts(t *testing.T) {
 	buffer := recordedBuffer(1, 204095, "l1", "0")
 	log := recordedHead + recordedCB(1, 200000, 4096, "0") + buffer + strings.Replace(buffer, "{", `{"process":"2","corrects":true,`, 1)
 	const text = "may clash: CB 0x30d40 ends at 204,096 on device 0, above L1 buffer 0x31d3f at 204,095, while the CB stays (event 6)"
-	require.Equal(t, text, recordingOf(t, log).Judge(replay.Terms{}).Untold[0].Text)
-	require.Equal(t, text+"; 1 more", recordingOf(t, log+recordedBuffer(2, 204000, "l1", "0")).Judge(replay.Terms{}).Untold[0].Text)
+	require.Equal(t, text, recordingOf(t, log).Judge(answer.Terms{}).Untold[0].Text)
+	require.Equal(t, text+"; 1 more", recordingOf(t, log+recordedBuffer(2, 204000, "l1", "0")).Judge(answer.Terms{}).Untold[0].Text)
 }
 
-func recordingOf(t *testing.T, log string) *replay.Result {
+func recordingOf(t *testing.T, log string) *answer.Result {
 	t.Helper()
-	r, err := replay.Run("log", event.NewLog(strings.NewReader(log), "log").Events(), replay.Options{Room: &replay.RoomQuestion{}})
+	r, err := replay.Run("log", event.NewLog(strings.NewReader(log), "log").Events(), replay.Options{Room: &answer.RoomQuestion{}})
 	require.NoError(t, err)
 	return r
 }
@@ -127,8 +128,8 @@ func TestRecordingModel(t *testing.T) {
 		if top > bottom {
 			require.EqualValues(t, bottom, r.Rooms.All.Start.V)
 		}
-		j := r.Judge(replay.Terms{})
-		require.Equal(t, map[bool]replay.Answer{true: replay.CannotTell, false: replay.Fits}[clash], j.Answer, log.String())
+		j := r.Judge(answer.Terms{})
+		require.Equal(t, map[bool]answer.Answer{true: answer.CannotTell, false: answer.Fits}[clash], j.Answer, log.String())
 		if !clash {
 			fits++
 		}

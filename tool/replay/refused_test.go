@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // refusedHead fills every field of a Session: devices, an operation, programs, dispatches, traces, buffers of each
@@ -155,9 +156,9 @@ executed 3 1
 run 1 2 continues
 freed
 run 2`, "\n")
-		r, err := replay.Run("few", fewRuns(t, log), replay.Options{Runs: true, Buffers: true, Groups: true, Ask: &replay.Question{Address: 3590}})
+		r, err := replay.Run("few", fewRuns(t, log), replay.Options{Runs: true, Buffers: true, Groups: true, Ask: &answer.Question{Address: 3590}})
 		require.NoError(t, err, line)
-		refused := slices.ContainsFunc(r.Anomalies, func(a replay.AnomalyCount) bool { return a.First == 9 })
+		refused := slices.ContainsFunc(r.Anomalies, func(a answer.AnomalyCount) bool { return a.First == 9 })
 		r.Anomalies = nil
 		return said(r), refused
 	}
@@ -176,8 +177,8 @@ run 2`, "\n")
 func refusedResult(t *testing.T, line, tail string) string {
 	t.Helper()
 	opt := replay.Options{
-		Ask: &replay.Question{Address: 3590}, Runs: true, Buffers: true, Groups: true, Timeline: true, Moments: 100,
-		Scarce: []replay.Scarcity{{Free: 2000, Block: 2000}}, Room: &replay.RoomQuestion{Size: 64},
+		Ask: &answer.Question{Address: 3590}, Runs: true, Buffers: true, Groups: true, Timeline: true, Moments: 100,
+		Scarce: []answer.Scarcity{{Free: 2000, Block: 2000}}, Room: &answer.RoomQuestion{Size: 64},
 	}
 	r, err := replay.Run("few", events(strings.NewReader(refusedLog(t, line, tail)), "few"), opt)
 	require.NoError(t, err, line)

@@ -9,15 +9,16 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 	"github.com/cbl1/cbl1/tool/tensor"
 )
 
 // Options select optional parts of a Result. The zero value selects none.
 type Options struct {
 	// Only narrows all parts of the Result except Held.
-	Only Filter
+	Only answer.Filter
 	// Ask, if not nil, selects Result.Held: the holders of its byte.
-	Ask *Question
+	Ask *answer.Question
 	// Runs selects Result.Runs.
 	Runs bool
 	// Buffers selects Device.ProgramsBuffers.
@@ -40,10 +41,10 @@ type Options struct {
 	GroupsAt event.Opt[uint64]
 	// Scarce selects DeviceL1.Scarce: when so much of L1 was free. Cost: the buffers of a device
 	// are scanned where that may have come. After 2^26 buffers no more are scanned.
-	Scarce []Scarcity
+	Scarce []answer.Scarcity
 	// Room, if not nil, selects the room of one more L1 buffer, for Result.Room. It costs
 	// memory for each distinct place of a buffer.
-	Room *RoomQuestion
+	Room *answer.RoomQuestion
 	// Strays selects Needs.Stray. Cost: each L1 buffer is compared with all that live.
 	Strays bool
 	// Tensors, if not nil, has the tensors of L1 buffers, before the first event.
@@ -55,7 +56,7 @@ type Options struct {
 // Run makes the Result of events to their end. The name file is only shown. Errors come from the events, or are an
 // *event.InputError for sums beyond 2^63-1. Memory grows with the ids of programs and with live buffers, not with
 // the number of events.
-func Run(file string, events iter.Seq2[*event.Event, error], opt Options) (*Result, error) {
+func Run(file string, events iter.Seq2[*event.Event, error], opt Options) (*answer.Result, error) {
 	r, count := newReplay(file, opt), 0
 	for e, err := range events {
 		if err != nil {
@@ -85,7 +86,7 @@ func newReplay(file string, opt Options) *replay {
 	}
 	fleet := r.session.Fleet()
 	r.books = books{
-		ledger: newLedger(fleet), notes: r.notes, buffers: opt.Buffers, addresses: AddressesNone,
+		ledger: newLedger(fleet), notes: r.notes, buffers: opt.Buffers, addresses: answer.AddressesNone,
 	}
 	r.rows = newRows(fleet, r.checks.part)
 	r.result.File, r.result.Only, r.tensors = file, opt.Only, opt.Tensors
@@ -115,7 +116,7 @@ func newSubscribers(opt Options) *subscribers {
 	if opt.Ask != nil {
 		w := &who{address: opt.Ask.Address}
 		s.after(opt.Ask.At, w.ask)
-		s.finish = append(s.finish, func(out *Result, _ *rows, _ Spec) { out.Held = w.held })
+		s.finish = append(s.finish, func(out *answer.Result, _ *rows, _ answer.Spec) { out.Held = w.held })
 	}
 	if opt.GroupsAt.OK {
 		s.after(opt.GroupsAt, func(rows *rows, marker *marker) {
@@ -128,14 +129,14 @@ func newSubscribers(opt Options) *subscribers {
 }
 
 // finish ends everything that is still open and makes the Result, which holds nothing else of the replay.
-func (r *replay) finish() (*Result, error) {
+func (r *replay) finish() (*answer.Result, error) {
 	end := &event.Event{Kind: event.KindEnd, Node: uint64(max(r.result.Nodes, 0))}
 	if err := r.end(end); err != nil {
 		return nil, r.failed(end, err)
 	}
 	out := r.result
-	out.Spec, out.uneven = r.specs.of, r.specs.uneven
-	if out.Spec == (Spec{}) { // nothing was declared
+	out.Spec, out.Uneven = r.specs.of, r.specs.uneven
+	if out.Spec == (answer.Spec{}) { // nothing was declared
 		out.Spec = specFrom(l1.ArchSpec(l1.Blackhole), event.FromAssumed)
 	}
 	r.finishDevices(&out)
@@ -143,20 +144,20 @@ func (r *replay) finish() (*Result, error) {
 		finish(&out, &r.rows, r.specs.of)
 	}
 	out.Checks, out.Earlier = r.checks.result, r.outside.earlier
-	out.recorded = r.recording.result()
+	out.Recording = r.recording.result()
 	out.Placed, out.Addresses = r.books.placed, r.books.addresses
 	var big *buffer
 	if out.Live, big = leaksOf(r.rows.sorted(), r.books.ledger.runs); big != nil {
 		return nil, r.failed(&event.Event{Node: big.info.At}, device.ErrOverflow)
 	}
 	for range r.session.ops {
-		r.notes.note(CodeUnfinished, -1, r.session.ops[len(r.session.ops)-1])
+		r.notes.note(answer.CodeUnfinished, -1, r.session.ops[len(r.session.ops)-1])
 	}
 	if r.books.ledger.runs && !r.seen.ended {
-		r.notes.note(CodeUnfinished, -1, "the source is cut")
+		r.notes.note(answer.CodeUnfinished, -1, "the source is cut")
 	}
 	if r.specs.again {
-		r.notes.note(CodeSpecsDiffer, -1, "")
+		r.notes.note(answer.CodeSpecsDiffer, -1, "")
 	}
 	r.notes.finish(&out, r.seen.begun)
 	return &out, nil
@@ -179,11 +180,11 @@ func (r *replay) end(e *event.Event) error {
 }
 
 // finishDevices completes the rows, each once, and gives every device its own.
-func (r *replay) finishDevices(out *Result) {
+func (r *replay) finishDevices(out *answer.Result) {
 	ends, shown, rows, rowsL1 := r.books.ledger.lastState(), r.rows.shown(), 0, 0
 	for _, d := range r.rows.All() {
 		if shown(d) && !d.declared() {
-			out.uneven = out.uneven || d.says.spec.Usable().Len() != out.Spec.Usable().Len()
+			out.Uneven = out.Uneven || d.says.spec.Usable().Len() != out.Spec.Usable().Len()
 		}
 		if d.declared() || d.programs.ran {
 			d.finish(&r.books.ledger, ends, out.Only)
@@ -195,10 +196,10 @@ func (r *replay) finishDevices(out *Result) {
 		}
 	}
 	out.Devices, out.L1 = slices.Grow(out.Devices, rows), slices.Grow(out.L1, rowsL1)
-	var highest *L1Peak
+	var highest *answer.L1Peak
 	for d, named := range r.rows.each() {
 		if len(d.says.chips) > 0 {
-			out.Meshes = append(out.Meshes, Mesh{named.V, slices.Clone(d.says.chips)})
+			out.Meshes = append(out.Meshes, answer.Mesh{ID: named.V, Chips: slices.Clone(d.says.chips)})
 		}
 		if !out.Only.HasDevice(named) {
 			continue
@@ -216,7 +217,7 @@ func (r *replay) finishDevices(out *Result) {
 			}
 		}
 		if of := d.history; of != nil {
-			out.Timeline = append(out.Timeline, Timeline{named, of.samples.list, of.moments.list})
+			out.Timeline = append(out.Timeline, answer.Timeline{Device: named, Samples: of.samples.List, Moments: of.moments.List})
 		}
 	}
 	if highest != nil {
@@ -225,7 +226,7 @@ func (r *replay) finishDevices(out *Result) {
 }
 
 // finish completes the figures of a row.
-func (d *row) finish(ledger *ledger, ends *lastState, only Filter) {
+func (d *row) finish(ledger *ledger, ends *lastState, only answer.Filter) {
 	f := &d.figures
 	f.Kind, f.Chips = d.says.kind()
 	f.Cores = d.programs.cores.Len()
@@ -235,14 +236,14 @@ func (d *row) finish(ledger *ledger, ends *lastState, only Filter) {
 		f.ResidentFinal += alive.Totals().Registered
 	}
 	if registered, ok := ends.registered.Device(d.slot); ok {
-		f.CoreGroups = only.groups(ends.coreGroups(registered, alive, d.programs.crest))
+		f.CoreGroups = only.Groups(ends.coreGroups(registered, alive, d.programs.crest))
 		f.Fullest = d.fullest(registered)
 	}
 }
 
 // finishL1 completes the figures of a row's L1, without executions. own is the Spec of the row, if it has one of
 // its own.
-func (d *row) finishL1(own *Spec) {
+func (d *row) finishL1(own *answer.Spec) {
 	on := &d.on
 	on.Kind, on.Chips = d.says.kind()
 	t := d.dev.Totals()
@@ -259,13 +260,13 @@ func (d *row) finishL1(own *Spec) {
 
 // fullest finds the core on which most is registered and the program with the largest
 // share of it, the first one of equals.
-func (d *row) fullest(end *device.DeviceSnapshot) *FullestCore {
-	var f *FullestCore
+func (d *row) fullest(end *device.DeviceSnapshot) *answer.FullestCore {
+	var f *answer.FullestCore
 	for _, g := range d.figures.CoreGroups {
 		switch {
 		case f == nil || g.Registered > f.Bytes:
 			core, _ := g.Cores.First() // no group is empty
-			f = &FullestCore{Core: core, Cores: g.Cores.Len(), Bytes: g.Registered}
+			f = &answer.FullestCore{Core: core, Cores: g.Cores.Len(), Bytes: g.Registered}
 			if n := len(g.Regions); n > 0 {
 				f.End = g.Regions[n-1].End
 			}

@@ -13,9 +13,10 @@ import (
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
-func replayLog(t *testing.T, text string, opt replay.Options) *replay.Result {
+func replayLog(t *testing.T, text string, opt replay.Options) *answer.Result {
 	t.Helper()
 	r, err := replay.Run("log.jsonl", events(strings.NewReader(text), "log.jsonl"), opt)
 	require.NoError(t, err)
@@ -28,9 +29,9 @@ func TestReplayOfLog(t *testing.T) {
 	log, err := os.ReadFile("../../event/testdata/conformance.jsonl")
 	require.NoError(t, err)
 	r := replayLog(t, string(log), replay.Options{})
-	rows := map[uint64]replay.Device{}
+	rows := map[uint64]answer.Device{}
 	for _, d := range r.Devices {
-		require.Equal(t, replay.KindChip, d.Kind)
+		require.Equal(t, answer.KindChip, d.Kind)
 		rows[d.ID.V] = d
 	}
 	h := rows[0] // example H, three programs: all were unregistered, and the high-water marks reset then
@@ -50,7 +51,7 @@ func TestReplayOfLog(t *testing.T) {
 	require.EqualValues(t, 6144, h.CorePeak)
 	require.Zero(t, h.ResidentFinal)
 
-	on := map[uint64]replay.DeviceL1{}
+	on := map[uint64]answer.DeviceL1{}
 	for _, row := range r.L1 {
 		on[row.ID.V] = row
 	}
@@ -69,16 +70,16 @@ func TestReplayOfLog(t *testing.T) {
 	require.Contains(t, r.Checks.List[0].Verdict.String(), "in program 2282 clash with L1 buffers on core range [0-0 - 10-9]. L1 buffer allocated at 1563072")
 	require.EqualValues(t, 2, r.Checks.List[0].Times)
 
-	codes := map[replay.Code]int64{}
+	codes := map[answer.Code]int64{}
 	for _, a := range r.Anomalies {
 		codes[a.Code] = a.Count
 	}
-	require.EqualValues(t, 1, codes[replay.CodeDuplicateKey])
-	require.EqualValues(t, 1, codes[replay.CodeUnknownType])
-	require.EqualValues(t, 2, codes[replay.CodeFreeUnknown])
-	require.EqualValues(t, 1, codes[replay.CodeEndWithoutStart])
-	require.Positive(t, codes[replay.CodeEventRefused])
-	require.Equal(t, []replay.Code{replay.CodeBuffersOverlap, replay.CodeEventRefused, replay.CodeUnknownType}, r.Undecided()) // an unknown event may be anything
+	require.EqualValues(t, 1, codes[answer.CodeDuplicateKey])
+	require.EqualValues(t, 1, codes[answer.CodeUnknownType])
+	require.EqualValues(t, 2, codes[answer.CodeFreeUnknown])
+	require.EqualValues(t, 1, codes[answer.CodeEndWithoutStart])
+	require.Positive(t, codes[answer.CodeEventRefused])
+	require.Equal(t, []answer.Code{answer.CodeBuffersOverlap, answer.CodeEventRefused, answer.CodeUnknownType}, r.Undecided()) // an unknown event may be anything
 }
 
 // What holds a byte, after any line; the header is number 0.
@@ -96,7 +97,7 @@ func TestHoldersAtEachLine(t *testing.T) {
 		{event.Opt[uint64]{V: 10, OK: true}, 704512, []string{"CB 1", `a "large" tensor`, `a "large" tensor`}},
 		{event.Opt[uint64]{V: 12, OK: true}, 704512, []string{"CB 1"}},
 	} {
-		r := replayLog(t, string(demo), replay.Options{Ask: &replay.Question{Address: c.address, At: c.at}})
+		r := replayLog(t, string(demo), replay.Options{Ask: &answer.Question{Address: c.address, At: c.at}})
 		var have []string
 		for _, h := range r.Held {
 			for _, held := range h.Resident {
@@ -122,7 +123,7 @@ func TestHoldersOfEqualPrograms(t *testing.T) {
 		program(1, "0-0") + program(2, "0-0"):         {"{[0-0 - 0-0]} p2 p1 p2"},
 		program(1, "[0-0 - 1-0]") + program(2, "1-0"): {"{[0-0 - 0-0]} p1 p1", "{[1-0 - 1-0]} p2 p1 p2"},
 	} {
-		r := replayLog(t, logHead+`{"event":"device","device":0,"spec":{"board":"n150"}}`+"\n"+log, replay.Options{Ask: &replay.Question{Address: 103_712}})
+		r := replayLog(t, logHead+`{"event":"device","device":0,"spec":{"board":"n150"}}`+"\n"+log, replay.Options{Ask: &answer.Question{Address: 103_712}})
 		var have []string
 		for _, h := range r.Held {
 			text := h.Cores.String()
@@ -153,9 +154,9 @@ func TestReplayOfLogTorn(t *testing.T) {
 	text := logHead + `{"event":"device","device":0,"spec":{"board":"n150"}}` + "\n" + `{"event":"dis`
 	r := replayLog(t, text, replay.Options{})
 	require.Equal(t, "n150", r.Spec.Name)
-	require.Equal(t, []replay.AnomalyCount{
-		{Code: replay.CodeNoCBs, Count: 1, First: -1},
-		{Code: replay.CodeTornLine, Count: 1, First: 2, Detail: "line 3: torn: the last line is cut"},
+	require.Equal(t, []answer.AnomalyCount{
+		{Code: answer.CodeNoCBs, Count: 1, First: -1},
+		{Code: answer.CodeTornLine, Count: 1, First: 2, Detail: "line 3: torn: the last line is cut"},
 	}, r.Anomalies)
 	_, err := replay.Run("log", events(strings.NewReader(logHead+"{\n"), "log"), replay.Options{})
 	require.Error(t, err)
@@ -170,7 +171,7 @@ func TestLayoutsAndGroups(t *testing.T) {
 {"event":"allocate","buffer":1,"kind":"l1","devices":[8],"parts":[{"cores":"1-0","address":200000,"size":64},{"cores":"2-0","address":200000,"size":32}]}
 `
 	r := replayLog(t, log, replay.Options{Groups: true})
-	require.Equal(t, []replay.MeshLayout{{First: 8, Rows: 2, Cols: 3}}, r.Layouts)
+	require.Equal(t, []answer.MeshLayout{{First: 8, Rows: 2, Cols: 3}}, r.Layouts)
 	var groups []string
 	for _, row := range r.L1 {
 		if row.Peak != nil {
@@ -189,31 +190,31 @@ func TestLayoutsAndGroups(t *testing.T) {
 func TestAnomalyTexts(t *testing.T) {
 	for _, c := range []struct {
 		log  bool
-		of   replay.AnomalyCount
+		of   answer.AnomalyCount
 		want string
 	}{
-		{false, replay.AnomalyCount{Count: 1}, "1 program has CBs that share bytes (node 0)"},
-		{false, replay.AnomalyCount{Count: 2000}, "2,000 programs have CBs that share bytes (first at node 0)"},
-		{false, replay.AnomalyCount{Count: 2, First: -1}, "2 programs have CBs that share bytes"},
-		{false, replay.AnomalyCount{Count: 1, First: 7, Detail: "op"}, "1 program has CBs that share bytes (node 7, op)"},
-		{true, replay.AnomalyCount{Count: 2, First: 7, T: "3.5"}, "2 programs have CBs that share bytes (first at event 7, t 3.5)"},
-		{true, replay.AnomalyCount{Count: 1, First: 7, T: "3.5", Detail: "line 8"}, "1 program has CBs that share bytes (t 3.5, line 8)"},
-		{true, replay.AnomalyCount{Count: 1, First: 7, Detail: "line 8"}, "1 program has CBs that share bytes (line 8)"},
+		{false, answer.AnomalyCount{Count: 1}, "1 program has CBs that share bytes (node 0)"},
+		{false, answer.AnomalyCount{Count: 2000}, "2,000 programs have CBs that share bytes (first at node 0)"},
+		{false, answer.AnomalyCount{Count: 2, First: -1}, "2 programs have CBs that share bytes"},
+		{false, answer.AnomalyCount{Count: 1, First: 7, Detail: "op"}, "1 program has CBs that share bytes (node 7, op)"},
+		{true, answer.AnomalyCount{Count: 2, First: 7, T: "3.5"}, "2 programs have CBs that share bytes (first at event 7, t 3.5)"},
+		{true, answer.AnomalyCount{Count: 1, First: 7, T: "3.5", Detail: "line 8"}, "1 program has CBs that share bytes (t 3.5, line 8)"},
+		{true, answer.AnomalyCount{Count: 1, First: 7, Detail: "line 8"}, "1 program has CBs that share bytes (line 8)"},
 	} {
-		c.of.Code = replay.CodeOverlap
-		odd, grave := replay.AnomalyCount{Code: "new", Count: 1, First: 3}, replay.AnomalyCount{Code: replay.CodeBeyondL1, Count: 3, First: 4}
-		r := replay.Result{Log: c.log, Anomalies: []replay.AnomalyCount{odd, c.of, grave}}
-		texts := r.AnomalyTexts(replay.Reason{Code: "other"})
+		c.of.Code = answer.CodeOverlap
+		odd, grave := answer.AnomalyCount{Code: "new", Count: 1, First: 3}, answer.AnomalyCount{Code: answer.CodeBeyondL1, Count: 3, First: 4}
+		r := answer.Result{Log: c.log, Anomalies: []answer.AnomalyCount{odd, c.of, grave}}
+		texts := r.AnomalyTexts(answer.Reason{Code: "other"})
 		require.Len(t, texts, 3)
 		require.Equal(t, c.want+": shared bytes count once; if it is not meant, one CB overwrites another", texts[1])
 		require.Equal(t, fmt.Sprintf("1 new (%s 3): see the documentation", r.NodeWord()), texts[2])
-		require.Equal(t, texts[1:], r.AnomalyTexts(r.Reason(replay.CodeBeyondL1)))
+		require.Equal(t, texts[1:], r.AnomalyTexts(r.Reason(answer.CodeBeyondL1)))
 	}
 }
 
 // The fullest device is the first of equals; without CBs there is none.
 func TestFullestDevice(t *testing.T) {
-	r := replay.Result{Devices: []replay.Device{{}, {Fullest: &replay.FullestCore{Bytes: 32}}, {Fullest: &replay.FullestCore{Bytes: 64}}, {Fullest: &replay.FullestCore{Bytes: 64}}}}
+	r := answer.Result{Devices: []answer.Device{{}, {Fullest: &answer.FullestCore{Bytes: 32}}, {Fullest: &answer.FullestCore{Bytes: 64}}, {Fullest: &answer.FullestCore{Bytes: 64}}}}
 	require.Same(t, &r.Devices[2], r.FullestDevice())
 	r.Devices = r.Devices[:1]
 	require.Nil(t, r.FullestDevice())
@@ -246,24 +247,24 @@ func TestMapOfACore(t *testing.T) {
 
 // Each count of a check has its own field, and a report of some operations has their programs alone.
 func TestCountsOfDocuments(t *testing.T) {
-	r := replay.Result{Checks: replay.Checks{Runs: 11, Inferred: 5, Failed: 2, More: 3}, Anomalies: []replay.AnomalyCount{
-		{Code: replay.CodeOverlap, Count: 17, First: 19}, {Code: replay.CodeAborted, Count: 7, First: 13, Detail: "why"},
+	r := answer.Result{Checks: answer.Checks{Runs: 11, Inferred: 5, Failed: 2, More: 3}, Anomalies: []answer.AnomalyCount{
+		{Code: answer.CodeOverlap, Count: 17, First: 19}, {Code: answer.CodeAborted, Count: 7, First: 13, Detail: "why"},
 	}}
-	doc := r.Check(replay.Judgement{})
+	doc := r.Check(answer.Judgement{})
 	require.Equal(t, []int64{11, 5, 2, 3}, []int64{doc.Runs, doc.Inferred, doc.Failed, doc.More})
-	require.Equal(t, &replay.AbortedRuns{Count: 7, First: 13, Detail: "why"}, doc.Aborted)
+	require.Equal(t, &answer.AbortedRuns{Count: 7, First: 13, Detail: "why"}, doc.Aborted)
 
 	log := fewDevices + lineOf(t, "program 1 64") + "\n" + lineOf(t, "program 2 32 1-0") + "\n" + lineOf(t, "enqueue 1") + "\n" + lineOf(t, "enqueue 2 2") + "\n"
-	some := replayLog(t, log, replay.Options{Only: replay.Filter{Op: "p2"}}).Report().Devices
+	some := replayLog(t, log, replay.Options{Only: answer.Filter{Op: "p2"}}).Report().Devices
 	require.Equal(t, []int{0, 1}, []int{some["1"].ProgramsDetail.Len(), some["2"].ProgramsDetail.Len()})
 }
 
 // Of equal needs the first one is named, and of the two readings of L1_SMALL the one by addresses.
 func TestNeedsOfEquals(t *testing.T) {
 	spec := l1.Spec{Cols: 2, Rows: 1, L1Size: 4096, CBBase: 1024, CBAlign: 16, L1Align: 16, CBIndices: 8}
-	small := replay.Need{Value: 3072, At: 7}
+	small := answer.Need{Value: 3072, At: 7}
 	for kept, all := range map[uint64]bool{1024: false, 1040: true} {
-		bytes, by, together := replay.Needs{Small: small, Kept: replay.Need{Value: kept, At: 8}}.SmallBank(spec)
+		bytes, by, together := answer.Needs{Small: small, Kept: answer.Need{Value: kept, At: 8}}.SmallBank(spec)
 		require.Equal(t, []any{kept, all}, []any{bytes, together})
 		require.Equal(t, all, by.At == 8)
 	}
@@ -303,7 +304,7 @@ func TestSmallBank(t *testing.T) {
 		{4031, 192, want{192, 6, true}},
 		{0, 64, want{64, 6, true}},
 	} {
-		needs := replay.Needs{Small: replay.Need{Value: test.small, At: 5}, Kept: replay.Need{Value: test.kept, At: 6}}
+		needs := answer.Needs{Small: answer.Need{Value: test.small, At: 5}, Kept: answer.Need{Value: test.kept, At: 6}}
 		bytes, by, all := needs.SmallBank(spec)
 		require.Equal(t, test.want, want{bytes, by.At, all}, "%d, %d", test.small, test.kept)
 	}
@@ -320,16 +321,16 @@ func TestStrays(t *testing.T) {
 	free := func(id int) string { return fmt.Sprintf(`{"event":"free","buffer":%d}`+"\n", id) }
 	for name, c := range map[string]struct {
 		log  string
-		want replay.Need
+		want answer.Need
 	}{
-		"one below the other, in whole steps":      {full, replay.Need{}},
-		"the highest gap":                          {full + free(1) + buffer(3, "l1", top-64, 64, "") + buffer(4, "global_cb", top-4096-2048-8192, 8192, ""), replay.Need{}},
-		"a gap above that is large enough":         {full + free(1) + buffer(3, "l1", top-4096-2048-64, 64, ""), replay.Need{Value: top - 4096 - 2048 - 64, At: 5}},
-		"the first of two, and one that went away": {head + buffer(1, "l1", 200_000, 64, "") + free(1) + buffer(2, "l1", 300_000, 64, ""), replay.Need{Value: 200_000, At: 2}},
-		"two addresses":                            {head + strings.Replace(buffer(1, "l1", top-64, 64, `,"cores":"[0-0 - 0-0]"`), "}]", `},{"address":1499008,"size":64,"cores":"[1-0 - 1-0]"}]`, 1), replay.Need{Value: 1_499_008, At: 2}},
-		"no room in our reading":                   {head + buffer(1, "l1", top-64, 64, "") + buffer(2, "l1", 200_000, 1_400_000, ""), replay.Need{Value: 200_000, At: 3}},
-		"another kind, and a place by the source":  {head + buffer(1, "l1_small", 200_000, 64, "") + buffer(2, "l1", 300_000, 64, `,"synthesised":true`), replay.Need{}},
-		"a buffer that backs another one":          {head + strings.Replace(buffer(1, "l1", 200_000, 64, ""), `"kind"`, `"backing":true,"kind"`, 1), replay.Need{}},
+		"one below the other, in whole steps":      {full, answer.Need{}},
+		"the highest gap":                          {full + free(1) + buffer(3, "l1", top-64, 64, "") + buffer(4, "global_cb", top-4096-2048-8192, 8192, ""), answer.Need{}},
+		"a gap above that is large enough":         {full + free(1) + buffer(3, "l1", top-4096-2048-64, 64, ""), answer.Need{Value: top - 4096 - 2048 - 64, At: 5}},
+		"the first of two, and one that went away": {head + buffer(1, "l1", 200_000, 64, "") + free(1) + buffer(2, "l1", 300_000, 64, ""), answer.Need{Value: 200_000, At: 2}},
+		"two addresses":                            {head + strings.Replace(buffer(1, "l1", top-64, 64, `,"cores":"[0-0 - 0-0]"`), "}]", `},{"address":1499008,"size":64,"cores":"[1-0 - 1-0]"}]`, 1), answer.Need{Value: 1_499_008, At: 2}},
+		"no room in our reading":                   {head + buffer(1, "l1", top-64, 64, "") + buffer(2, "l1", 200_000, 1_400_000, ""), answer.Need{Value: 200_000, At: 3}},
+		"another kind, and a place by the source":  {head + buffer(1, "l1_small", 200_000, 64, "") + buffer(2, "l1", 300_000, 64, `,"synthesised":true`), answer.Need{}},
+		"a buffer that backs another one":          {head + strings.Replace(buffer(1, "l1", 200_000, 64, ""), `"kind"`, `"backing":true,"kind"`, 1), answer.Need{}},
 	} {
 		require.Equal(t, c.want, replayLog(t, c.log, replay.Options{Strays: true}).L1[0].Needs.Stray, name)
 		require.Zero(t, replayLog(t, c.log, replay.Options{}).L1[0].Needs.Stray, name)

@@ -13,13 +13,14 @@ import (
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // roomBeside queries the room of a size beside program 1, to 104,736, and beside the events of more.
-func roomBeside(t *testing.T, size uint64, end *event.Event, more ...*event.Event) *replay.Result {
+func roomBeside(t *testing.T, size uint64, end *event.Event, more ...*event.Event) *answer.Result {
 	t.Helper()
 	all := slices.Concat(programs(), []*event.Event{ran(1, 3), freed(4)}, more, []*event.Event{end})
-	r, err := replay.Run("x", runEvents(event.RoleChip, all...), replay.Options{Room: &replay.RoomQuestion{Size: size}})
+	r, err := replay.Run("x", runEvents(event.RoleChip, all...), replay.Options{Room: &answer.RoomQuestion{Size: size}})
 	require.NoError(t, err)
 	return r
 }
@@ -45,28 +46,28 @@ func TestRoom(t *testing.T) {
 		name   string
 		size   uint64
 		more   []*event.Event
-		accept replay.Code
-		want   replay.Answer
-		untold []replay.Code
+		accept answer.Code
+		want   answer.Answer
+		untold []answer.Code
 	}{
-		{"all of it", all, nil, "", replay.Fits, nil},
-		{"a byte more", all + 1, nil, "", replay.DoesNotFit, nil},
-		{"no size", 0, nil, "", replay.Fits, nil},
-		{"hidden and fits", all, []*event.Event{hidden}, "", replay.CannotTell, []replay.Code{"not-shown"}},
-		{"hidden and no size", 0, []*event.Event{hidden}, "", replay.CannotTell, []replay.Code{"not-shown"}},
-		{"hidden and does not fit", all + 1, []*event.Event{hidden}, "", replay.DoesNotFit, []replay.Code{"not-shown"}},
-		{"accepted", all, []*event.Event{hidden}, "not-shown", replay.Fits, nil},
-		{"above the candidates", 1_499_136 - 603_712, []*event.Event{other}, "", replay.Fits, nil},
-		{"beside a candidate", all, []*event.Event{other}, "", replay.CannotTell, []replay.Code{replay.CodeAmbiguous}},
-		{"beside a candidate that ran before", all, []*event.Event{ran(100, 5), freed(6), again}, "", replay.DoesNotFit, nil},
-		{"beside a candidate, accepted", all, []*event.Event{other}, replay.CodeAmbiguous, replay.DoesNotFit, nil},
-		{"beside runs that may be several programs", all, []*event.Event{several}, "", replay.CannotTell, []replay.Code{replay.CodeUnsettled}},
-		{"below a buffer without a known end", 395_264, []*event.Event{unsized}, "", replay.CannotTell, []replay.Code{replay.CodeBufferUnsized}},
-		{"perhaps above it", 395_265, []*event.Event{unsized}, "", replay.CannotTell, []replay.Code{replay.CodeBufferUnsized}},
-		{"not above it", 395_265, []*event.Event{unsized}, replay.CodeBufferUnsized, replay.DoesNotFit, nil},
+		{"all of it", all, nil, "", answer.Fits, nil},
+		{"a byte more", all + 1, nil, "", answer.DoesNotFit, nil},
+		{"no size", 0, nil, "", answer.Fits, nil},
+		{"hidden and fits", all, []*event.Event{hidden}, "", answer.CannotTell, []answer.Code{"not-shown"}},
+		{"hidden and no size", 0, []*event.Event{hidden}, "", answer.CannotTell, []answer.Code{"not-shown"}},
+		{"hidden and does not fit", all + 1, []*event.Event{hidden}, "", answer.DoesNotFit, []answer.Code{"not-shown"}},
+		{"accepted", all, []*event.Event{hidden}, "not-shown", answer.Fits, nil},
+		{"above the candidates", 1_499_136 - 603_712, []*event.Event{other}, "", answer.Fits, nil},
+		{"beside a candidate", all, []*event.Event{other}, "", answer.CannotTell, []answer.Code{answer.CodeAmbiguous}},
+		{"beside a candidate that ran before", all, []*event.Event{ran(100, 5), freed(6), again}, "", answer.DoesNotFit, nil},
+		{"beside a candidate, accepted", all, []*event.Event{other}, answer.CodeAmbiguous, answer.DoesNotFit, nil},
+		{"beside runs that may be several programs", all, []*event.Event{several}, "", answer.CannotTell, []answer.Code{answer.CodeUnsettled}},
+		{"below a buffer without a known end", 395_264, []*event.Event{unsized}, "", answer.CannotTell, []answer.Code{answer.CodeBufferUnsized}},
+		{"perhaps above it", 395_265, []*event.Event{unsized}, "", answer.CannotTell, []answer.Code{answer.CodeBufferUnsized}},
+		{"not above it", 395_265, []*event.Event{unsized}, answer.CodeBufferUnsized, answer.DoesNotFit, nil},
 	} {
 		r := roomBeside(t, c.size, ends(), c.more...)
-		var accept []replay.Code
+		var accept []answer.Code
 		if c.accept != "" {
 			accept = append(accept, c.accept)
 		}
@@ -80,7 +81,7 @@ func TestRoom(t *testing.T) {
 	big := &event.Event{Kind: event.KindDevice, Device: 4, Spec: l1.P150(), Role: event.RoleChip, From: event.Origins{Grid: event.FromFile}}
 	run := ran(1, 3)
 	run.On[0].Device = 4
-	for size, want := range map[uint64]replay.Answer{1_499_136 - 112_640: replay.Fits, 1_499_136 - 112_640 + 1: replay.CannotTell, 1_572_864 - 112_640 + 1: replay.DoesNotFit} {
+	for size, want := range map[uint64]answer.Answer{1_499_136 - 112_640: answer.Fits, 1_499_136 - 112_640 + 1: answer.CannotTell, 1_572_864 - 112_640 + 1: answer.DoesNotFit} {
 		small := defines(1, "{[0-0 - 0-0]}", 1024)
 		small.CBs[0].Address = 111_616
 		r, err := replay.Run("x", func(yield func(*event.Event, error) bool) {
@@ -89,7 +90,7 @@ func TestRoom(t *testing.T) {
 					return
 				}
 			}
-		}, replay.Options{Room: &replay.RoomQuestion{Size: size}})
+		}, replay.Options{Room: &answer.RoomQuestion{Size: size}})
 		require.NoError(t, err)
 		require.Equal(t, want, r.Room(nil).Answer, size)
 	}
@@ -113,7 +114,7 @@ func TestRoomNamesWhoIsInTheWay(t *testing.T) {
 	require.Nil(t, room.Above)
 	require.False(t, room.Place.OK)
 	require.Len(t, r.Rooms.Devices[0].Groups, 1, "in lockstep the addresses of a buffer are taken on all cores")
-	require.Equal(t, []replay.TightRun{{
+	require.Equal(t, []answer.TightRun{{
 		Run: r.Rooms.Tight[0].Run, Enqueue: 11, Device: event.Some[uint64](3), Devices: 1, Times: 1, Gap: room.Gap,
 	}}, r.Rooms.Tight, "beside the others it had a place")
 	require.EqualValues(t, 11, r.Rooms.Tight[0].Run.At)
@@ -149,7 +150,7 @@ func TestRoomOfAShardedBuffer(t *testing.T) {
 			fit.PerCore, rooms{above, above, {Start: 64, End: 4000}}, 1500},
 	} {
 		for over, fits := range map[uint64]bool{0: true, 1: false} {
-			r := replayLog(t, log+test.events, replay.Options{Room: &replay.RoomQuestion{Size: test.fits + over, Cores: l1.Rect(1, 0, 2, 0).Cores()}})
+			r := replayLog(t, log+test.events, replay.Options{Room: &answer.RoomQuestion{Size: test.fits + over, Cores: l1.Rect(1, 0, 2, 0).Cores()}})
 			require.Equal(t, test.mode, r.Rooms.Mode, test.name)
 			require.Equal(t, fits, r.Rooms.All.Place.OK, test.name)
 			got := rooms{r.Rooms.All.Range()}
@@ -192,7 +193,7 @@ func TestRoomListsAThousandTightRuns(t *testing.T) {
 			fmt.Fprintf(&log, `{"event":"enqueue","program":%d,"devices":[%d]}`+"\n", i+2, i%2)
 		}
 		log.WriteString(strings.Repeat(`{"event":"enqueue","program":2}`+"\n", 3))
-		r := replayLog(t, log.String(), replay.Options{Room: &replay.RoomQuestion{Size: 1_499_136 - 103_712}})
+		r := replayLog(t, log.String(), replay.Options{Room: &answer.RoomQuestion{Size: 1_499_136 - 103_712}})
 		require.Len(t, r.Rooms.Tight, 1000)
 		require.Equal(t, more, r.Rooms.TightMore)
 		require.EqualValues(t, 7, r.Rooms.Tight[0].Times)
@@ -208,7 +209,7 @@ func TestTightRunsBesideAService(t *testing.T) {
 {"event":"device","device":0,"spec":{"board":"n150"}}
 `+claim+`{"event":"program","program":1,"cbs":[{"cores":"0-0","size":1000000}]}
 {"event":"enqueue","program":1}
-`, replay.Options{Room: &replay.RoomQuestion{Size: 1_200_000, Cores: l1.CoreSetOf(l1.Core{X: 1, Y: 1})}})
+`, replay.Options{Room: &answer.RoomQuestion{Size: 1_200_000, Cores: l1.CoreSetOf(l1.Core{X: 1, Y: 1})}})
 		require.Zero(t, r.Checks.Failed)
 		require.Len(t, r.Rooms.Tight, tight)
 		require.Equal(t, tight == 0, r.Rooms.All.Place.OK)

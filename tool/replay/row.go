@@ -8,6 +8,7 @@ import (
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 	"github.com/cbl1/cbl1/tool/replay/internal/same"
 )
 
@@ -26,13 +27,13 @@ type row struct {
 	touched bool                         // a buffer was allocated or freed
 	says    facts
 
-	figures   Device
-	on        DeviceL1
+	figures   answer.Device
+	on        answer.DeviceL1
 	programs  programs
 	memory    memory
 	marks     marks
-	log       Residue    // of a log: its dispatches
-	execution *execution // of a source that saw what ran; nil if nothing was executed
+	log       answer.Residue // of a log: its dispatches
+	execution *execution     // of a source that saw what ran; nil if nothing was executed
 
 	// Of the questions in Options:
 	standing *standing // of Options.Room
@@ -59,24 +60,24 @@ type facts struct {
 }
 
 // kind returns the meaning of a device's id.
-func (s facts) kind() (DeviceKind, []uint64) {
+func (s facts) kind() (answer.DeviceKind, []uint64) {
 	switch s.role {
 	case event.RoleNone:
-		return KindNone, nil
+		return answer.KindNone, nil
 	case event.RoleMesh:
-		return KindMesh, slices.Clone(s.chips)
+		return answer.KindMesh, slices.Clone(s.chips)
 	}
-	return KindChip, nil
+	return answer.KindChip, nil
 }
 
 // newRow returns the row of a device that nothing has happened to.
-func newRow(dev device.Device, like likeness, programs *Programs) *row {
+func newRow(dev device.Device, like likeness, programs *answer.Programs) *row {
 	id := dev.ID()
 	d := &row{id: event.Some(uint64(id)), slot: id, dev: dev, says: facts{likeness: like}}
 	if like.role == event.RoleNone {
 		d.id = event.Opt[uint64]{}
 	}
-	d.figures.ID, d.on.ID, d.on.Addresses = d.id, d.id, AddressesNone
+	d.figures.ID, d.on.ID, d.on.Addresses = d.id, d.id, answer.AddressesNone
 	d.figures.ProgramsDetail = programs
 	return d
 }
@@ -161,7 +162,7 @@ func (d *row) drop(b *buffer, now when, corrects bool) {
 func (d *row) allocated(e *event.Event) {
 	if len(e.Parts) > 0 && !e.Buffer.Backing {
 		synthesised := slices.ContainsFunc(e.Parts, func(p event.Part) bool { return p.Synthesised })
-		d.on.Addresses = d.on.Addresses.with(!synthesised, synthesised)
+		d.on.Addresses = d.on.Addresses.With(!synthesised, synthesised)
 	}
 	if e.Unplaced != "" {
 		d.on.Unplaced++
@@ -213,7 +214,7 @@ func (d *row) led(f *device.Fleet) {
 // clone returns a row with the same history.
 func (d *row) clone() *row {
 	to := *d
-	to.figures.ProgramsDetail = d.figures.ProgramsDetail.clone()
+	to.figures.ProgramsDetail = d.figures.ProgramsDetail.Clone()
 	to.figures.ProgramsBuffers = slices.Clone(d.figures.ProgramsBuffers)
 	to.programs, to.memory, to.marks = d.programs.clone(), d.memory.clone(), d.marks.own()
 	if d.execution != nil {

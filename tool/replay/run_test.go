@@ -15,6 +15,7 @@ import (
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // runEvents returns the events of a source with runs, on one chip.
@@ -80,7 +81,7 @@ func TestRuns(t *testing.T) {
 	require.EqualValues(t, [2]uint64{3072, 3072}, [2]uint64{r.L1[0].TotalPeak, r.L1[0].TotalFinal})
 	require.EqualValues(t, 4, r.Checks.Runs)
 	require.EqualValues(t, 1, r.Checks.Inferred)
-	require.EqualValues(t, replay.Residue{Peak: 3072, Final: 3072, CorePeak: 3072, Executions: 1}, *r.L1[0].Dispatched)
+	require.EqualValues(t, answer.Residue{Peak: 3072, Final: 3072, CorePeak: 3072, Executions: 1}, *r.L1[0].Dispatched)
 	require.Len(t, r.Runs, 3)
 	require.EqualValues(t, 2, r.Runs[1].Times) // as it went on, and from the cache
 	require.Empty(t, r.Undecided())
@@ -144,18 +145,18 @@ func TestRunsHidden(t *testing.T) {
 	run := []*event.Event{defines(1, "{[0-0 - 0-0]}", 1024), ran(1, 5)}
 	r, err := replay.Run("x", runEvents(event.RoleChip, run...), replay.Options{})
 	require.NoError(t, err)
-	require.Equal(t, []replay.Code{replay.CodeUnfinished}, r.Undecided())
+	require.Equal(t, []answer.Code{answer.CodeUnfinished}, r.Undecided())
 
 	hidden := &event.Event{Kind: event.KindHidden, Code: "not-shown", Node: 7, Count: 2, Detail: "g"}
 	r, err = replay.Run("x", runEvents(event.RoleChip, append(run, hidden, ends())...), replay.Options{})
 	require.NoError(t, err)
-	require.Equal(t, []replay.Code{"not-shown"}, r.Undecided())
-	require.Equal(t, []replay.AnomalyCount{{Code: "not-shown", Count: 2, First: 7, Detail: "g", Hidden: true}}, r.Anomalies)
+	require.Equal(t, []answer.Code{"not-shown"}, r.Undecided())
+	require.Equal(t, []answer.AnomalyCount{{Code: "not-shown", Count: 2, First: 7, Detail: "g", Hidden: true}}, r.Anomalies)
 
 	unknown := &event.Event{Kind: "later", Node: 8}
 	r, err = replay.Run("x", runEvents(event.RoleChip, append(run, unknown, ends())...), replay.Options{})
 	require.NoError(t, err)
-	require.Equal(t, []replay.Code{replay.CodeUnknownType}, r.Undecided())
+	require.Equal(t, []answer.Code{answer.CodeUnknownType}, r.Undecided())
 }
 
 // A run outside the grid of its device is judged, and not registered, whoever knows the
@@ -177,8 +178,8 @@ func TestRunsOutsideTheGrid(t *testing.T) {
 		require.EqualValues(t, 1, d.Programs)
 		require.EqualValues(t, 9*3072, d.ResidentPeak) // its CBs were alive
 		require.EqualValues(t, 1, r.L1[0].Dispatched.Unknown)
-		require.Equal(t, []replay.AnomalyCount{{
-			Code: replay.CodeOutsideGrid, Count: 1, First: 5, Detail: "core 8-0 lies outside the grid of 8x8",
+		require.Equal(t, []answer.AnomalyCount{{
+			Code: answer.CodeOutsideGrid, Count: 1, First: 5, Detail: "core 8-0 lies outside the grid of 8x8",
 		}}, r.Anomalies)
 		require.Empty(t, r.Undecided()) // it does not fit
 	}
@@ -226,7 +227,7 @@ func TestChecksAgreeOnGrids(t *testing.T) {
 		require.NoError(t, err)
 		require.EqualValues(t, 1, r.Checks.Failed, name)
 		require.Contains(t, r.Checks.List[0].Verdict.String(), "exceeds device compute grid (8x8)", name)
-		require.True(t, slices.ContainsFunc(r.Anomalies, func(a replay.AnomalyCount) bool { return a.Code == replay.CodeOutsideGrid }), name)
+		require.True(t, slices.ContainsFunc(r.Anomalies, func(a answer.AnomalyCount) bool { return a.Code == answer.CodeOutsideGrid }), name)
 	}
 }
 
@@ -265,8 +266,8 @@ func TestRunsAmbiguous(t *testing.T) {
 		require.EqualValues(t, 2, r.Checks.Runs, c.name)
 		require.EqualValues(t, 1, r.Checks.Inferred, c.name)
 		require.Equal(t, c.failed, r.Checks.Failed, c.name)
-		require.Equal(t, c.untold, slices.Contains(r.Undecided(), replay.CodeAmbiguous), c.name)
-		i := slices.IndexFunc(r.Anomalies, func(a replay.AnomalyCount) bool { return a.Code == replay.CodeAmbiguous })
+		require.Equal(t, c.untold, slices.Contains(r.Undecided(), answer.CodeAmbiguous), c.name)
+		i := slices.IndexFunc(r.Anomalies, func(a answer.AnomalyCount) bool { return a.Code == answer.CodeAmbiguous })
 		require.Equal(t, c.marked > 0, i >= 0, c.name)
 	}
 
@@ -274,7 +275,7 @@ func TestRunsAmbiguous(t *testing.T) {
 	e.Candidates = alone(77)
 	r, err := replay.Run("x", runEvents(event.RoleChip, defines(1, "{[0-0 - 0-0]}", 1024), e, ends()), replay.Options{})
 	require.NoError(t, err)
-	require.Contains(t, r.Undecided(), replay.CodeEventRefused) // nothing says what 77 is
+	require.Contains(t, r.Undecided(), answer.CodeEventRefused) // nothing says what 77 is
 }
 
 // A workload of several programs that may be another one is judged as a whole, and so is
@@ -306,14 +307,14 @@ func TestWorkloadsAmbiguous(t *testing.T) {
 		require.EqualValues(t, len(c.taken), r.Checks.Runs, c.name)
 		require.EqualValues(t, len(c.taken), r.Checks.Inferred, c.name)
 		require.Equal(t, c.failed, r.Checks.Failed, c.name)
-		require.Equal(t, c.untold, slices.Contains(r.Undecided(), replay.CodeAmbiguous), c.name)
+		require.Equal(t, c.untold, slices.Contains(r.Undecided(), answer.CodeAmbiguous), c.name)
 		require.True(t, marked(r), c.name)
 
 		// Some of them may be more programs than they list: then what they do not fit says nothing.
 		events[0].CandidatesUnsettled = true
 		r = ranBesideLow(t, events...)
 		require.Zero(t, r.Checks.Failed, c.name)
-		require.Equal(t, c.name != "both fit", slices.Contains(r.Undecided(), replay.CodeAmbiguous), c.name)
+		require.Equal(t, c.name != "both fit", slices.Contains(r.Undecided(), answer.CodeAmbiguous), c.name)
 	}
 }
 
@@ -328,7 +329,7 @@ func TestCandidatesOfDevices(t *testing.T) {
 	require.EqualValues(t, 3, r.Checks.Runs)
 	require.EqualValues(t, 1, r.Checks.Failed)
 	require.Equal(t, event.Some[uint64](3), r.Checks.List[0].Device)
-	require.NotContains(t, r.Undecided(), replay.CodeAmbiguous)
+	require.NotContains(t, r.Undecided(), answer.CodeAmbiguous)
 }
 
 // Equal devices count apart where the answer is "cannot tell", and the first reason is named.
@@ -355,7 +356,7 @@ func TestCandidatesOfDevicesAlike(t *testing.T) {
 		require.EqualValues(t, 6, r.Checks.Runs)
 		require.EqualValues(t, 6, r.Checks.Inferred)
 		require.Zero(t, r.Checks.Failed)
-		i := slices.IndexFunc(r.Anomalies, func(a replay.AnomalyCount) bool { return a.Code == replay.CodeAmbiguous })
+		i := slices.IndexFunc(r.Anomalies, func(a answer.AnomalyCount) bool { return a.Code == answer.CodeAmbiguous })
 		require.Equal(t, c.detail, r.Anomalies[i].Detail)
 		require.EqualValues(t, 5, r.Anomalies[i].First)
 		require.EqualValues(t, 6, r.Anomalies[i].Count)
@@ -384,7 +385,7 @@ func TestCandidatesOfEachRun(t *testing.T) {
 		}
 		r := ranBesideLow(t, events...)
 		require.Equal(t, c.failed, r.Checks.Failed)
-		require.Equal(t, c.untold, slices.Contains(r.Undecided(), replay.CodeAmbiguous))
+		require.Equal(t, c.untold, slices.Contains(r.Undecided(), answer.CodeAmbiguous))
 	}
 }
 
@@ -455,7 +456,7 @@ func workloadOf(ids ...program.ID) (events []*event.Event) {
 
 // ranBesideLow replays runs of programs 1 and 2, which fit, and 100 to 102, which do not fit
 // beside a buffer on device 3.
-func ranBesideLow(t *testing.T, events ...*event.Event) *replay.Result {
+func ranBesideLow(t *testing.T, events ...*event.Event) *answer.Result {
 	t.Helper()
 	low := &event.Event{
 		Kind: event.KindAllocate, Node: 2, Devices: event.Some([]device.ID{3}), Buffer: fit.Buffer{ID: 1, Kind: fit.KindL1, Size: 64},
@@ -467,8 +468,8 @@ func ranBesideLow(t *testing.T, events ...*event.Event) *replay.Result {
 	return r
 }
 
-func marked(r *replay.Result) bool {
-	return slices.ContainsFunc(r.Anomalies, func(a replay.AnomalyCount) bool { return a.Code == replay.CodeAmbiguous })
+func marked(r *answer.Result) bool {
+	return slices.ContainsFunc(r.Anomalies, func(a answer.AnomalyCount) bool { return a.Code == answer.CodeAmbiguous })
 }
 
 // alone returns workloads of one program each.
@@ -521,7 +522,7 @@ func upTo(n int) (ids []program.ID) {
 // In a log of its own a run is registered, and counts as alive as long as it is: beside others
 // that ran, once, and after its end.
 func TestRunsOfALogOfItsOwn(t *testing.T) {
-	log := func(more ...*event.Event) replay.Device {
+	log := func(more ...*event.Event) answer.Device {
 		head := []*event.Event{
 			{Kind: event.KindHeader}, {Kind: event.KindDevice, Device: 3, Spec: l1.N150()},
 			defines(1, "{[0-0 - 1-0]}", 1024), defines(2, "{[0-0 - 1-0]}", 512),
@@ -539,7 +540,7 @@ func TestRunsOfALogOfItsOwn(t *testing.T) {
 		require.Len(t, r.Devices, 1)
 		return r.Devices[0]
 	}
-	for name, d := range map[string]replay.Device{
+	for name, d := range map[string]answer.Device{
 		"alive": log(ran(1, 0)), "freed": log(ran(1, 0), freed(0)), "again": log(ran(1, 0), freed(0), ran(1, 0)),
 	} {
 		require.EqualValues(t, 2048, d.Registered, name)

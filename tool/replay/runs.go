@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/cbl1/cbl1/tool/internal/fold"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // maxRuns is how many distinct runs a Result lists at most.
@@ -12,13 +13,13 @@ const maxRuns = 1 << 16
 // A runList has the distinct runs of a Result.
 type runList struct {
 	at   map[runKey]int // in list
-	list []EnqueuedProgram
+	list []answer.EnqueuedProgram
 	more int64
 }
 
 // A runKey is equal for runs that count as one.
 type runKey struct {
-	op      Name
+	op      answer.Name
 	content *content
 	lowest  uint64
 	any     bool // something lay in L1
@@ -40,7 +41,7 @@ type listingKey struct {
 // join adds the calls that are needed.
 func (r *runList) join(s *subscribers) {
 	s.launched = append(s.launched, r.launched)
-	s.finish = append(s.finish, func(out *Result, _ *rows, _ Spec) { out.Runs, out.RunsMore = r.list, r.more })
+	s.finish = append(s.finish, func(out *answer.Result, _ *rows, _ answer.Spec) { out.Runs, out.RunsMore = r.list, r.more })
 }
 
 // launched lists the programs of one moment: first the assumed run, then the programs that may have run instead.
@@ -100,7 +101,7 @@ func (r *runList) add(l listing) {
 		return
 	}
 	r.at[key] = len(r.list)
-	r.list = append(r.list, EnqueuedProgram{
+	r.list = append(r.list, answer.EnqueuedProgram{
 		Run: l.run, Device: l.on.id, Devices: l.devices, Times: 1, OneOf: l.oneOf, Programs: l.content.programs,
 		Synthesised: l.content.from.resolved, Lowest: low.list, LowestSynthesised: low.synthesised, LowestCores: low.cores,
 	})

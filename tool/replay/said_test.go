@@ -7,12 +7,12 @@ import (
 	"strings"
 
 	"github.com/cbl1/cbl1/program"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // said writes all that a Result says: a line for each field and for each thing in a list. Fields with nothing in
 // them are left out.
-func said(r *replay.Result) string {
+func said(r *answer.Result) string {
 	var b strings.Builder
 	v := reflect.ValueOf(*r)
 	for i := range v.NumField() {
@@ -33,7 +33,7 @@ func said(r *replay.Result) string {
 // spelt writes a value in one line.
 func spelt(v reflect.Value) string {
 	if v.Kind() == reflect.Pointer {
-		if rows, ok := reflect.TypeAssert[*replay.Programs](v); ok {
+		if rows, ok := reflect.TypeAssert[*answer.Programs](v); ok {
 			return speltRows(rows)
 		}
 		if p, ok := reflect.TypeAssert[*program.Program](v); ok {
@@ -73,7 +73,7 @@ func spelt(v reflect.Value) string {
 	return fmt.Sprint(v.Interface())
 }
 
-func speltRows(rows *replay.Programs) string {
+func speltRows(rows *answer.Programs) string {
 	var all []string
 	for _, d := range rows.All() {
 		all = append(all, spelt(reflect.ValueOf(d)))

@@ -15,6 +15,7 @@ import (
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // maxDevices is how many devices a source may have: far more than any machine, and few
@@ -122,7 +123,9 @@ func (s *Session) opOf(e *event.Event) string {
 }
 
 // now returns when an event happened.
-func (s *Session) now(e *event.Event) when { return when{e.Node, json.Number(e.T), Name(s.opOf(e))} }
+func (s *Session) now(e *event.Event) when {
+	return when{e.Node, json.Number(e.T), answer.Name(s.opOf(e))}
+}
 
 // apply makes the call. The code is "" where the error has it.
 func (s *Session) apply(e *event.Event) (code event.Code, err error) {

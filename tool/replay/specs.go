@@ -3,11 +3,12 @@ package replay
 import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // specs are the Specs of the devices of a source.
 type specs struct {
-	of     Spec             // of the Result
+	of     answer.Spec      // of the Result
 	known  map[l1.Spec]bool // of the devices of a log
 	uneven bool             // a device has another share of usable L1 than the Result's Spec
 	again  bool             // a device came back as another one
@@ -27,7 +28,7 @@ func (s *specs) meet(d *row, notes notes) {
 	s.known[spec] = true
 	s.compare(d, spec)
 	if first := s.of; spec.CBBase != first.CBBase || spec.L1Size != first.L1Size {
-		notes.note(CodeSpecsDiffer, -1, "")
+		notes.note(answer.CodeSpecsDiffer, -1, "")
 	}
 }
 
@@ -46,7 +47,7 @@ func (s *specs) compare(d *row, spec l1.Spec) {
 
 // own returns the Spec of a row, if it differs from the Result's. Devices that a source met differ from each other
 // in their base and the size of L1_SMALL alone.
-func (s *specs) own(d *row) *Spec {
+func (s *specs) own(d *row) *answer.Spec {
 	of := s.of
 	if d.declared() {
 		of = specFrom(gridless(d.says.spec), event.FromFile)
@@ -64,6 +65,6 @@ func (s *specs) own(d *row) *Spec {
 }
 
 // specFrom returns a Spec whose parts come from one source.
-func specFrom(spec l1.Spec, from event.Source) Spec {
-	return Spec{Spec: spec, ArchFrom: from, BaseFrom: from, SmallFrom: from}
+func specFrom(spec l1.Spec, from event.Source) answer.Spec {
+	return answer.Spec{Spec: spec, ArchFrom: from, BaseFrom: from, SmallFrom: from}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // maxSooner is of how many buffers FindStale says by how much the peak would have been lower.
@@ -15,7 +16,7 @@ const maxSooner = 4
 
 // FindStale finds Result.Stale, the largest first. The events are those of the Result once more, and are not read if no
 // buffer was freed too late. Cost: a replay for each of the four largest buffers.
-func FindStale(r *Result, events iter.Seq2[*event.Event, error], opt Options) error {
+func FindStale(r *answer.Result, events iter.Seq2[*event.Event, error], opt Options) error {
 	d := r.Fullest()
 	if d == nil {
 		return nil
@@ -25,7 +26,7 @@ func FindStale(r *Result, events iter.Seq2[*event.Event, error], opt Options) er
 			r.Stale = append(r.Stale, s)
 		}
 	}
-	slices.SortStableFunc(r.Stale, func(a, b Stale) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	slices.SortStableFunc(r.Stale, func(a, b answer.Stale) int { return cmp.Compare(b.Bytes, a.Bytes) })
 	var all []*sooner
 	for i := range r.Stale {
 		if s := &r.Stale[i]; s.Freed.OK && len(all) < maxSooner {
@@ -59,7 +60,7 @@ func FindStale(r *Result, events iter.Seq2[*event.Event, error], opt Options) er
 
 // A sooner replays a source in which one buffer is freed at its last use.
 type sooner struct {
-	of      *Stale
+	of      *answer.Stale
 	replay  *replay
 	id      fit.BufferID
 	devices event.Opt[[]device.ID] // on which the buffer lies; absent: all

@@ -10,21 +10,22 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // Everything that is in the way of one more L1 buffer is gathered here, while events go by.
 
 // rooms answer Options.Room in the making.
 type rooms struct {
-	question *RoomQuestion
-	limits   []*RoomLimit // by their numbers in fit.Occupancy
+	question *answer.RoomQuestion
+	limits   []*answer.RoomLimit // by their numbers in fit.Occupancy
 	known    map[checkKey]int
-	answer   Rooms
+	answer   answer.Rooms
 	each     uint64 // bytes on each core of the Tensor of the question
 }
 
-func newRooms(question *RoomQuestion) *rooms {
-	limits := []*RoomLimit{fit.NoOwner: nil}
+func newRooms(question *answer.RoomQuestion) *rooms {
+	limits := []*answer.RoomLimit{fit.NoOwner: nil}
 	return &rooms{question: question, limits: limits, known: map[checkKey]int{}}
 }
 
@@ -78,7 +79,7 @@ func (r *rooms) join(s *subscribers) {
 }
 
 // limit stores the program or buffer that takes bytes, and returns its number.
-func (r *rooms) limit(l RoomLimit) int {
+func (r *rooms) limit(l answer.RoomLimit) int {
 	r.limits = append(r.limits, &l)
 	return len(r.limits) - 1
 }
@@ -127,7 +128,7 @@ func (r *rooms) laid(d *row, given fit.Buffer, b *buffer) {
 	}
 	s.cores = s.cores.Union(given.Hidden)
 	info := b.info
-	s.on(d.dev).Buffer(given, r.limit(RoomLimit{Buffer: &info}))
+	s.on(d.dev).Buffer(given, r.limit(answer.RoomLimit{Buffer: &info}))
 }
 
 // registered adds the CBs of a recording, which has no runs: they may run at any time while they stay.
@@ -138,8 +139,8 @@ func (r *rooms) registered(rows []*row, def *definition, e *event.Event) {
 			continue // it is registered, so that it was placed
 		}
 		s := d.standing
-		s.on(d.dev).Program(p, l1.CoreSet{}, r.limit(RoomLimit{
-			Program: &ProgramRun{Row: -1, Op: Name(def.name), At: e.Node, T: json.Number(e.T)}, Enqueue: event.Some(e.Node), T: json.Number(e.T),
+		s.on(d.dev).Program(p, l1.CoreSet{}, r.limit(answer.RoomLimit{
+			Program: &answer.ProgramRun{Row: -1, Op: answer.Name(def.name), At: e.Node, T: json.Number(e.T)}, Enqueue: event.Some(e.Node), T: json.Number(e.T),
 		}))
 		s.cores = s.cores.Union(p.Cores())
 	}
@@ -150,7 +151,7 @@ func (r *rooms) launched(moment uint64, all []launch) {
 	out := &r.answer
 	for _, l := range all {
 		added := r.add(moment, l)
-		out.unsettled = out.unsettled || l.unsettled
+		out.Unsettled = out.Unsettled || l.unsettled
 		if l.candidates == nil {
 			continue
 		}
@@ -159,7 +160,7 @@ func (r *rooms) launched(moment uint64, all []launch) {
 			other.content = c
 			added = r.add(moment, other) || added
 		}
-		out.candidates = out.candidates || added // else all of them ran before
+		out.Candidates = out.Candidates || added // else all of them ran before
 	}
 	r.ran(moment, all)
 	if r.question.Size > 0 || r.question.Tensor.Bytes > 0 {
@@ -174,7 +175,7 @@ func (r *rooms) ran(moment uint64, all []launch) {
 	var asked []enqueued
 	for _, l := range all {
 		l.on.standing.last = enqueued{l, moment}
-		if op := r.question.Op; op != "" && opMatches(string(op), string(l.run.Op)) {
+		if op := r.question.Op; op != "" && answer.OpMatches(string(op), string(l.run.Op)) {
 			asked = append(asked, l.on.standing.last)
 		}
 	}
@@ -217,7 +218,7 @@ func (r *rooms) look(moment uint64, all []enqueued) {
 		}
 		seen[l.roomKey()] = true
 		now, at := fit.NewOccupancy(*l.spec), l.place(1)
-		by := r.limit(RoomLimit{Program: &l.run, Enqueue: event.Some(l.at), T: l.run.T})
+		by := r.limit(answer.RoomLimit{Program: &l.run, Enqueue: event.Some(l.at), T: l.run.T})
 		for _, c := range l.mayRun() {
 			for _, p := range c.judged {
 				now.Program(p, at.Claimed(), by)
@@ -226,7 +227,7 @@ func (r *rooms) look(moment uint64, all []enqueued) {
 		for _, b := range at.Buffers {
 			if kept := l.on.memory.live.of(b.ID); kept != nil { // else it backs another one
 				info := kept.info
-				now.Buffer(b, r.limit(RoomLimit{Buffer: &info}))
+				now.Buffer(b, r.limit(answer.RoomLimit{Buffer: &info}))
 			}
 		}
 		size = r.sizeOn(l.on.says.spec, l.on.says.grid)
@@ -242,7 +243,7 @@ func (r *rooms) look(moment uint64, all []enqueued) {
 		runs += least.Runs
 	}
 	if least == nil || room.Range.Len() < least.Room.Bytes {
-		least = &MomentRoom{Counter: moment, Room: r.namedRoom(room)}
+		least = &answer.MomentRoom{Counter: moment, Room: r.namedRoom(room)}
 		if all[0].content != nil {
 			least.Run = &all[0].run
 		}
@@ -289,7 +290,7 @@ func (r *rooms) add(moment uint64, l launch) (added bool) {
 	if s.service {
 		claimed = l.place(1).Claimed()
 	}
-	by := r.limit(RoomLimit{Program: &l.run, Enqueue: event.Some(moment), T: l.run.T})
+	by := r.limit(answer.RoomLimit{Program: &l.run, Enqueue: event.Some(moment), T: l.run.T})
 	for _, p := range l.content.judged {
 		taken.Program(p, claimed, by)
 		for _, cb := range p.CBs() {
@@ -347,12 +348,12 @@ func (r *rooms) findTight(moment uint64, group []launch, size uint64) int {
 		room, out := fit.RoomOn(mode, cores, size, place), &r.answer
 		switch {
 		case !room.Place.IsEmpty():
-		case len(out.Tight) == MaxListed:
+		case len(out.Tight) == answer.MaxListed:
 			out.TightMore++
 		default:
-			out.Tight = append(out.Tight, TightRun{
+			out.Tight = append(out.Tight, answer.TightRun{
 				Run: first.run, Enqueue: moment, T: first.run.T, Device: first.on.id,
-				Devices: int(devices(group)), Times: devices(group), Gap: newGap(room.Range),
+				Devices: int(devices(group)), Times: devices(group), Gap: answer.NewGap(room.Range),
 			})
 			return len(out.Tight) - 1
 		}
@@ -387,16 +388,16 @@ func (r *rooms) sizeOn(spec l1.Spec, grid event.Source) uint64 {
 		r.each = each
 	}
 	if each == 0 || each != r.each {
-		out.banks = true
+		out.Banks = true
 	}
-	if out.banks {
+	if out.Banks {
 		return 0
 	}
 	return each
 }
 
 // finish answers Options.Room. spec is the Result's.
-func (r *rooms) finish(to *Result, rows *rows, spec Spec) {
+func (r *rooms) finish(to *answer.Result, rows *rows, spec answer.Spec) {
 	out := &r.answer
 	out.Question = *r.question
 	if out.Question.Tensor.Bytes > 0 {
@@ -408,7 +409,7 @@ func (r *rooms) finish(to *Result, rows *rows, spec Spec) {
 			out.Question.Size = r.sizeOn(d.says.spec, d.says.grid)
 		}
 	}
-	if out.banks {
+	if out.Banks {
 		out.Tight, out.TightMore = nil, 0
 		if out.Moment != nil {
 			out.Moment.Room.Place = event.Opt[uint64]{}
@@ -418,7 +419,7 @@ func (r *rooms) finish(to *Result, rows *rows, spec Spec) {
 	var cores l1.CoreSet
 	var each []fit.Room[int]
 	out.Mode = fit.PerCore // unless one is in lockstep
-	done := map[*row]DeviceRoom{}
+	done := map[*row]answer.DeviceRoom{}
 	for d, id := range rows.each() {
 		if !shown(d) {
 			continue
@@ -446,18 +447,18 @@ func (r *rooms) finish(to *Result, rows *rows, spec Spec) {
 			room = fit.RoomThroughout(fit.Lockstep, cores, out.Question.Size, all...)
 		}
 		named := r.namedRoom(room)
-		out.All, out.small = &named, named.Place.OK && r.smaller(cores, all, spec)
+		out.All, out.Small = &named, named.Place.OK && r.smaller(cores, all, spec)
 	}
 	q := out.Question
-	out.Size = known(q.Size, q.Size)
+	out.Size = answer.Known(q.Size, q.Size)
 	out.Sharded = event.Opt[l1.CoreSet]{V: q.Cores, OK: !q.Cores.IsEmpty()}
-	out.Devices, out.Tight = List(out.Devices), List(out.Tight)
+	out.Devices, out.Tight = answer.List(out.Devices), answer.List(out.Tight)
 	to.Rooms = out
 }
 
-func (r *rooms) deviceRoom(d *row, on l1.CoreSet, room fit.Room[int], taken []*fit.Occupancy) DeviceRoom {
+func (r *rooms) deviceRoom(d *row, on l1.CoreSet, room fit.Room[int], taken []*fit.Occupancy) answer.DeviceRoom {
 	kind, chips := d.says.kind()
-	one := DeviceRoom{Device: d.id, Kind: kind, Chips: List(chips), Mode: d.standing.mode, Room: r.namedRoom(room), Groups: []Room{}}
+	one := answer.DeviceRoom{Device: d.id, Kind: kind, Chips: answer.List(chips), Mode: d.standing.mode, Room: r.namedRoom(room), Groups: []answer.Room{}}
 	if d.says.spec.Cols > 0 {
 		one.Outside = on.Minus(d.says.spec.Grid().Cores())
 	}
@@ -468,17 +469,17 @@ func (r *rooms) deviceRoom(d *row, on l1.CoreSet, room fit.Room[int], taken []*f
 }
 
 // namedRoom gives a room the names of who limits it.
-func (r *rooms) namedRoom(found fit.Room[int]) Room {
+func (r *rooms) namedRoom(found fit.Room[int]) answer.Room {
 	by := r.limits
-	place := known(found.Place.Len(), found.Place.Start)
-	return Room{found.Cores, found.Cores.Len(), newGap(found.Range), place, by[found.Below], by[found.Above]}
+	place := answer.Known(found.Place.Len(), found.Place.Start)
+	return answer.Room{Cores: found.Cores, Count: found.Cores.Len(), Gap: answer.NewGap(found.Range), Place: place, Below: by[found.Below], Above: by[found.Above]}
 }
 
 // smaller reports whether the size has a place on the chip that is assumed, and none on the
 // smaller one that it may be.
-func (r *rooms) smaller(cores l1.CoreSet, all []*fit.Occupancy, spec Spec) bool {
+func (r *rooms) smaller(cores l1.CoreSet, all []*fit.Occupancy, spec answer.Spec) bool {
 	size := r.answer.Question.Size
-	if !spec.assumed() || size == 0 {
+	if !spec.Assumed() || size == 0 {
 		return false
 	}
 	other := l1.Spec{L1Size: l1.ArchSpec(l1.Wormhole).L1Size, L1Small: spec.L1Small}

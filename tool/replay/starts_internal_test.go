@@ -3,6 +3,7 @@ package replay
 import (
 	"testing"
 
+	"github.com/cbl1/cbl1/tool/replay/answer"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
@@ -11,7 +12,7 @@ import (
 // come in order or not.
 func TestStartsFindTheLastRow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var rows Programs
+		var rows answer.Programs
 		var s starts
 		want := map[uint64]int{}
 		at := uint64(0)
@@ -21,7 +22,7 @@ func TestStartsFindTheLastRow(t *testing.T) {
 			}
 			s.add(&rows, rows.Len(), at)
 			want[at] = rows.Len()
-			rows.Add(ProgramDetail{First: at})
+			rows.Add(answer.ProgramDetail{First: at})
 			for first := range at + 3 {
 				row, known := want[first]
 				got, ok := s.of(&rows, first)

@@ -6,6 +6,7 @@ import (
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // strays find the buffers that tt-metal's allocator would put elsewhere.
@@ -35,6 +36,6 @@ func (s *strays) astray(e *event.Event) bool {
 
 func (s *strays) laid(d *row, _ fit.Buffer, b *buffer) {
 	if s.found && d.on.Needs.Stray.Value == 0 {
-		d.on.Needs.Stray = Need{b.span.Start, b.info.At, b.info.T}
+		d.on.Needs.Stray = answer.Need{Value: b.span.Start, At: b.info.At, T: b.info.T}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // The error of the input, and of the output, is what Stream returns.
@@ -133,7 +134,7 @@ func TestBuffersOfLogGoByID(t *testing.T) {
 	for range 20 { // they are gathered from a map
 		result, err := replay.Run("log", events(strings.NewReader(text), "log"), replay.Options{Runs: true})
 		require.NoError(t, err)
-		for _, list := range [][]replay.BufferInfo{result.Live.List, result.Runs[0].Lowest} {
+		for _, list := range [][]answer.BufferInfo{result.Live.List, result.Runs[0].Lowest} {
 			var got []string
 			for _, b := range list {
 				got = append(got, string(b.Op))

@@ -7,6 +7,7 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // take passes one operation of the fleet to the stages.
@@ -117,7 +118,7 @@ func (r *replay) add(id device.ID, e *event.Event) error {
 	if !r.result.Only.Device.OK && e.Role != event.RoleNone && r.rows.join(id, like) {
 		return nil
 	}
-	d := newRow(dev, like, &Programs{})
+	d := newRow(dev, like, &answer.Programs{})
 	r.rows.add(d)
 	r.met(d)
 	r.specs.meet(d, r.notes)
@@ -185,7 +186,7 @@ func (r *replay) free(d *row, told device.Notice, e *event.Event) {
 }
 
 // dispatched records that programs ran last on a device.
-func (r *replay) dispatched(d *row, programs []*program.Program, run ProgramRun, at uint64, e *event.Event) {
+func (r *replay) dispatched(d *row, programs []*program.Program, run answer.ProgramRun, at uint64, e *event.Event) {
 	for _, p := range programs {
 		was, ok := d.memory.last.get(p)
 		if ok {

@@ -7,19 +7,20 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/program"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // A history is the Timeline of a row in the making.
 type history struct {
-	samples samples
-	moments moments
+	samples answer.Samples
+	moments answer.Moments
 	due     bool // changed by the last node; a moment of it may be kept
 }
 
 // clone returns the same for another row.
 func (h *history) clone() *history {
 	own := *h
-	own.samples.list, own.moments.list = slices.Clone(h.samples.list), slices.Clone(h.moments.list)
+	own.samples.List, own.moments.List = slices.Clone(h.samples.List), slices.Clone(h.moments.List)
 	return &own
 }
 
@@ -52,7 +53,7 @@ func (t *timeline) changed(rows []*row, now when) {
 		d.history.due = t.most > 0
 		t.due = t.due || t.most > 0
 		holds := d.dev.Totals()
-		d.history.samples.add(Sample{
+		d.history.samples.Add(answer.Sample{
 			At: now.at, T: now.t, Op: now.op, Registered: holds.Registered, Resident: holds.Resident, Tracked: holds.Tracked,
 			Core: holds.TrackedCore, Headroom: room(d),
 		})
@@ -64,12 +65,12 @@ func (t *timeline) before(next *event.Event, rows *rows, _ *marker) {
 	if !t.due || next != nil && !beyond(event.Some(t.node.at), next) {
 		return
 	}
-	seen := map[device.MomentName]*scene{}
+	seen := map[device.MomentName]*answer.Scene{}
 	for _, d := range rows.All() {
 		if d.history != nil && d.history.due {
 			d.history.due = false
-			one := LaidMoment{At: t.node.at, T: t.node.t, Op: t.node.op}
-			d.history.moments.keep(t.most, one, func(one *LaidMoment) { fill(one, d, seen) })
+			one := answer.LaidMoment{At: t.node.at, T: t.node.t, Op: t.node.op}
+			d.history.moments.Keep(t.most, one, func(one *answer.LaidMoment) { fill(one, d, seen) })
 		}
 	}
 	t.due = false
@@ -84,16 +85,16 @@ func room(d *row) (least event.Opt[uint64]) {
 }
 
 // fill records the content of a device now. seen has the scenes of other devices at the same node.
-func fill(to *LaidMoment, d *row, seen map[device.MomentName]*scene) {
+func fill(to *answer.LaidMoment, d *row, seen map[device.MomentName]*answer.Scene) {
 	now := d.dev.Moment()
 	held := seen[now.Name()]
 	if held == nil {
-		held = sceneOf(now)
+		held = answer.SceneOf(now)
 		seen[now.Name()] = held
 	}
-	to.fill(held, newComposition(now, d.memory.names.pair(), d.dev.Spec()), func(p *program.Program) ProgramRun {
+	to.Fill(held, answer.NewComposition(now, d.memory.names.pair(), d.dev.Spec()), func(p *program.Program) answer.ProgramRun {
 		return d.memory.last.of(p).ProgramRun
-	}, func(id fit.BufferID) *BufferInfo {
+	}, func(id fit.BufferID) *answer.BufferInfo {
 		b := d.memory.live.of(id)
 		if b == nil {
 			return nil

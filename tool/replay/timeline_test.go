@@ -11,6 +11,7 @@ import (
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // A time line is bounded however long the log, in the order of its events, and has the
@@ -33,7 +34,7 @@ func TestTimeline(t *testing.T) {
 	samples := r.Timeline[0].Samples
 	require.Less(t, len(samples), 1024)
 	require.Greater(t, len(samples), 200)
-	var high replay.Sample
+	var high answer.Sample
 	least := uint64(1 << 62)
 	for i, s := range samples {
 		require.True(t, i == 0 || samples[i-1].At <= s.At)
@@ -52,18 +53,18 @@ func TestTimeline(t *testing.T) {
 
 // A moment that is the extreme of one figure alone stays, whichever figure it is.
 func TestTimelineThinKeepsEachExtreme(t *testing.T) {
-	for name, extreme := range map[string]replay.Sample{
+	for name, extreme := range map[string]answer.Sample{
 		"registered": {Registered: 6, Resident: 5, Tracked: 5, Core: 5, Headroom: event.Some[uint64](5)},
 		"resident":   {Registered: 5, Resident: 6, Tracked: 5, Core: 5, Headroom: event.Some[uint64](5)},
 		"tracked":    {Registered: 5, Resident: 5, Tracked: 6, Core: 5, Headroom: event.Some[uint64](5)},
 		"core":       {Registered: 5, Resident: 5, Tracked: 5, Core: 6, Headroom: event.Some[uint64](5)},
 		"headroom":   {Registered: 5, Resident: 5, Tracked: 5, Core: 5, Headroom: event.Some[uint64](4)},
 	} {
-		line := replay.Timeline{Samples: slices.Repeat([]replay.Sample{{Registered: 5, Resident: 5, Tracked: 5, Core: 5, Headroom: event.Some[uint64](5)}}, 300)}
+		line := answer.Timeline{Samples: slices.Repeat([]answer.Sample{{Registered: 5, Resident: 5, Tracked: 5, Core: 5, Headroom: event.Some[uint64](5)}}, 300)}
 		extreme.At = 137
 		line.Samples[137] = extreme
 		thin := line.Thin(16).Samples
-		require.True(t, slices.ContainsFunc(thin, func(s replay.Sample) bool { return s.At == 137 }), name)
+		require.True(t, slices.ContainsFunc(thin, func(s answer.Sample) bool { return s.At == 137 }), name)
 	}
 }
 
@@ -80,9 +81,9 @@ func TestTimelineThinKeepsTheFirstOfEquals(t *testing.T) {
 		{18, 17, []uint64{0, 2, 4, 6, 8, 10, 12, 14, 16, 17}},
 		{18, 18, []uint64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17}},
 	} {
-		line := replay.Timeline{Device: event.Some[uint64](3), Moments: []replay.LaidMoment{{At: 5}}}
+		line := answer.Timeline{Device: event.Some[uint64](3), Moments: []answer.LaidMoment{{At: 5}}}
 		for i := range c.samples {
-			line.Samples = append(line.Samples, replay.Sample{At: uint64(i), Core: 7})
+			line.Samples = append(line.Samples, answer.Sample{At: uint64(i), Core: 7})
 		}
 		thin := line.Thin(c.most)
 		var at []uint64
@@ -117,7 +118,7 @@ func TestTimelineLineByLine(t *testing.T) {
 {"event":"allocate","buffer":1,"kind":"l1","devices":[2],"parts":[{"cores":"0-0","address":2048,"size":32}],"t":2}
 {"event":"unregister","program":1,"devices":[1],"t":2}
 `, replay.Options{Timeline: true, Moments: 1 << 10})
-	said := func(s replay.Sample) string {
+	said := func(s answer.Sample) string {
 		return fmt.Sprint(s.At, " ", s.T, " ", s.Registered, s.Resident, s.Tracked, s.Core, s.Headroom)
 	}
 	var lines []string
@@ -140,16 +141,16 @@ func TestTimelineLineByLine(t *testing.T) {
 // A thinner time line has samples of the whole one, its extremes and its last.
 func TestTimelineThin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		line := replay.Timeline{}
+		line := answer.Timeline{}
 		for i := range rapid.IntRange(0, 300).Draw(t, "samples") {
 			n := rapid.Uint64Range(0, 9).Draw(t, "bytes")
-			line.Samples = append(line.Samples, replay.Sample{At: uint64(i), Registered: n, Tracked: 9 - n, Core: rapid.Uint64Range(0, 9).Draw(t, "core"), Headroom: event.Opt[uint64]{V: n, OK: n > 4}})
+			line.Samples = append(line.Samples, answer.Sample{At: uint64(i), Registered: n, Tracked: 9 - n, Core: rapid.Uint64Range(0, 9).Draw(t, "core"), Headroom: event.Opt[uint64]{V: n, OK: n > 4}})
 		}
 		most := rapid.IntRange(0, 64).Draw(t, "most")
 		thin := line.Thin(most).Samples
 		require.LessOrEqual(t, len(thin), max(most, 16))
 		var whole, kept [3]uint64
-		highest := func(in []replay.Sample, out *[3]uint64) {
+		highest := func(in []answer.Sample, out *[3]uint64) {
 			for _, s := range in {
 				*out = [3]uint64{max(out[0], s.Registered), max(out[1], s.Tracked), max(out[2], s.Core)}
 			}

@@ -5,7 +5,7 @@ import (
 	"runtime"
 
 	"github.com/cbl1/cbl1/event"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // A job is an input that is replayed while others are.
@@ -13,19 +13,19 @@ type job struct {
 	name   string
 	err    error // why it is not even opened
 	done   chan struct{}
-	result *replay.Result
+	result *answer.Result
 }
 
 // A crew replays inputs in parallel, as many as there are processors, and hands over the
 // Results in the order of the inputs.
 type crew struct {
 	in   *inputs
-	do   func(*replay.Result) error
+	do   func(*answer.Result) error
 	jobs []*job        // in order; those that are not handed over
 	stop chan struct{} // closed: the results are not needed any more
 }
 
-func newCrew(in *inputs, do func(*replay.Result) error) *crew {
+func newCrew(in *inputs, do func(*answer.Result) error) *crew {
 	return &crew{in: in, do: do, stop: make(chan struct{})}
 }
 

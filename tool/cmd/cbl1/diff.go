@@ -7,7 +7,7 @@ import (
 	"io"
 
 	"github.com/cbl1/cbl1/tool/internal/answers/render"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 	"github.com/cbl1/cbl1/tool/replay/diff"
 )
 
@@ -44,7 +44,7 @@ func (c *request) compareNeighbours(folder string, t diff.Terms) (last reply, er
 			}
 		}
 		worst := last.answer
-		if last = answerOf(d); i > 0 && worst != replay.Fits {
+		if last = answerOf(d); i > 0 && worst != answer.Fits {
 			last.answer = worst
 		}
 	}
@@ -53,13 +53,13 @@ func (c *request) compareNeighbours(folder string, t diff.Terms) (last reply, er
 
 // answerOf returns the answer about two sides.
 func answerOf(d *diff.Document) reply {
-	o := reply{Output: render.Diff(d), answer: replay.Fits}
+	o := reply{Output: render.Diff(d), answer: answer.Fits}
 	switch {
 	case d.Growth != nil && d.Growth.Exceeded:
-		o.answer = replay.DoesNotFit
+		o.answer = answer.DoesNotFit
 	case d.TensorsOnly(): // nothing that they could show is hidden
-	case d.Sides.Old.Answer == replay.CannotTell || d.Sides.New.Answer == replay.CannotTell:
-		o.answer = replay.CannotTell
+	case d.Sides.Old.Answer == answer.CannotTell || d.Sides.New.Answer == answer.CannotTell:
+		o.answer = answer.CannotTell
 	}
 	return o
 }
@@ -94,7 +94,7 @@ func (in *inputs) runs(arg string) (runs []*diff.Run, err error) {
 		}
 		return runs, nil
 	}
-	err = in.each([]string{arg}, func(r *replay.Result) error {
+	err = in.each([]string{arg}, func(r *answer.Result) error {
 		runs = append(runs, diff.Of(r))
 		return nil
 	})

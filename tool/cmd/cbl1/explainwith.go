@@ -10,7 +10,7 @@ import (
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 	"github.com/cbl1/cbl1/tool/internal/clash"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // compare looks for the programs of captures that messages are about. If one of them
@@ -25,13 +25,13 @@ func (in *inputs) compare(found *clash.Messages, with string) error {
 		}
 		in.replay.GroupsAt = event.Some(uint64(math.MaxUint64)) // at the end
 		_, says := m.Numbers["free"]
-		sought := replay.Scarcity{Free: m.Numbers["free"], Block: m.Numbers["block"], Bank: m.Numbers["bank"]}
+		sought := answer.Scarcity{Free: m.Numbers["free"], Block: m.Numbers["block"], Bank: m.Numbers["bank"]}
 		if says && m.What == "L1" && !slices.Contains(in.replay.Scarce, sought) {
 			in.replay.Scarce = append(in.replay.Scarce, sought)
 		}
 	}
 	read := false
-	err := in.each([]string{with}, func(r *replay.Result) error {
+	err := in.each([]string{with}, func(r *answer.Result) error {
 		read = true
 		devices := devicesOf(r)
 		for _, run := range r.Runs {
@@ -56,7 +56,7 @@ func (in *inputs) compare(found *clash.Messages, with string) error {
 }
 
 // adviceAbout returns the advice of check about the program run that began at an event; "" if it fits.
-func adviceAbout(r *replay.Result, event uint64) string {
+func adviceAbout(r *answer.Result, event uint64) string {
 	for i := range r.Checks.List {
 		if f := &r.Checks.List[i]; f.Run.At == event {
 			return r.Verdict(f).Advice()
@@ -66,7 +66,7 @@ func adviceAbout(r *replay.Result, event uint64) string {
 }
 
 // devicesOf returns the devices with L1 buffers or programs, as far as the capture describes them.
-func devicesOf(r *replay.Result) map[event.Opt[uint64]]clash.Device {
+func devicesOf(r *answer.Result) map[event.Opt[uint64]]clash.Device {
 	out := map[event.Opt[uint64]]clash.Device{}
 	for i := range r.L1 {
 		d := &r.L1[i]
@@ -74,7 +74,7 @@ func devicesOf(r *replay.Result) map[event.Opt[uint64]]clash.Device {
 		on := clash.Device{SmallFree: smallFree(d, spec), Small: spec.SmallFrom == event.FromFile || spec.SmallFrom == event.FromOption, Hybrid: d.Hybrid}
 		switch {
 		case spec.L1Size == 0 || spec.ArchFrom == event.FromAssumed:
-		case !r.Log && r.Count(replay.CodeSpecsDiffer) > 0: // the L1 size is that of one device
+		case !r.Log && r.Count(answer.CodeSpecsDiffer) > 0: // the L1 size is that of one device
 			on.Spec.CBBase = spec.CBBase
 		default:
 			on.Spec = spec.Spec
@@ -88,7 +88,7 @@ func devicesOf(r *replay.Result) map[event.Opt[uint64]]clash.Device {
 }
 
 // smallFree returns how much of L1_SMALL lies below all buffers that ever lay there.
-func smallFree(d *replay.DeviceL1, spec replay.Spec) uint64 {
+func smallFree(d *answer.DeviceL1, spec answer.Spec) uint64 {
 	if d.Needs.Small.Value == 0 {
 		return spec.L1Small
 	}
@@ -97,14 +97,14 @@ func smallFree(d *replay.DeviceL1, spec replay.Spec) uint64 {
 
 // addBanks compares the buffers of each device at the end, and at the moments of Options.Scarce. Of devices with equal
 // banks the first one counts.
-func addBanks(c *clash.Comparison, r *replay.Result, devices map[event.Opt[uint64]]clash.Device) {
+func addBanks(c *clash.Comparison, r *answer.Result, devices map[event.Opt[uint64]]clash.Device) {
 	type likeness struct {
-		laid   replay.Composition
-		shared *replay.LaidGroup // the first of a list
-		spec   replay.Spec
+		laid   answer.Composition
+		shared *answer.LaidGroup // the first of a list
+		spec   answer.Spec
 	}
 	known := map[likeness]bool{}
-	add := func(d replay.DeviceL1, bank clash.Bank) {
+	add := func(d answer.DeviceL1, bank clash.Bank) {
 		bank.Run.On = devices[d.ID]
 		c.AddBank(bank)
 	}
@@ -130,7 +130,7 @@ func addBanks(c *clash.Comparison, r *replay.Result, devices map[event.Opt[uint6
 }
 
 // marginOf returns how far sizes of open_device can change before a run does not fit.
-func marginOf(r *replay.Result) (m clash.Margin, ok bool) {
+func marginOf(r *answer.Result) (m clash.Margin, ok bool) {
 	m.Capture, m.Log = r.File, r.Log
 	m.Failed = r.Checks.Failed
 	if t := r.Checks.Tightest; t != nil {
@@ -157,7 +157,7 @@ func marginOf(r *replay.Result) (m clash.Margin, ok bool) {
 }
 
 // bankOf returns what lay in the L1 of a device at the end, or at another moment.
-func bankOf(r *replay.Result, d replay.DeviceL1, groups []replay.LaidGroup) clash.Bank {
+func bankOf(r *answer.Result, d answer.DeviceL1, groups []answer.LaidGroup) clash.Bank {
 	spec := r.SpecOf(d.ID)
 	out := clash.Bank{
 		Run: clash.ProgramRun{Capture: r.File, Log: r.Log}, Usable: spec.Usable(), L1Size: spec.L1Size, Align: fit.Alignment(spec.Spec), SmallAssumed: spec.SmallFrom == event.FromAssumed,
@@ -189,7 +189,7 @@ func bankOf(r *replay.Result, d replay.DeviceL1, groups []replay.LaidGroup) clas
 }
 
 // addRuns adds the buffers of an enqueued program, by the two kinds that messages distinguish.
-func addRuns(c *clash.Comparison, r *replay.Result, e replay.EnqueuedProgram, on clash.Device) {
+func addRuns(c *clash.Comparison, r *answer.Result, e answer.EnqueuedProgram, on clash.Device) {
 	lowest := func() (out []clash.LowestBuffer) {
 		for _, b := range e.Lowest {
 			out = append(out, clash.LowestBuffer{

@@ -12,6 +12,7 @@ import (
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/tool/capture"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 	"github.com/cbl1/cbl1/tool/tensor"
 )
 
@@ -38,7 +39,7 @@ type inputs struct {
 	pipes      []io.Closer // the same
 	at         instant     // of the question
 	tensors    tensorsOf   // that the answer names
-	misfits    func(*replay.Result) bool
+	misfits    func(*answer.Result) bool
 }
 
 // start checks the names of inputs, and begins the question with the filter and the moment.
@@ -96,8 +97,8 @@ func (in *inputs) read(name string, from interface {
 }
 
 // result replays a source, in between as long as stop is open.
-func (in *inputs) result(s source, opt replay.Options, stop <-chan struct{}) (*replay.Result, error) {
-	run := func(to *tensor.Table) (*replay.Result, error) {
+func (in *inputs) result(s source, opt replay.Options, stop <-chan struct{}) (*answer.Result, error) {
+	run := func(to *tensor.Table) (*answer.Result, error) {
 		opt.Tensors = to
 		return replay.Run(s.name, in.known.through(beside(s.events(to), stop)), opt)
 	}
@@ -141,12 +142,12 @@ func (in *inputs) sources(args []string, read func()) iter.Seq[source] {
 
 // each replays all inputs in order and calls do with each Result. Unreadable inputs are named on
 // standard error. The error is one of do, or errUnreadable.
-func (in *inputs) each(args []string, do func(*replay.Result) error) error {
+func (in *inputs) each(args []string, do func(*answer.Result) error) error {
 	return in.replayAll(in.sources(args, in.shut), do) // which has replayed a database when the next input is opened
 }
 
 // replayAll is each for opened inputs.
-func (in *inputs) replayAll(sources iter.Seq[source], do func(*replay.Result) error) error {
+func (in *inputs) replayAll(sources iter.Seq[source], do func(*answer.Result) error) error {
 	defer in.shut()
 	all := newCrew(in, in.known.holding(do))
 	defer close(all.stop)
@@ -177,7 +178,7 @@ func (in *inputs) replayAll(sources iter.Seq[source], do func(*replay.Result) er
 func (in *inputs) apart() bool { return len(in.open) > 0 || in.at.operation.OK }
 
 // finish hands over the Result of an input, or names the reason why there is none.
-func (in *inputs) finish(result *replay.Result, name string, err error, do func(*replay.Result) error) error {
+func (in *inputs) finish(result *answer.Result, name string, err error, do func(*answer.Result) error) error {
 	switch {
 	case err != nil:
 		in.refuse(name, err)
@@ -192,7 +193,7 @@ func (in *inputs) finish(result *replay.Result, name string, err error, do func(
 }
 
 // ended reports whether the moment lies behind the end of an input, which is then refused.
-func (in *inputs) ended(r *replay.Result) bool {
+func (in *inputs) ended(r *answer.Result) bool {
 	if !in.at.OK || in.at.V < uint64(r.Nodes) {
 		return false
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/cbl1/cbl1/event"
 	safe "github.com/cbl1/cbl1/internal/shown" // tests have a function of its name
 	"github.com/cbl1/cbl1/l1"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // maxNames is how many names of operations are kept, to list the nearest.
@@ -22,8 +22,8 @@ const maxNames = 1 << 16
 // knownNames says whether inputs know the operation, the device and the core of a filter. Results of
 // inputs wait until an input knows it: a filter that no input knows is wrong usage.
 type knownNames struct {
-	filter  replay.Filter
-	waiting []*replay.Result
+	filter  answer.Filter
+	waiting []*answer.Result
 
 	mu               sync.Mutex // all below; inputs are read at once
 	op, device, core bool
@@ -34,7 +34,7 @@ type knownNames struct {
 }
 
 // newKnown returns a known without inputs.
-func newKnown(f replay.Filter) *knownNames {
+func newKnown(f answer.Filter) *knownNames {
 	return &knownNames{
 		filter: f, op: f.HasOp(""), device: !f.Device.OK, core: !f.Core.OK,
 		names: map[string]bool{}, devices: map[uint64]bool{}, cores: map[l1.Core]bool{}, grids: map[string]bool{},
@@ -83,7 +83,7 @@ func (k *knownNames) take(e *event.Event, path []string) []string {
 }
 
 func (k *knownNames) addDevice(id uint64) {
-	if device.ID(id) == replay.NoDevice {
+	if device.ID(id) == answer.NoDevice {
 		return
 	}
 	k.devices[id] = true
@@ -95,7 +95,7 @@ func (k *knownNames) addName(path string) {
 	if k.filter.Op == "" || path == "" || k.names[path] {
 		return
 	}
-	k.op = k.op || k.filter.HasOp(replay.Name(path))
+	k.op = k.op || k.filter.HasOp(answer.Name(path))
 	for name := range strings.SplitSeq(path, " > ") {
 		if len(k.names) < maxNames {
 			k.names[name] = true
@@ -104,14 +104,14 @@ func (k *knownNames) addName(path string) {
 }
 
 // add notes the devices and cores of a Result, which may be nil.
-func (k *knownNames) add(r *replay.Result) {
+func (k *knownNames) add(r *answer.Result) {
 	if r == nil || k.filter.IsZero() {
 		return
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for i := range r.Devices { // also cores outside an assumed grid
-		k.core = k.core || slices.ContainsFunc(r.Devices[i].CoreGroups, func(g replay.CoreGroup) bool { return g.Cores.Has(k.filter.Core.V) })
+		k.core = k.core || slices.ContainsFunc(r.Devices[i].CoreGroups, func(g answer.CoreGroup) bool { return g.Cores.Has(k.filter.Core.V) })
 	}
 	for _, d := range r.L1 {
 		k.device = k.device || k.filter.HasDevice(d.ID)
@@ -127,11 +127,11 @@ func (k *knownNames) add(r *replay.Result) {
 
 // holding returns do for the results of inputs in order, from the first one on with which the filter is
 // known.
-func (k *knownNames) holding(do func(*replay.Result) error) func(*replay.Result) error {
+func (k *knownNames) holding(do func(*answer.Result) error) func(*answer.Result) error {
 	if k.filter.IsZero() {
 		return do
 	}
-	return func(r *replay.Result) error {
+	return func(r *answer.Result) error {
 		k.waiting = append(k.waiting, r)
 		k.mu.Lock()
 		all := k.op && k.device && k.core
@@ -144,7 +144,7 @@ func (k *knownNames) holding(do func(*replay.Result) error) func(*replay.Result)
 }
 
 // release hands over what waits.
-func (k *knownNames) release(do func(*replay.Result) error) error {
+func (k *knownNames) release(do func(*answer.Result) error) error {
 	for len(k.waiting) > 0 {
 		r := k.waiting[0]
 		k.waiting = k.waiting[1:]

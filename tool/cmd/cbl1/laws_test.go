@@ -51,15 +51,15 @@ func (b *breaches) hold(ok bool, law, format string, args ...any) {
 	}
 }
 
-// An answer is what one call of the command gave.
-type answer struct {
+// An outcome is what one call of the command gave.
+type outcome struct {
 	code     int
 	out, err string
 	panicked string // empty, or why, with the stack
 }
 
 // ask calls the command.
-func ask(in io.Reader, args ...string) (a answer) {
+func ask(in io.Reader, args ...string) (a outcome) {
 	defer func() {
 		if p := recover(); p != nil {
 			a.panicked = fmt.Sprintf("%v\n%s", p, debug.Stack())
@@ -73,8 +73,8 @@ func ask(in io.Reader, args ...string) (a answer) {
 
 // inspection is what came of one input.
 type inspection struct {
-	report, check answer
-	room          answer
+	report, check outcome
+	room          outcome
 	held          bool // something holds the byte of the question
 	took          time.Duration
 	service       bool // something in the input may lie on service cores
@@ -88,7 +88,7 @@ func inspect(input []byte) (in inspection) {
 	start := time.Now()
 	in.service = bytes.Contains(input, []byte("service"))
 	defer func() { in.took = time.Since(start) }()
-	get := func(verb string, args ...string) answer {
+	get := func(verb string, args ...string) outcome {
 		in.verb = verb
 		args = append([]string{verb}, args...)
 		inJSON := append(slices.Clone(args), "--format", "json")
@@ -118,8 +118,8 @@ func inspect(input []byte) (in inspection) {
 }
 
 // judge holds the JSON of the four verbs against the laws.
-func (in *inspection) judge(peak, who answer) {
-	for verb, a := range map[string]answer{"check": in.check, "peak": peak, "room": in.room, "who": who} {
+func (in *inspection) judge(peak, who outcome) {
+	for verb, a := range map[string]outcome{"check": in.check, "peak": peak, "room": in.room, "who": who} {
 		in.verb = verb
 		in.hold((a.code == exitUsage) == (in.report.code == exitUsage), lawAgree, "%s, but report %s", shown(a), shown(in.report))
 		if a.code == exitUsage {
@@ -157,7 +157,7 @@ func (in *inspection) judge(peak, who answer) {
 }
 
 // exit checks the exit code of a call in JSON, and that the streams say the same.
-func (in *inspection) exit(verb string, a answer) {
+func (in *inspection) exit(verb string, a outcome) {
 	allowed := map[string][]int{
 		"report": {exitOK, exitUsage}, "check": {exitOK, exitNo, exitUsage, exitTell},
 		"peak": {exitOK, exitUsage}, "room": {exitOK, exitNo, exitUsage, exitTell}, "who": {exitOK, exitNo, exitUsage},
@@ -173,7 +173,7 @@ func (in *inspection) exit(verb string, a answer) {
 
 // parse reads the JSON of an answer and checks its form and its numbers. It reports
 // whether there is something to check.
-func (in *inspection) parse(verb string, a answer, into any) bool {
+func (in *inspection) parse(verb string, a outcome, into any) bool {
 	if a.code == exitUsage || a.panicked != "" {
 		return false
 	}
@@ -502,7 +502,7 @@ func printable(text string) bool {
 }
 
 // shown cuts an answer to what a person reads.
-func shown(a answer) string {
+func shown(a outcome) string {
 	cut := func(s string) string {
 		if len(s) > 300 {
 			return s[:300] + "..."

@@ -12,7 +12,7 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/tool/capture"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // The names of options that verbs share.
@@ -42,7 +42,7 @@ func (c *request) options() []option {
 		{"device", "only this device, by its id in the capture", parsed("id", into(&c.only.Device, parseWhole))},
 		{"core", "only this core, in logical coordinates", parsed("x-y", into(&c.only.Core, l1.ParseCore))},
 		{"op", "only operations with this function on their path, like ttnn.matmul; * stands for any text",
-			parsed("name", put(&c.only.Op, func(s string) (replay.Name, error) { return replay.Name(s), nil }))},
+			parsed("name", put(&c.only.Op, func(s string) (answer.Name, error) { return answer.Name(s), nil }))},
 		{"together", "all inputs run on one device, which stays open between them", &c.together},
 		{"color", "colours of text", choice(&c.colour, "auto", "always", "never")},
 		{"format", "how the answer is written", choice(&c.format, c.verb.formatNames()...)},
@@ -104,11 +104,11 @@ func (c *request) setRoomSize(s string) error {
 	if err != nil {
 		return err
 	}
-	c.room.Size, c.room.Tensor = each, replay.Tensor{}
+	c.room.Size, c.room.Tensor = each, answer.Tensor{}
 	if !interleaved {
 		return nil
 	}
-	tensor := replay.Tensor{Bytes: each}
+	tensor := answer.Tensor{Bytes: each}
 	if pages = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(pages), "pages")); pages != "" {
 		if tensor.Page, err = parseBytes(pages); err != nil {
 			return fmt.Errorf("pages: %w", err)
@@ -159,8 +159,8 @@ func parseCores(s string) (l1.CoreSet, error) {
 }
 
 // parseBudget reads how much of a core's L1 may be taken. A number that may have lost its percent sign is refused.
-func parseBudget(s string) (*replay.Budget, error) {
-	budget, err := replay.ParseBudget(plain(s))
+func parseBudget(s string) (*answer.Budget, error) {
+	budget, err := answer.ParseBudget(plain(s))
 	if n, _ := budget.Of(0); err == nil && 0 < n && n <= 100 && strings.Trim(s, "0123456789") == "" {
 		err = fmt.Errorf("%s bytes, or %s%%? want \"%s B\" or %s%%", s, s, s, s)
 	}
@@ -196,7 +196,7 @@ func (c *request) readBudgets() error {
 	if err != nil {
 		return fileError(c.budgets, err)
 	}
-	core, ops, err := replay.ParseBudgets(c.budgets, text)
+	core, ops, err := answer.ParseBudgets(c.budgets, text)
 	if err == nil && core != nil && c.terms.Budget != nil {
 		err = fmt.Errorf("%s has a budget of a core, and --budget %s is another", c.budgets, c.terms.Budget)
 	}
@@ -229,7 +229,7 @@ func (m *instant) Set(s string) error {
 
 // codes are all that --accept takes.
 func codes() (words []string) {
-	for _, code := range replay.Codes() {
+	for _, code := range answer.Codes() {
 		words = append(words, string(code))
 	}
 	return words
@@ -242,7 +242,7 @@ func (c *request) addAccepted(s string) error {
 			meant := didYouMean("", nearest(code, codes()))
 			return fmt.Errorf("%q is no code%s", code, cmp.Or(meant, ": want one of "+strings.Join(codes(), ", ")))
 		}
-		c.terms.Accept = append(c.terms.Accept, replay.Code(code))
+		c.terms.Accept = append(c.terms.Accept, answer.Code(code))
 	}
 	return nil
 }

@@ -6,7 +6,7 @@ import (
 	"io"
 
 	"github.com/cbl1/cbl1/tool/internal/pictures/page"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 	"github.com/cbl1/cbl1/tool/replay/diff"
 )
 
@@ -21,11 +21,11 @@ func askPage(c *request) error {
 func writePage(c *request, names []string) (reply, error) {
 	c.replay.Buffers, c.replay.Groups, c.replay.OnePeak, c.replay.Timeline, c.replay.Moments = true, true, true, true, page.Moments
 	var (
-		results []*replay.Result
+		results []*answer.Result
 		runs    []*diff.Run
 		d       *diff.Document
 	)
-	err := c.each(names, func(r *replay.Result) error {
+	err := c.each(names, func(r *answer.Result) error {
 		results = append(results, r)
 		if c.against != "" {
 			runs = append(runs, diff.Of(r))

@@ -48,7 +48,7 @@ func newPipeTest(t *testing.T) *pipeTest {
 func (p *pipeTest) ask(t *testing.T, what string, data []byte, questions []pipedQuestion) {
 	t.Helper()
 	const name = "input" // as long as stdin
-	plain := func(a answer) answer {
+	plain := func(a outcome) outcome {
 		require.Empty(t, a.panicked, what)
 		if profile, err := gzip.NewReader(strings.NewReader(a.out)); err == nil { // it names the file
 			text, err := io.ReadAll(profile)
@@ -58,11 +58,11 @@ func (p *pipeTest) ask(t *testing.T, what string, data []byte, questions []piped
 		a.out, a.err = strings.ReplaceAll(a.out, name, "stdin"), strings.ReplaceAll(a.err, name, "stdin")
 		return a
 	}
-	file := func(data []byte, q pipedQuestion) answer {
+	file := func(data []byte, q pipedQuestion) outcome {
 		require.NoError(t, os.WriteFile(name, data, 0o600))
 		return plain(ask(nil, q.about(name)...))
 	}
-	pipe := func(data []byte, q pipedQuestion) answer {
+	pipe := func(data []byte, q pipedQuestion) outcome {
 		return plain(ask(bytes.NewReader(data), q.about("-")...))
 	}
 	packed := data
@@ -134,7 +134,7 @@ func TestPlainFileAsInput(t *testing.T) {
 		require.NoError(t, in.Close())
 		t.Chdir(dir)
 		want := ask(nil, q.about("stdin")...)
-		require.Equal(t, want, answer{code: cmd.ProcessState.ExitCode(), out: out.String(), err: errw.String()}, "%s", q)
+		require.Equal(t, want, outcome{code: cmd.ProcessState.ExitCode(), out: out.String(), err: errw.String()}, "%s", q)
 	}
 }
 

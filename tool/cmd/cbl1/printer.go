@@ -12,7 +12,7 @@ import (
 
 	"github.com/cbl1/cbl1/tool/internal/answers/render"
 	"github.com/cbl1/cbl1/tool/internal/pictures/draw"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // A printer prints an answer for each input: text or Markdown with blank lines between, lines of JSON, the rows of one
@@ -28,18 +28,18 @@ type printer struct {
 	style draw.Style    // of text
 	junit *render.JUnit // of test results
 	n     int           // answers printed
-	worst replay.Answer // the answer that counts
+	worst answer.Answer // the answer that counts
 
 	doubts  render.Doubts         // of all answers, where they are summed up
-	answers map[replay.Answer]int // how many inputs have which answer; "": are refused
+	answers map[answer.Answer]int // how many inputs have which answer; "": are refused
 }
 
 func newPrinter(out io.Writer, v verb) printer {
 	style := draw.Terminal(columns(out), "auto", os.Getenv)
 	style.ASCII = true // a verb that draws asks for more
-	p := printer{out: out, verb: v, style: style, junit: render.NewJUnit(out), answers: map[replay.Answer]int{}}
+	p := printer{out: out, verb: v, style: style, junit: render.NewJUnit(out), answers: map[answer.Answer]int{}}
 	if v.any {
-		p.worst = replay.DoesNotFit
+		p.worst = answer.DoesNotFit
 	}
 	return p
 }
@@ -54,20 +54,20 @@ func (p *printer) countRefused(_ string, err error) {
 
 // print prints one answer. Who reads may go away: where there is a verdict, the others are still found.
 func (p *printer) print(o reply) error {
-	answer := o.answer
+	said := o.answer
 	if o.no != nil {
-		answer = replay.DoesNotFit
+		said = answer.DoesNotFit
 	}
-	counts := answer == replay.DoesNotFit || p.worst == "" || p.worst == replay.Fits
+	counts := said == answer.DoesNotFit || p.worst == "" || p.worst == answer.Fits
 	if p.verb.any {
-		counts = answer == replay.Fits
+		counts = said == answer.Fits
 	}
 	if counts {
-		p.worst = answer
+		p.worst = said
 	}
-	p.answers[answer]++
+	p.answers[said]++
 	err := p.write(o)
-	if readerGone(err) && answer != "" {
+	if readerGone(err) && said != "" {
 		p.out, err = io.Discard, nil
 	}
 	return err
@@ -125,9 +125,9 @@ func (p *printer) exit(err error) error {
 	switch {
 	case err != nil:
 		return err
-	case p.worst == replay.DoesNotFit:
+	case p.worst == answer.DoesNotFit:
 		return errNo
-	case p.worst == replay.CannotTell:
+	case p.worst == answer.CannotTell:
 		return errCannotTell
 	}
 	return nil
@@ -141,9 +141,9 @@ func (p *printer) sum() error {
 	}
 	var parts []string
 	for _, x := range []struct {
-		answer    replay.Answer
+		answer    answer.Answer
 		one, many string
-	}{{replay.Fits, "fits", "fit"}, {replay.DoesNotFit, "does not fit", "do not fit"}, {replay.CannotTell, "cannot tell", "cannot tell"}, {"", "cannot be read", "cannot be read"}} {
+	}{{answer.Fits, "fits", "fit"}, {answer.DoesNotFit, "does not fit", "do not fit"}, {answer.CannotTell, "cannot tell", "cannot tell"}, {"", "cannot be read", "cannot be read"}} {
 		switch n := p.answers[x.answer]; n {
 		case 0:
 		case 1:

@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/tool/internal/answers/render"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // A request is one call of a verb: its question, made of options, its inputs, and its output.
@@ -12,12 +12,12 @@ type request struct {
 	printer
 
 	shows   render.Options
-	only    replay.Filter
-	room    replay.RoomQuestion
-	who     replay.Question
-	terms   replay.Terms
+	only    answer.Filter
+	room    answer.RoomQuestion
+	who     answer.Question
+	terms   answer.Terms
 	budgets string // a file of them
-	growth  *replay.Budget
+	growth  *answer.Budget
 	with    event.Opt[string]
 	against string
 
@@ -28,6 +28,6 @@ type request struct {
 func newRequest(s streams, v verb) *request {
 	c := &request{inputs: inputs{streams: s}, printer: newPrinter(s.out, v)}
 	c.refused, c.tensors = c.countRefused, v.tensors
-	c.misfits = func(r *replay.Result) bool { return r.Judge(c.terms).Answer == replay.DoesNotFit }
+	c.misfits = func(r *answer.Result) bool { return r.Judge(c.terms).Answer == answer.DoesNotFit }
 	return c
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/cbl1/cbl1/tool/internal/live/serve"
 	"github.com/cbl1/cbl1/tool/internal/pictures/page"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // What a client of the HTTP server may take.
@@ -101,7 +102,7 @@ func (in *exposing) handler(server *serve.Server) http.Handler {
 		respond(w, "application/json", b, err)
 	})
 	one := make(chan struct{}, 1) // a document of the moment may take long
-	document := func(kind string, write func(io.Writer, *replay.Result) error) http.HandlerFunc {
+	document := func(kind string, write func(io.Writer, *answer.Result) error) http.HandlerFunc {
 		return func(w http.ResponseWriter, request *http.Request) {
 			select {
 			case one <- struct{}{}:
@@ -118,11 +119,11 @@ func (in *exposing) handler(server *serve.Server) http.Handler {
 			respond(w, kind, b.Bytes(), err)
 		}
 	}
-	mux.HandleFunc("GET /report", document("application/json", func(w io.Writer, r *replay.Result) error {
+	mux.HandleFunc("GET /report", document("application/json", func(w io.Writer, r *answer.Result) error {
 		return render.Report(r, render.Options{}).JSON(w)
 	}))
-	mux.HandleFunc("GET /page", document("text/html; charset=utf-8", func(w io.Writer, r *replay.Result) error {
-		return page.Write(w, []*replay.Result{r}, replay.Terms{}, nil)
+	mux.HandleFunc("GET /page", document("text/html; charset=utf-8", func(w io.Writer, r *answer.Result) error {
+		return page.Write(w, []*answer.Result{r}, answer.Terms{}, nil)
 	}))
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
@@ -155,7 +156,7 @@ func respond(w http.ResponseWriter, kind string, b []byte, err error) {
 }
 
 // moment returns the Result of a log that begins now: of the processes, or of a named fleet.
-func moment(server *serve.Server, fleet string) (*replay.Result, error) {
+func moment(server *serve.Server, fleet string) (*answer.Result, error) {
 	var log bytes.Buffer
 	if err := server.WriteMoment(fleet, &log); err != nil {
 		return nil, err

@@ -22,7 +22,7 @@ import (
 	"github.com/cbl1/cbl1/tool/internal/clash"
 	"github.com/cbl1/cbl1/tool/internal/live/serve"
 	"github.com/cbl1/cbl1/tool/internal/live/watch"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // Functions that the verbs share, each called by itself with values on both sides of its limits.
@@ -51,23 +51,23 @@ func TestNearestOfThings(t *testing.T) {
 
 // What is known of a filter after some events.
 func TestKnownTakes(t *testing.T) {
-	device := func(id uint64) replay.Filter { return replay.Filter{Device: event.Some(id)} }
-	op := func(text replay.Name) replay.Filter { return replay.Filter{Op: text} }
+	device := func(id uint64) answer.Filter { return answer.Filter{Device: event.Some(id)} }
+	op := func(text answer.Name) answer.Filter { return answer.Filter{Op: text} }
 	calls := []event.Event{
 		{Kind: event.KindOpEnd}, // which ended nothing
 		{Kind: event.KindOpStart, Name: "outer"}, {Kind: event.KindOpStart, Name: "inner"}, {Kind: event.KindOpEnd},
 		{Kind: event.KindOpStart, Name: "other"},
 	}
-	mesh := []event.Event{{Kind: event.KindMesh, Device: 4, Rows: 2, Cols: 3}, {Kind: event.KindDevice, Device: replay.NoDevice}}
+	mesh := []event.Event{{Kind: event.KindMesh, Device: 4, Rows: 2, Cols: 3}, {Kind: event.KindDevice, Device: answer.NoDevice}}
 	for _, c := range []struct {
-		filter  replay.Filter
+		filter  answer.Filter
 		events  []event.Event
 		op, dev bool
 		names   string
 		devices int
 	}{
 		{device(4), mesh, true, true, "map[]", 6}, {device(9), mesh, true, true, "map[]", 6}, {device(10), mesh, true, false, "map[]", 6},
-		{device(uint64(replay.NoDevice)), mesh, true, false, "map[]", 6},
+		{device(uint64(answer.NoDevice)), mesh, true, false, "map[]", 6},
 		{device(3), []event.Event{{Kind: event.KindDevice, Device: 3}}, true, true, "map[]", 1},
 		{op("outer"), calls, true, true, "map[inner:true other:true outer:true]", 0},
 		{op("inner"), calls, true, true, "map[inner:true other:true outer:true]", 0},
@@ -89,19 +89,19 @@ func TestKnownTakes(t *testing.T) {
 
 // Cores of a filter are those of a grid, those that a program took, or any where no grid is known.
 func TestKnownCores(t *testing.T) {
-	grid := func(cols, rows int) *replay.Result {
-		return &replay.Result{L1: []replay.DeviceL1{{Cols: cols, Rows: rows}}}
+	grid := func(cols, rows int) *answer.Result {
+		return &answer.Result{L1: []answer.DeviceL1{{Cols: cols, Rows: rows}}}
 	}
 	took := grid(1, 1)
-	took.Devices = []replay.Device{{CoreGroups: []replay.CoreGroup{{Cores: l1.CoreSetOf(l1.Core{X: 3, Y: 2})}}}}
+	took.Devices = []answer.Device{{CoreGroups: []answer.CoreGroup{{Cores: l1.CoreSetOf(l1.Core{X: 3, Y: 2})}}}}
 	for _, c := range []struct {
-		r     *replay.Result
+		r     *answer.Result
 		core  bool
 		cores int
 	}{
-		{grid(4, 3), true, 12}, {grid(3, 3), false, 9}, {grid(4, 2), false, 8}, {grid(0, 0), true, 0}, {took, true, 1}, {&replay.Result{}, true, 0}, {nil, false, 0},
+		{grid(4, 3), true, 12}, {grid(3, 3), false, 9}, {grid(4, 2), false, 8}, {grid(0, 0), true, 0}, {took, true, 1}, {&answer.Result{}, true, 0}, {nil, false, 0},
 	} {
-		k := newKnown(replay.Filter{Core: event.Some(l1.Core{X: 3, Y: 2})})
+		k := newKnown(answer.Filter{Core: event.Some(l1.Core{X: 3, Y: 2})})
 		k.add(c.r)
 		require.Equal(t, c.core, k.core)
 		require.Len(t, k.cores, c.cores)
@@ -112,28 +112,28 @@ func TestKnownCores(t *testing.T) {
 func TestKnownHolds(t *testing.T) {
 	var got []string
 	stop := errors.New("enough")
-	do := func(r *replay.Result) error {
+	do := func(r *answer.Result) error {
 		if got = append(got, r.File); r.File == "bad" {
 			return stop
 		}
 		return nil
 	}
-	k := newKnown(replay.Filter{Op: "f"})
+	k := newKnown(answer.Filter{Op: "f"})
 	hold := k.holding(do)
 	for _, name := range []string{"a", "b"} {
-		require.NoError(t, hold(&replay.Result{File: name}))
+		require.NoError(t, hold(&answer.Result{File: name}))
 	}
 	require.Empty(t, got)
 	require.ErrorContains(t, k.unknown(), "--op f: no input has it; there is none")
 	k.op = true
-	require.NoError(t, hold(&replay.Result{File: "c"}))
+	require.NoError(t, hold(&answer.Result{File: "c"}))
 	require.Equal(t, []string{"a", "b", "c"}, got)
 	require.NoError(t, k.unknown())
-	require.ErrorIs(t, hold(&replay.Result{File: "bad"}), stop)
+	require.ErrorIs(t, hold(&answer.Result{File: "bad"}), stop)
 
 	// The device is named before the operation, and that before the core.
-	k = newKnown(replay.Filter{Op: "f", Device: event.Some(uint64(7)), Core: event.Some(l1.Core{X: 1})})
-	k.waiting = []*replay.Result{{}}
+	k = newKnown(answer.Filter{Op: "f", Device: event.Some(uint64(7)), Core: event.Some(l1.Core{X: 1})})
+	k.waiting = []*answer.Result{{}}
 	k.devices = map[uint64]bool{5: true, 8: true, 10: true}
 	require.EqualError(t, k.unknown(), "--device 7: no input has it; there are 3 devices: 8, 5, 10")
 	k.device = true
@@ -147,7 +147,7 @@ func TestKnownHolds(t *testing.T) {
 // The line of a device, with and without each of its parts. A device whose line stays is not printed again.
 func TestWatchLines(t *testing.T) {
 	n := func(v uint64) *uint64 { return &v }
-	now := watch.Snapshot{Time: 1_500_000_000, Behind: 3, Devices: []replay.LiveDevice{
+	now := watch.Snapshot{Time: 1_500_000_000, Behind: 3, Devices: []answer.LiveDevice{
 		{Device: 1}, {Device: 1, Fleet: "a\x1b"}, {Device: 2, Core: n(3), L1: 4, DRAM: 5, Incomplete: true},
 		{Device: 3, Registered: n(7), Cores: 2, Usable: 8, Bound: true}, {Device: 4, Core: n(1), Usable: 3, Dispatched: n(9)},
 	}}
@@ -451,11 +451,11 @@ func TestMomentsEnd(t *testing.T) {
 	var errw bytes.Buffer
 	for at, want := range map[uint64]bool{0: false, 4: false, 5: true, 6: true} {
 		in := inputs{streams: streams{err: &errw}, at: instant{Opt: event.Some(at)}}
-		require.Equal(t, want, in.ended(&replay.Result{File: "f", Nodes: 5}), "%d", at)
+		require.Equal(t, want, in.ended(&answer.Result{File: "f", Nodes: 5}), "%d", at)
 		require.Equal(t, want, in.unreadable)
 	}
 	in := inputs{}
-	require.False(t, in.ended(&replay.Result{}), "it is not given")
+	require.False(t, in.ended(&answer.Result{}), "it is not given")
 	for _, c := range []struct {
 		at    string
 		given bool
@@ -489,13 +489,13 @@ func TestMomentsEnd(t *testing.T) {
 
 // How far sizes can change: the room of the tightest run, the largest L1_SMALL, and whether any device used it.
 func TestMarginOf(t *testing.T) {
-	of := func(id uint64, small uint64, peak uint64) replay.DeviceL1 {
-		return replay.DeviceL1{ID: event.Some(id), Spec: &replay.Spec{Spec: l1.Spec{L1Size: 1000, CBBase: 100 - id, L1Small: small}}, SmallPeak: peak}
+	of := func(id uint64, small uint64, peak uint64) answer.DeviceL1 {
+		return answer.DeviceL1{ID: event.Some(id), Spec: &answer.Spec{Spec: l1.Spec{L1Size: 1000, CBBase: 100 - id, L1Small: small}}, SmallPeak: peak}
 	}
-	r := &replay.Result{File: "f", Log: true, L1: []replay.DeviceL1{of(0, 64, 0), of(1, 32, 0)}}
+	r := &answer.Result{File: "f", Log: true, L1: []answer.DeviceL1{of(0, 64, 0), of(1, 32, 0)}}
 	_, ok := marginOf(r)
 	require.False(t, ok, "nothing ran")
-	r.Checks.Tightest = &replay.TightestRun{Run: replay.ProgramRun{At: 7, T: "1.5", Op: "g", Inferred: true}, Headroom: fit.Headroom{Free: 9}}
+	r.Checks.Tightest = &answer.TightestRun{Run: answer.ProgramRun{At: 7, T: "1.5", Op: "g", Inferred: true}, Headroom: fit.Headroom{Free: 9}}
 	m, ok := marginOf(r)
 	require.True(t, ok)
 	require.Equal(t, clash.Margin{Capture: "f", Log: true, Event: 7, T: "1.5", Op: "g", Inferred: true, Free: 9, Small: 64, SmallFree: 32, Spec: l1.Spec{L1Size: 1000, CBBase: 99, L1Small: 32}}, m)
@@ -514,14 +514,14 @@ func TestMarginOf(t *testing.T) {
 // What lay in a bank: each buffer once with all of its cores, and no program.
 func TestBankOf(t *testing.T) {
 	on := func(x uint8) l1.CoreSet { return l1.CoreSetOf(l1.Core{X: x}) }
-	buffer := func(at uint64, start uint64) replay.L1Resident {
-		return replay.L1Resident{ResidentRow: fit.NewResidentRow(fit.KindL1, l1.Range{Start: start, End: start + 8}), Buffer: &replay.BufferInfo{At: at, T: "2", Op: "f"}}
+	buffer := func(at uint64, start uint64) answer.L1Resident {
+		return answer.L1Resident{ResidentRow: fit.NewResidentRow(fit.KindL1, l1.Range{Start: start, End: start + 8}), Buffer: &answer.BufferInfo{At: at, T: "2", Op: "f"}}
 	}
-	groups := []replay.LaidGroup{
-		{Cores: on(0), Residents: []replay.L1Resident{{ResidentRow: fit.ResidentRow{Kind: fit.KindL1}}, buffer(3, 100), buffer(4, 200)}},
-		{Cores: on(1), Residents: []replay.L1Resident{buffer(3, 100), buffer(5, 200)}},
+	groups := []answer.LaidGroup{
+		{Cores: on(0), Residents: []answer.L1Resident{{ResidentRow: fit.ResidentRow{Kind: fit.KindL1}}, buffer(3, 100), buffer(4, 200)}},
+		{Cores: on(1), Residents: []answer.L1Resident{buffer(3, 100), buffer(5, 200)}},
 	}
-	r := &replay.Result{File: "f", Spec: replay.Spec{Spec: l1.Spec{L1Size: 1000, CBBase: 50, L1Small: 10}, SmallFrom: event.FromAssumed}}
+	r := &answer.Result{File: "f", Spec: answer.Spec{Spec: l1.Spec{L1Size: 1000, CBBase: 50, L1Small: 10}, SmallFrom: event.FromAssumed}}
 	laid := func(event uint64, start uint64, cores l1.CoreSet) clash.PlacedBuffer {
 		return clash.PlacedBuffer{What: fit.KindL1.String(), Cores: cores, Start: start, End: start + 8, Event: event, T: "2", Op: "f"}
 	}
@@ -529,7 +529,7 @@ func TestBankOf(t *testing.T) {
 		Run: clash.ProgramRun{Capture: "f", Device: "device 6"}, Usable: l1.Range{Start: 50, End: 990}, L1Size: 1000, Align: 1, SmallAssumed: true,
 		Laid: []clash.PlacedBuffer{laid(3, 100, on(0).Union(on(1))), laid(4, 200, on(0)), laid(5, 200, on(1))},
 	}
-	require.Equal(t, want, bankOf(r, replay.DeviceL1{ID: event.Some(uint64(6))}, groups))
+	require.Equal(t, want, bankOf(r, answer.DeviceL1{ID: event.Some(uint64(6))}, groups))
 	r.Spec.SmallFrom = event.FromFile
-	require.Equal(t, clash.Bank{Run: clash.ProgramRun{Capture: "f"}, Usable: l1.Range{Start: 50, End: 990}, L1Size: 1000, Align: 1}, bankOf(r, replay.DeviceL1{}, nil))
+	require.Equal(t, clash.Bank{Run: clash.ProgramRun{Capture: "f"}, Usable: l1.Range{Start: 50, End: 990}, L1Size: 1000, Align: 1}, bankOf(r, answer.DeviceL1{}, nil))
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/cbl1/cbl1/tool/internal/answers/render"
 	"github.com/cbl1/cbl1/tool/internal/answers/sizes"
 	"github.com/cbl1/cbl1/tool/internal/clash"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // findSizes answers with the sizes that all inputs need: runs first, then texts with messages.
@@ -37,8 +37,8 @@ func findSizes(c *request, names []string) (o reply, err error) {
 		}
 	}
 	if c.replay.Strays = true; len(runs) > 0 {
-		err = c.each(runs, func(r *replay.Result) error {
-			if r.Count(replay.CodeTensorsOnly) > 0 {
+		err = c.each(runs, func(r *answer.Result) error {
+			if r.Count(answer.CodeTensorsOnly) > 0 {
 				c.refuse(r.File, fmt.Errorf("%s: a dump of the allocator does not tell what a run needs; sizes takes captures, logs and messages", r.File))
 				return nil
 			}

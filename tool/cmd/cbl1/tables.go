@@ -11,7 +11,7 @@ import (
 
 	"github.com/cbl1/cbl1/tool/internal/answers/parquet"
 	"github.com/cbl1/cbl1/tool/internal/answers/render"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 func askTables(c *request) error {
@@ -42,7 +42,7 @@ func (c *request) fillTables(names []string, to []io.Writer) error {
 			full = err
 		}
 	}
-	err = c.each(names, func(r *replay.Result) error {
+	err = c.each(names, func(r *answer.Result) error {
 		err := tables.Add(r, c.terms)
 		if errors.Is(err, parquet.ErrRange) {
 			c.refuse(r.File, fmt.Errorf("%s: %w", r.File, err))

@@ -16,7 +16,7 @@ import (
 
 	"github.com/cbl1/cbl1/internal/guard/testkit"
 	"github.com/cbl1/cbl1/tool/internal/guard/parquetread"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // verbsOfTables are the commands whose CSV has the rows of a table.
@@ -268,7 +268,7 @@ func TestDatabasesAreOpenOneAtATime(t *testing.T) {
 	c := newRequest(streams{in: strings.NewReader(""), out: io.Discard, err: io.Discard}, verb{})
 	require.NoError(t, c.start([]string{dir, filepath.Join(dir, "0.sqlite")}))
 	read := map[string]bool{}
-	require.NoError(t, c.each([]string{dir, filepath.Join(dir, "0.sqlite"), "../../capture/testdata/repeats.json"}, func(r *replay.Result) error {
+	require.NoError(t, c.each([]string{dir, filepath.Join(dir, "0.sqlite"), "../../capture/testdata/repeats.json"}, func(r *answer.Result) error {
 		require.LessOrEqual(t, len(c.open), 1)
 		read[filepath.Base(r.File)] = true
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/cbl1/cbl1/tool/internal/answers/render"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // A verb is a command as data: its words, its options, its question, and either the answer for one input or the
@@ -32,7 +32,7 @@ type verb struct {
 	args   cobra.PositionalArgs                              // nil: any; inputs and whole check them
 	inputs func(c *request, args []string) ([]string, error) // the inputs among the arguments; nil: whole opens its own
 	ask    func(c *request) error                            // makes the question of options; may be nil
-	answer func(c *request, r *replay.Result) (reply, error)
+	answer func(c *request, r *answer.Result) (reply, error)
 	whole  func(c *request, names []string) (reply, error)
 	parts  []verb // verbs below it
 }
@@ -41,7 +41,7 @@ type verb struct {
 type reply struct {
 	render.Output
 	file   func(io.Writer) error // writes it
-	answer replay.Answer
+	answer answer.Answer
 	no     error // why there is nothing to show as text; the answer is no
 }
 
@@ -77,7 +77,7 @@ func (c *request) run(args []string) error {
 	if c.verb.whole != nil {
 		return c.exit(c.printWhole(names))
 	}
-	return c.exit(c.each(names, func(r *replay.Result) error {
+	return c.exit(c.each(names, func(r *answer.Result) error {
 		if c.ended(r) {
 			return nil
 		}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/cbl1/cbl1/tool/internal/answers/render"
 	"github.com/cbl1/cbl1/tool/internal/pictures/draw"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // verbs are all commands.
@@ -33,7 +33,7 @@ reported.`,
 			formats: "json csv markdown", options: "programs cores verbose " + filterOptions + "format" + chipOptions,
 			inputs: all, ask: askReport,
 			tensors: ofAll,
-			answer: func(c *request, r *replay.Result) (reply, error) {
+			answer: func(c *request, r *answer.Result) (reply, error) {
 				return reply{Output: render.Report(r, c.shows)}, nil
 			},
 		},
@@ -52,7 +52,7 @@ inputs the worst counts: 2 if one cannot be read, then 1, then 3.`,
 			formats: "json csv markdown junit", sums: true, options: "verbose budget accept " + filterOptions + "format" + chipOptions,
 			inputs: all, ask: (*request).readTerms,
 			tensors: ofMisfits,
-			answer: func(c *request, r *replay.Result) (reply, error) {
+			answer: func(c *request, r *answer.Result) (reply, error) {
 				j := r.Judge(c.terms)
 				return reply{Output: render.Check(r, j), answer: j.Answer}, nil
 			},
@@ -65,7 +65,7 @@ moment, whose it was, and which bytes were held twice.`,
 			example: "  cbl1 peak run.json\n  cbl1 peak --format json run.json | jq '.devices[].peak.tracked_bytes'",
 			formats: "json csv", options: "verbose " + placeOptions + "format" + chipOptions, inputs: all,
 			tensors: ofAll,
-			answer: func(_ *request, r *replay.Result) (reply, error) {
+			answer: func(_ *request, r *answer.Result) (reply, error) {
 				return reply{Output: render.Peak(r)}, nil
 			},
 		},
@@ -114,11 +114,11 @@ in bytes, decimal or with 0x hexadecimal. The exit code is 1 if nothing holds it
 			formats: "json", options: "verbose " + filterOptions + "at format" + chipOptions, any: true,
 			inputs: whoInputs, ask: askWho,
 			tensors: ofAll,
-			answer: func(c *request, r *replay.Result) (reply, error) {
+			answer: func(c *request, r *answer.Result) (reply, error) {
 				doc := r.Who(c.who, c.only)
-				o := reply{Output: render.Who(r, doc), answer: replay.Fits}
+				o := reply{Output: render.Who(r, doc), answer: answer.Fits}
 				if len(doc.Held) == 0 {
-					o.answer = replay.DoesNotFit
+					o.answer = answer.DoesNotFit
 				}
 				return o, nil
 			},
@@ -186,7 +186,7 @@ light and dark pages.`,
 			},
 			ask:     askMap,
 			tensors: ofAll,
-			answer: func(c *request, r *replay.Result) (reply, error) {
+			answer: func(c *request, r *answer.Result) (reply, error) {
 				return reply{Output: render.Map(r, c.at.Opt)}, nil
 			},
 		},
@@ -322,11 +322,11 @@ func askRoom(c *request) error {
 		return errors.New("--op and --at are two moments: give one of them")
 	}
 	c.room.Op, c.room.At = c.only.Op, c.opt.At
-	c.replay.Room, c.replay.Only = &c.room, replay.Filter{} // the question is narrowed, not the replay
+	c.replay.Room, c.replay.Only = &c.room, answer.Filter{} // the question is narrowed, not the replay
 	return nil
 }
 
-func answerRoom(c *request, r *replay.Result) (reply, error) {
+func answerRoom(c *request, r *answer.Result) (reply, error) {
 	for _, d := range r.Rooms.Devices {
 		if core, ok := d.Outside.First(); ok {
 			return reply{}, fmt.Errorf("%s: core %v (--sharded) lies outside the grid of device %d", r.File, core, d.Device.V)
@@ -346,7 +346,7 @@ func whoInputs(c *request, args []string) (files []string, err error) {
 
 func askWho(c *request) error {
 	c.who.At = c.opt.At
-	c.replay.Ask, c.replay.Only = &c.who, replay.Filter{} // the answer is narrowed, not the replay
+	c.replay.Ask, c.replay.Only = &c.who, answer.Filter{} // the answer is narrowed, not the replay
 	return nil
 }
 

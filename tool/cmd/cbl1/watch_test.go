@@ -21,7 +21,7 @@ import (
 	"github.com/cbl1/cbl1/tool/internal/live/shm"
 	"github.com/cbl1/cbl1/tool/internal/live/watch"
 	"github.com/cbl1/cbl1/tool/internal/live/wire"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // A stand is a source that says what a test says.
@@ -44,7 +44,7 @@ func (s *stand) look(at watch.DeviceKey, detail bool) (watch.Snapshot, error) {
 	now := snapshot(watch.FeedLog)
 	for i := range uint64(32) {
 		held := 20 * (i + 1)
-		now.Devices = append(now.Devices, replay.LiveDevice{Device: i, Board: "n150", Cores: 64, Usable: 1000, Core: &held})
+		now.Devices = append(now.Devices, answer.LiveDevice{Device: i, Board: "n150", Cores: 64, Usable: 1000, Core: &held})
 	}
 	if detail {
 		now.Detail = &watch.Detail{Device: at.Device, Basis: "resident", Cols: 8, Rows: 8, Usable: 1000, End: 1000, Groups: []watch.Group{{Cores: "{[0-0 - 1-1]}", Bytes: 500, Below: 500}}}
@@ -353,7 +353,7 @@ func TestWatchWhole(t *testing.T) {
 func TestWatchChanges(t *testing.T) {
 	five := uint64(5)
 	now := snapshot(watch.FeedLog)
-	now.Time, now.Devices = 0, []replay.LiveDevice{{Device: 1, Usable: 10, Core: &five, Registered: &five, Bound: true}}
+	now.Time, now.Devices = 0, []answer.LiveDevice{{Device: 1, Usable: 10, Core: &five, Registered: &five, Bound: true}}
 	last := map[watch.DeviceKey]string{}
 	var out bytes.Buffer
 	require.NoError(t, changes(&out, &now, last))

@@ -21,6 +21,7 @@ import (
 	"github.com/cbl1/cbl1/tool/internal/live/shm"
 	"github.com/cbl1/cbl1/tool/internal/live/watch"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // A looker returns the figures of now and, on request, the contents of the cores of one device.
@@ -53,7 +54,7 @@ func (in *watching) source(args []string) (looker, error) {
 // snapshot begins one of now.
 func snapshot(from watch.Feed) watch.Snapshot {
 	return watch.Snapshot{
-		Schema: watch.Schema, Source: from, Time: time.Now().UnixNano(), Devices: []replay.LiveDevice{}, Processes: []watch.Process{}, Odd: []watch.OddityCount{},
+		Schema: watch.Schema, Source: from, Time: time.Now().UnixNano(), Devices: []answer.LiveDevice{}, Processes: []watch.Process{}, Odd: []watch.OddityCount{},
 	}
 }
 
@@ -320,7 +321,7 @@ func (r *regions) look(watch.DeviceKey, bool) (watch.Snapshot, error) {
 		return now, err
 	}
 	ids := map[uint64]bool{}
-	var rows []replay.LiveDevice
+	var rows []answer.LiveDevice
 	var chips []uint64
 	var processes [][]watch.Process
 	for _, one := range found {

@@ -4,17 +4,17 @@ import (
 	"slices"
 
 	"github.com/cbl1/cbl1/event"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 	"github.com/cbl1/cbl1/tool/replay/diff/internal/align"
 )
 
 // Terms judge the sides of a comparison. The zero Terms accept no reason for doubt and have no limit.
 type Terms struct {
 	// Accept has the codes of accepted reasons for doubt, like replay.Terms.Accept.
-	Accept []replay.Code
+	Accept []answer.Code
 	// MaxGrowth is the most bytes by which the peak of the fullest core may grow, or a share of
 	// the old peak; nil if there is no limit.
-	MaxGrowth *replay.Budget
+	MaxGrowth *answer.Budget
 }
 
 // Compare returns the differences between two sides. Captures are paired by rank, or by their order if ranks are
@@ -74,7 +74,7 @@ func basisOf(runs []*Run) ProgramBasis {
 
 // side puts the runs of one side together.
 func (c *comparison) side(runs []*Run) Side {
-	out := Side{Files: len(runs), Answer: replay.Fits, Untold: []replay.Code{}, Accepted: []replay.Code{}}
+	out := Side{Files: len(runs), Answer: answer.Fits, Untold: []answer.Code{}, Accepted: []answer.Code{}}
 	for _, r := range runs {
 		out.Runs, out.Failed = out.Runs+r.runs, out.Failed+r.failed
 		for _, code := range r.untold {
@@ -101,9 +101,9 @@ func (c *comparison) side(runs []*Run) Side {
 	slices.Sort(out.Accepted)
 	switch {
 	case out.Failed > 0:
-		out.Answer = replay.DoesNotFit
+		out.Answer = answer.DoesNotFit
 	case len(out.Untold) > 0:
-		out.Answer = replay.CannotTell
+		out.Answer = answer.CannotTell
 	}
 	return out
 }
@@ -128,7 +128,7 @@ func pairRuns(old, new []*Run) []Pair[*Run] {
 	if len(old) == 1 && len(new) == 1 || !ranked(old) || !ranked(new) {
 		return merge(old, new, inOrder)
 	}
-	byRank := func(a, b *Run) int { return replay.CompareIDs(a.rank, b.rank) }
+	byRank := func(a, b *Run) int { return answer.CompareIDs(a.rank, b.rank) }
 	return merge(slices.SortedFunc(slices.Values(old), byRank), slices.SortedFunc(slices.Values(new), byRank), byRank)
 }
 
@@ -212,7 +212,7 @@ func fileOf(r *Run) *File {
 
 // chipOf returns a chip as a Document has it. Reports that were saved before they named the source of
 // L1_SMALL knew its size from an option alone.
-func chipOf(c replay.Chip) Chip {
+func chipOf(c answer.Chip) Chip {
 	out := Chip{
 		c.Arch, c.ArchFrom, c.Base, c.BaseFrom, c.Align, c.L1Size.V, c.L1Small, c.Small,
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/tool/internal/answers/render"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 	"github.com/cbl1/cbl1/tool/replay/diff"
 )
 
@@ -62,11 +63,11 @@ func (p plan) log() string {
 	return b.String()
 }
 
-func (p plan) result(t require.TestingT, buffers bool) *replay.Result {
+func (p plan) result(t require.TestingT, buffers bool) *answer.Result {
 	return resultOf(t, p.log(), buffers)
 }
 
-func resultOf(t require.TestingT, log string, buffers bool) *replay.Result {
+func resultOf(t require.TestingT, log string, buffers bool) *answer.Result {
 	r, err := replay.Run("plan.jsonl", event.NewLog(strings.NewReader(log), "plan.jsonl").Events(), replay.Options{Buffers: buffers, Groups: buffers})
 	require.NoError(t, err)
 	return r
@@ -126,13 +127,13 @@ func mutate(t *rapid.T, p plan) (q plan, want diff.Program, base int64) {
 	case "insert":
 		added := anyProgram().Draw(t, "added")
 		q.programs = slices.Insert(q.programs, i, added)
-		return q, diff.Program{State: diff.New, Op: replay.Name(added.op), New: &diff.ProgramRow{Core: added.sum()}}, 0
+		return q, diff.Program{State: diff.New, Op: answer.Name(added.op), New: &diff.ProgramRow{Core: added.sum()}}, 0
 	case "delete":
 		if len(p.programs) == 1 {
 			return q, diff.Program{State: diff.Same}, 0
 		}
 		q.programs = slices.Delete(q.programs, i, i+1)
-		return q, diff.Program{State: diff.Gone, Op: replay.Name(one.op), Old: &diff.ProgramRow{Core: one.sum()}}, 0
+		return q, diff.Program{State: diff.Gone, Op: answer.Name(one.op), Old: &diff.ProgramRow{Core: one.sum()}}, 0
 	case "base":
 		q.base += 128
 		return q, diff.Program{State: diff.Same}, 128
@@ -155,7 +156,7 @@ func resized(t *rapid.T, p planned, by int64) (planned, diff.Program) {
 		state = diff.Shrunk
 	}
 	return p, diff.Program{
-		State: state, Op: replay.Name(p.op), Old: &diff.ProgramRow{Core: was}, New: &diff.ProgramRow{Core: p.sum()},
+		State: state, Op: answer.Name(p.op), Old: &diff.ProgramRow{Core: was}, New: &diff.ProgramRow{Core: p.sum()},
 		CBs: []diff.CB{{New: &diff.CBRow{Number: k}}},
 	}
 }
@@ -230,8 +231,8 @@ func TestMirror(t *testing.T) {
 }
 
 // requireLaid wants what differs at the peaks core by core.
-func requireLaid(t require.TestingT, d *diff.Document, old, new *replay.Result) {
-	held := func(r *replay.Result, id event.Opt[uint64]) map[string]uint64 {
+func requireLaid(t require.TestingT, d *diff.Document, old, new *answer.Result) {
+	held := func(r *answer.Result, id event.Opt[uint64]) map[string]uint64 {
 		out := map[string]uint64{}
 		for _, on := range r.L1 {
 			if id.OK && on.ID == id && on.Peak != nil {
@@ -271,7 +272,7 @@ func requireLaid(t require.TestingT, d *diff.Document, old, new *replay.Result) 
 	}
 }
 
-func decode(t require.TestingT, r *replay.Result) []*diff.Run {
+func decode(t require.TestingT, r *answer.Result) []*diff.Run {
 	var b bytes.Buffer
 	require.NoError(t, render.Report(r, render.Options{}).JSON(&b))
 	runs, err := diff.Decode(&b, "saved.json")

@@ -15,11 +15,11 @@ import (
 	"unicode"
 
 	"github.com/cbl1/cbl1/l1"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // ErrNotReport is wrapped by the [DecodeError] of input that is no saved report.
-var ErrNotReport = errors.New("is no saved report (" + replay.ReportSchema + ")")
+var ErrNotReport = errors.New("is no saved report (" + answer.ReportSchema + ")")
 
 // A DecodeError describes a fault in a saved report.
 type DecodeError struct {
@@ -44,7 +44,7 @@ func (e *DecodeError) Unwrap() error { return e.Err }
 // O(len(head)).
 func IsReport(head []byte) bool {
 	d := json.NewDecoder(bytes.NewReader(head))
-	for i, want := range []any{json.Delim('{'), "schema", replay.ReportSchema} {
+	for i, want := range []any{json.Delim('{'), "schema", answer.ReportSchema} {
 		if token, err := d.Token(); err != nil || token != want {
 			return i == 2 && err == nil && strings.HasPrefix(fmt.Sprint(token), "cbl1.report/")
 		}
@@ -85,7 +85,7 @@ func Decode(r io.Reader, file string) ([]*Run, error) {
 const maxCount = 1 << 40
 
 func decodeLine(line []byte) (*Run, *DecodeError) {
-	var doc replay.ReportDocument
+	var doc answer.ReportDocument
 	if err := json.Unmarshal(line, &doc); err != nil {
 		e := &DecodeError{Reason: "is no JSON that a report has: " + err.Error(), Err: err}
 		if typ, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
@@ -95,7 +95,7 @@ func decodeLine(line []byte) (*Run, *DecodeError) {
 	}
 	k := &doc.Checks
 	switch {
-	case doc.Schema != replay.ReportSchema:
+	case doc.Schema != answer.ReportSchema:
 		return nil, &DecodeError{Field: "schema", Reason: ErrNotReport.Error(), Err: ErrNotReport}
 	case doc.Only != nil:
 		return nil, &DecodeError{Field: "only", Reason: "is narrowed (--device, --core or --op): the rest cannot be compared"}
@@ -156,7 +156,7 @@ const (
 func tooLarge(numbers ...uint64) bool { return slices.Max(numbers) > math.MaxInt64 }
 
 // checkDevice gives a device the id of its key. It returns a reason, and in which field, if a number cannot be.
-func checkDevice(key string, d *replay.Device) (field, reason string) {
+func checkDevice(key string, d *answer.Device) (field, reason string) {
 	if key != "none" {
 		id, err := strconv.ParseUint(key, 10, 64)
 		if err != nil {
@@ -193,7 +193,7 @@ func checkDevice(key string, d *replay.Device) (field, reason string) {
 }
 
 // checkL1 is checkDevice of the whole L1.
-func checkL1(d *replay.DeviceL1) (field, reason string) {
+func checkL1(d *answer.DeviceL1) (field, reason string) {
 	if min(d.Cols, d.Rows, d.NumCores) < 0 {
 		return ".cols", belowMin
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/tool/internal/answers/render"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 	"github.com/cbl1/cbl1/tool/replay/diff"
 )
 
@@ -80,7 +80,7 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		require.True(t, diff.Compare(runs, runs, diff.Terms{}).Equal)
-		budget, err := replay.ParseBudget("5%")
+		budget, err := answer.ParseBudget("5%")
 		require.NoError(t, err)
 		for _, d := range []*diff.Document{diff.Compare(runs, other, diff.Terms{MaxGrowth: &budget}), diff.Compare(other, runs, diff.Terms{MaxGrowth: &budget})} {
 			for _, write := range []func(*bytes.Buffer) error{

@@ -7,7 +7,7 @@ import (
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/tool/internal/fold"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 	"github.com/cbl1/cbl1/tool/replay/diff/internal/align"
 )
 
@@ -27,7 +27,7 @@ func pairDevices(p Pair[*Run], capture int, rank event.Opt[uint64]) (out []devic
 	if p.New != nil {
 		new = p.New.devices
 	}
-	byID := func(a, b *deviceRow) int { return replay.CompareIDs(a.id, b.id) }
+	byID := func(a, b *deviceRow) int { return answer.CompareIDs(a.id, b.id) }
 	if len(old) == 1 && len(new) == 1 {
 		byID = inOrder
 	}
@@ -43,7 +43,7 @@ func foldDevices(all []devicePair) (out [][]devicePair) {
 	at, numbers := map[any]int{}, numbering{map[list]int{}, map[string]int{}}
 	for i, p := range all {
 		key := any(i)
-		if (p.Old == nil || p.Old.kind == replay.KindChip) && (p.New == nil || p.New.kind == replay.KindChip) {
+		if (p.Old == nil || p.Old.kind == answer.KindChip) && (p.New == nil || p.New.kind == answer.KindChip) {
 			key = Pair[likeness]{numbers.likeness(p.Old), numbers.likeness(p.New)}
 		}
 		same := fold.At(at, &out, key)
@@ -67,7 +67,7 @@ func (n numbering) likeness(d *deviceRow) (k likeness) {
 		return k
 	}
 	k = likeness{there: true, figures: d.figures, grid: d.grid, groups: numberOf(n, d.groups, groupText), laid: numberOf(n, d.laid, groupText)}
-	k.buffers = numberOf(n, d.buffers, func(all []replay.ProgramBuffer) string { return fmt.Sprint(numberOf(n, all, bufferText)) })
+	k.buffers = numberOf(n, d.buffers, func(all []answer.ProgramBuffer) string { return fmt.Sprint(numberOf(n, all, bufferText)) })
 	k.programs = n.number(list{d.programs, d.programs.Len()}, func(add func(string)) {
 		for _, p := range d.programs.All() {
 			add(fmt.Sprintf("%#v", p.WithoutNodes()))
@@ -80,11 +80,11 @@ func (n numbering) likeness(d *deviceRow) (k likeness) {
 	return k
 }
 
-func bufferText(b replay.ProgramBuffer) string {
+func bufferText(b answer.ProgramBuffer) string {
 	return fmt.Sprint(b.Kind, b.Number, b.Global, b.Size, b.Range, b.Cores)
 }
 
-func groupText(g replay.CoreGroup) string {
+func groupText(g answer.CoreGroup) string {
 	return fmt.Sprint(g.Registered, g.AlivePeak, g.Programs, g.Cores, g.Regions)
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 	"github.com/cbl1/cbl1/tool/replay/diff"
 )
 
@@ -178,7 +178,7 @@ func TestWholeSide(t *testing.T) {
 	last := strings.NewReplacer(`"rank":1`, `"rank":4`, `"counter":4,"device":0`, `"counter":6,"device":2`,
 		`"free_bytes":64`, `"free_bytes":63`,
 		`"tracked_bytes":300`, `"tracked_bytes":299`).Replace(byHand)
-	d := diff.Compare(handed(t, byHand, next), handed(t, last, tight, next), diff.Terms{Accept: []replay.Code{"torn-line", "aborted"}})
+	d := diff.Compare(handed(t, byHand, next), handed(t, last, tight, next), diff.Terms{Accept: []answer.Code{"torn-line", "aborted"}})
 	const peak = `"peak":{"rank":%d,"device":0,"tracked_bytes":300,"core":"1-2","op":"mul","counter":7}`
 	require.JSONEq(t, `{"files":2,"answer":"does_not_fit","runs":6,"runs_failed":2,"untold":["not-shown"],"accepted":["torn-line"],`+
 		fmt.Sprintf(peak, 1)+`,"tightest":{"rank":1,"device":0,"op":"sub","counter":4,"region_end":900,"free_bytes":64,`+
@@ -187,8 +187,8 @@ func TestWholeSide(t *testing.T) {
 		fmt.Sprintf(peak, 3)+`,"tightest":{"rank":4,"device":2,"op":"sub","counter":6,"region_end":900,"free_bytes":63,`+
 		`"largest_gap_bytes":32}}`, text(d.Sides.New))
 	d = diff.Compare(handed(t, tight), handed(t, byHand), diff.Terms{})
-	require.Equal(t, []replay.Code{"not-shown", "torn-line"}, d.Sides.New.Untold)
-	require.Equal(t, []replay.Answer{replay.CannotTell, replay.DoesNotFit}, []replay.Answer{d.Sides.Old.Answer, d.Sides.New.Answer})
+	require.Equal(t, []answer.Code{"not-shown", "torn-line"}, d.Sides.New.Untold)
+	require.Equal(t, []answer.Answer{answer.CannotTell, answer.DoesNotFit}, []answer.Answer{d.Sides.Old.Answer, d.Sides.New.Answer})
 }
 
 // Captures are pairs by their ranks if these are distinct, else in their order. A pair has the rank of the

@@ -6,7 +6,7 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // A State relates a program, buffer, device or set of cores of the new side to its partner on the old side.
@@ -47,11 +47,11 @@ type Document struct {
 // A Side is the sum of all captures, logs and reports of the old or of the new side.
 type Side struct {
 	Files    int           `json:"files"`
-	Answer   replay.Answer `json:"answer"`      // as of check without a budget; the worst of all files
+	Answer   answer.Answer `json:"answer"`      // as of check without a budget; the worst of all files
 	Runs     int64         `json:"runs"`        // program runs that were checked
 	Failed   int64         `json:"runs_failed"` // program runs that do not fit
-	Untold   []replay.Code `json:"untold"`      // reasons for doubt, each once, by name
-	Accepted []replay.Code `json:"accepted"`    // reasons for doubt that Terms.Accept names
+	Untold   []answer.Code `json:"untold"`      // reasons for doubt, each once, by name
+	Accepted []answer.Code `json:"accepted"`    // reasons for doubt that Terms.Accept names
 	Peak     *Peak         `json:"peak"`        // of the fullest core of all; nil if no core ever held a byte
 	Tightest *TightestRun  `json:"tightest"`    // nil if no run that takes bytes fits, or a saved report names none
 }
@@ -60,8 +60,8 @@ type Side struct {
 // show is then compared.
 func (d *Document) TensorsOnly() bool {
 	alone := func(s Side) bool {
-		return slices.Contains(s.Untold, replay.CodeTensorsOnly) && !slices.ContainsFunc(s.Untold, func(c replay.Code) bool {
-			return c != replay.CodeTensorsOnly && c != replay.CodeNothingRan
+		return slices.Contains(s.Untold, answer.CodeTensorsOnly) && !slices.ContainsFunc(s.Untold, func(c answer.Code) bool {
+			return c != answer.CodeTensorsOnly && c != answer.CodeNothingRan
 		})
 	}
 	return alone(d.Sides.Old) && alone(d.Sides.New)
@@ -143,7 +143,7 @@ type Peak struct {
 	Device  event.Opt[uint64] `json:"device"`
 	Bytes   uint64            `json:"tracked_bytes"`
 	Core    l1.Core           `json:"core"`
-	Op      replay.Name       `json:"op"`      // functions that were running
+	Op      answer.Name       `json:"op"`      // functions that were running
 	Counter uint64            `json:"counter"` // node or event
 }
 
@@ -151,7 +151,7 @@ type Peak struct {
 type TightestRun struct {
 	Rank    event.Opt[uint64] `json:"rank"`
 	Device  event.Opt[uint64] `json:"device"`
-	Op      replay.Name       `json:"op"`
+	Op      answer.Name       `json:"op"`
 	Counter uint64            `json:"counter"`    // node or event
 	End     uint64            `json:"region_end"` // address at which the CBs of the program end
 	Free    uint64            `json:"free_bytes"`
@@ -162,7 +162,7 @@ type TightestRun struct {
 type Device struct {
 	State   State             `json:"state"` // by the bytes at the peak; New or Gone if one side has no such device
 	IDs     []DevicePair      `json:"ids"`   // at least one
-	Kind    replay.DeviceKind `json:"kind"`
+	Kind    answer.DeviceKind `json:"kind"`
 	Grid    Pair[*Grid]       `json:"grid"`            // nil on both sides if one lacks the device
 	Figures []Figure          `json:"figures"`         // all, equal ones too, in a fixed order
 	Peak    Pair[*Peak]       `json:"peak"`            // nil if the device never held a byte
@@ -198,7 +198,7 @@ func (f Figure) Change() int64 { return int64(f.New) - int64(f.Old) }
 type Resident struct {
 	State State          `json:"state"`
 	Kind  fit.Kind       `json:"kind"`
-	Op    replay.Name    `json:"op"`    // its program, or the functions that were running when it was allocated
+	Op    answer.Name    `json:"op"`    // its program, or the functions that were running when it was allocated
 	CB    event.Opt[int] `json:"cb"`    // position in its program, from 0; absent if it belongs to none
 	Times int            `json:"times"` // number of residents with this change, at least 1
 	Old   *Extent        `json:"old"`   // of the first one; nil if it is new
@@ -232,7 +232,7 @@ type LaidGroup struct {
 // A Program is a program that differs, or several that differ alike.
 type Program struct {
 	State State       `json:"state"`
-	Op    replay.Name `json:"op"`
+	Op    answer.Name `json:"op"`
 	Times int         `json:"times"` // number of programs with this change, at least 1
 	Old   *ProgramRow `json:"old"`   // of the first one; nil if it is new
 	New   *ProgramRow `json:"new"`   // of the first one; nil if it is gone
@@ -301,5 +301,5 @@ type Growth struct {
 	// Grower is the resident that grew most on the core of the new peak; nil if the peak did not grow.
 	Grower *Resident `json:"grower"`
 	// Program is the operation whose program grew most there. If no program grew, it is the operation of Grower.
-	Program replay.Name `json:"program"`
+	Program answer.Name `json:"program"`
 }

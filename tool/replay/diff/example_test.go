@@ -7,6 +7,7 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/tool/capture"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 	"github.com/cbl1/cbl1/tool/replay/diff"
 )
 
@@ -48,7 +49,7 @@ func ExampleCompare() {
 		fmt.Println(err)
 		return
 	}
-	limit, err := replay.ParseBudget("10%")
+	limit, err := answer.ParseBudget("10%")
 	if err != nil {
 		fmt.Println(err)
 		return

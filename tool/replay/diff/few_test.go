@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/internal/guard/testkit"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 	"github.com/cbl1/cbl1/tool/replay/diff"
 )
 
@@ -20,11 +20,11 @@ func TestFew(t *testing.T) {
 		var terms diff.Terms
 		for _, word := range strings.Fields(asked[0])[1:] {
 			if limit, ok := strings.CutPrefix(word, "grow="); ok {
-				most, err := replay.ParseBudget(limit)
+				most, err := answer.ParseBudget(limit)
 				require.NoError(t, err)
 				terms.MaxGrowth = &most
 			} else {
-				terms.Accept = append(terms.Accept, replay.Code(word))
+				terms.Accept = append(terms.Accept, answer.Code(word))
 			}
 		}
 		between := slices.Index(asked, "--")

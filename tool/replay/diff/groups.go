@@ -7,18 +7,18 @@ import (
 
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/tool/internal/fold"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // overlay lists the cores that hold something else than on the old side, grouped by their old and new contents:
 // the largest change comes first. A core in no group holds nothing.
-func overlay(old, new []replay.CoreGroup) []Group {
-	nothing := &replay.CoreGroup{}
-	held := map[l1.Core]Pair[*replay.CoreGroup]{}
+func overlay(old, new []answer.CoreGroup) []Group {
+	nothing := &answer.CoreGroup{}
+	held := map[l1.Core]Pair[*answer.CoreGroup]{}
 	var order []l1.Core
 	for i := range old {
 		for c := range old[i].Cores.All() {
-			held[c] = Pair[*replay.CoreGroup]{&old[i], nothing}
+			held[c] = Pair[*answer.CoreGroup]{&old[i], nothing}
 			order = append(order, c)
 		}
 	}
@@ -34,8 +34,8 @@ func overlay(old, new []replay.CoreGroup) []Group {
 		}
 	}
 	type join struct{ old, new string }
-	keys := map[*replay.CoreGroup]string{}
-	key := func(g *replay.CoreGroup) string {
+	keys := map[*answer.CoreGroup]string{}
+	key := func(g *answer.CoreGroup) string {
 		if keys[g] == "" {
 			keys[g] = fmt.Sprint(g.Registered, g.AlivePeak, g.Regions)
 		}
@@ -72,7 +72,7 @@ func overlayPeaks(old, new *deviceRow) (out []LaidGroup) {
 	return out
 }
 
-func groupOf(p Pair[*replay.CoreGroup], cores l1.CoreSet) Group {
+func groupOf(p Pair[*answer.CoreGroup], cores l1.CoreSet) Group {
 	g := Group{
 		Cores: cores, Count: cores.Len(), Registered: Pair[uint64]{p.Old.Registered, p.New.Registered},
 		AlivePeak: Pair[uint64]{p.Old.AlivePeak, p.New.AlivePeak}, End: Pair[uint64]{end(p.Old.Regions), end(p.New.Regions)},

@@ -3,7 +3,7 @@ package diff
 import (
 	"math"
 
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // growth says whether the peak of the fullest core grew by more than the terms allow, and
@@ -36,8 +36,8 @@ func (c *comparison) growth(sides Pair[Side], all []devicePair) *Growth {
 }
 
 // grower returns the operation whose program grew most, and what grew most of all.
-func grower(parts []Resident) (op replay.Name, most *Resident) {
-	sums := map[replay.Name]int64{}
+func grower(parts []Resident) (op answer.Name, most *Resident) {
+	sums := map[answer.Name]int64{}
 	var best int64
 	for i := range parts {
 		p := &parts[i]

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 	"github.com/cbl1/cbl1/tool/replay/diff"
 )
 
@@ -67,7 +67,7 @@ func TestPartsInOrder(t *testing.T) {
 // The program that grew most is that of most bytes over its buffers, less those that went; of equal
 // ones the first. The grower is what grew most of all.
 func TestGrower(t *testing.T) {
-	budget, err := replay.ParseBudget("0")
+	budget, err := answer.ParseBudget("0")
 	require.NoError(t, err)
 	for _, c := range []struct {
 		old, new        []string
@@ -275,6 +275,6 @@ func TestDevices(t *testing.T) {
 		`{"capture":0,"rank":null,"old":10,"new":10}]]`, text([]any{d.Devices[0].IDs, d.Devices[1].IDs}))
 	old, new := onPeak(9, "cb a 0 0 10"), strings.Replace(onPeak(9, "cb a 0 5 10"), "chip", "mesh", 1)
 	dev := diff.Compare(handed(t, old), handed(t, new), diff.Terms{}).Devices[0]
-	require.Equal(t, []any{diff.Moved, replay.KindMesh}, []any{dev.State, dev.Kind})
+	require.Equal(t, []any{diff.Moved, answer.KindMesh}, []any{dev.State, dev.Kind})
 	require.Nil(t, diff.Compare(handed(t, old), small().run(t), diff.Terms{}).Devices[0].Laid)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/tool/internal/fold"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 	"github.com/cbl1/cbl1/tool/replay/diff/internal/align"
 )
 
@@ -22,7 +22,7 @@ func (c *comparison) parts(old, new []resident) []Resident {
 	type change struct {
 		state    State
 		kind     fit.Kind
-		op       replay.Name
+		op       answer.Name
 		cb       event.Opt[int]
 		old, new uint64
 	}

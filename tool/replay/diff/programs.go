@@ -10,7 +10,7 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/tool/internal/fold"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 	"github.com/cbl1/cbl1/tool/replay/diff/internal/align"
 )
 
@@ -71,7 +71,7 @@ func programState(p align.Pair, old, new *ProgramRow, same bool) State {
 	return pairState(p, old.Logical, new.Logical, same)
 }
 
-func rowOf(p replay.ProgramDetail) *ProgramRow {
+func rowOf(p answer.ProgramDetail) *ProgramRow {
 	return &ProgramRow{p.First, p.LocalCBs, p.GlobalCBs, p.Cores, p.Logical, p.Bytes, p.Core, p.HighestEnd}
 }
 
@@ -99,9 +99,9 @@ func (c *comparison) programItems(d *deviceRow) []align.Item {
 type bufferKey struct{ shape, size, place string }
 
 // bufferKeys remember keys by the first buffer: programs share lists of them.
-type bufferKeys map[*replay.ProgramBuffer]bufferKey
+type bufferKeys map[*answer.ProgramBuffer]bufferKey
 
-func (k *bufferKeys) of(all []replay.ProgramBuffer) bufferKey {
+func (k *bufferKeys) of(all []answer.ProgramBuffer) bufferKey {
 	if len(all) == 0 {
 		return bufferKey{}
 	}
@@ -124,11 +124,11 @@ func (k *bufferKeys) of(all []replay.ProgramBuffer) bufferKey {
 
 // cbs lists the buffers of a program that differ. Where both programs have buffers of the
 // same kinds in the same order, each is compared with the one in its place.
-func (c *comparison) cbs(old, new []replay.ProgramBuffer) []CB {
+func (c *comparison) cbs(old, new []answer.ProgramBuffer) []CB {
 	out := []CB{}
 	for _, p := range c.matchCBs(old, new) {
 		var one CB
-		var a, b replay.ProgramBuffer
+		var a, b answer.ProgramBuffer
 		if p.Old != align.None {
 			a = old[p.Old]
 			one.Kind, one.Global, one.Old = a.Kind, a.Global, cbRow(a)
@@ -145,14 +145,14 @@ func (c *comparison) cbs(old, new []replay.ProgramBuffer) []CB {
 	return out
 }
 
-func (c *comparison) matchCBs(old, new []replay.ProgramBuffer) (out []align.Pair) {
-	if slices.EqualFunc(old, new, func(a, b replay.ProgramBuffer) bool { return a.Kind == b.Kind && a.Global == b.Global }) {
+func (c *comparison) matchCBs(old, new []answer.ProgramBuffer) (out []align.Pair) {
+	if slices.EqualFunc(old, new, func(a, b answer.ProgramBuffer) bool { return a.Kind == b.Kind && a.Global == b.Global }) {
 		for i := range old {
 			out = append(out, align.Pair{Old: i, New: i})
 		}
 		return out
 	}
-	items := func(all []replay.ProgramBuffer) (out []align.Item) {
+	items := func(all []answer.ProgramBuffer) (out []align.Item) {
 		for _, b := range all {
 			out = append(out, align.NewItem(fmt.Sprintf("%s%t", b.Kind.Name(), b.Global), fmt.Sprintf("|%v", b.Cores), fmt.Sprintf("|%d", b.Size),
 				fmt.Sprintf("|%d-%d", b.Range.Start, b.Range.End)))
@@ -162,6 +162,6 @@ func (c *comparison) matchCBs(old, new []replay.ProgramBuffer) (out []align.Pair
 	return c.aligner.Align(items(old), items(new))
 }
 
-func cbRow(b replay.ProgramBuffer) *CBRow {
+func cbRow(b answer.ProgramBuffer) *CBRow {
 	return &CBRow{b.Number, b.Cores, event.Opt[uint64]{V: b.Range.Start, OK: b.Range != (l1.Range{})}, b.Size}
 }

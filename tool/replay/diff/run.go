@@ -7,7 +7,7 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // A Run is the comparable part of one capture, event log or saved report. [Of] and [Decode] make it. It does not
@@ -25,23 +25,23 @@ type Run struct {
 	leftAll bool         // none of them is left out, nor anything at a peak
 
 	runs, failed int64
-	untold       []replay.Code // reasons for "cannot tell"
+	untold       []answer.Code // reasons for "cannot tell"
 	tightest     *TightestRun
 }
 
 // A deviceRow is one device of a Run.
 type deviceRow struct {
 	id      event.Opt[uint64]
-	kind    replay.DeviceKind
+	kind    answer.DeviceKind
 	grid    Grid
 	figures [numFigures]uint64
 	peak    *peakRow
-	groups  []replay.CoreGroup
-	laid    []replay.CoreGroup // of what lay there at the peak, the bytes alone; nil if not known
+	groups  []answer.CoreGroup
+	laid    []answer.CoreGroup // of what lay there at the peak, the bytes alone; nil if not known
 
 	listed   bool // its programs are
-	programs *replay.Programs
-	buffers  [][]replay.ProgramBuffer // of programs, row by row; nil if not known
+	programs *answer.Programs
+	buffers  [][]answer.ProgramBuffer // of programs, row by row; nil if not known
 }
 
 // A peakRow is the moment at which a core held most.
@@ -55,7 +55,7 @@ type peakRow struct {
 // A resident is something that lies in L1.
 type resident struct {
 	kind   fit.Kind
-	op     replay.Name    // of its program
+	op     answer.Name    // of its program
 	cb     event.Opt[int] // position in its program; absent if it is no program's
 	inside string         // what else distinguishes it, like its device
 	r      l1.Range
@@ -98,14 +98,14 @@ func figureNames() [numFigures]string {
 // Of returns the comparable part of a Result. Programs are compared buffer by buffer if the Result was made with
 // replay.Options.Buffers, else by their sums; Device.Laid needs replay.Options.Groups. The Result must not change
 // afterwards. Cost: O(devices + programs).
-func Of(r *replay.Result) *Run {
+func Of(r *answer.Result) *Run {
 	head := r.ReportHead()
 	out := newRun(&head)
 	out.log = r.Log
 	for i := range r.Devices {
 		out.setDevice(&r.Devices[i])
 	}
-	composed := map[replay.Composition]*deviceRow{}
+	composed := map[answer.Composition]*deviceRow{}
 	for i := range r.L1 {
 		out.setL1(&r.L1[i], composed)
 	}
@@ -113,7 +113,7 @@ func Of(r *replay.Result) *Run {
 }
 
 // newRun returns what a report says without its devices.
-func newRun(doc *replay.ReportHead) *Run {
+func newRun(doc *answer.ReportHead) *Run {
 	out := &Run{
 		file: doc.File, rank: doc.Rank, nodes: doc.Nodes, chip: chipOf(doc.Basis.Chip),
 		runs: doc.Checks.Runs, failed: doc.Checks.Failed, untold: doc.Checks.Untold, leftAll: doc.Live.More == 0,
@@ -136,7 +136,7 @@ func newRun(doc *replay.ReportHead) *Run {
 
 // device returns the row of a device, a new one if there is none. Devices come by id.
 func (r *Run) device(id event.Opt[uint64]) *deviceRow {
-	at, ok := slices.BinarySearchFunc(r.devices, id, func(d *deviceRow, id event.Opt[uint64]) int { return replay.CompareIDs(d.id, id) })
+	at, ok := slices.BinarySearchFunc(r.devices, id, func(d *deviceRow, id event.Opt[uint64]) int { return answer.CompareIDs(d.id, id) })
 	if !ok {
 		r.devices = slices.Insert(r.devices, at, &deviceRow{id: id})
 	}
@@ -144,7 +144,7 @@ func (r *Run) device(id event.Opt[uint64]) *deviceRow {
 }
 
 // setDevice adds the circular buffers of a device.
-func (r *Run) setDevice(d *replay.Device) *deviceRow {
+func (r *Run) setDevice(d *answer.Device) *deviceRow {
 	row := r.device(d.ID)
 	row.kind = d.Kind
 	row.groups, row.programs, row.buffers = d.CoreGroups, d.ProgramsDetail, d.ProgramsBuffers
@@ -158,7 +158,7 @@ func (r *Run) setDevice(d *replay.Device) *deviceRow {
 }
 
 // setL1 adds the figures of the whole L1 of a device. See setPeak for composed.
-func (r *Run) setL1(d *replay.DeviceL1, composed map[replay.Composition]*deviceRow) *deviceRow {
+func (r *Run) setL1(d *answer.DeviceL1, composed map[answer.Composition]*deviceRow) *deviceRow {
 	row := r.device(d.ID)
 	row.kind = d.Kind
 	row.listed = row.listed || row.programs.Len() == 0 && row.figures[figurePrograms] == 0
@@ -172,7 +172,7 @@ func (r *Run) setL1(d *replay.DeviceL1, composed map[replay.Composition]*deviceR
 }
 
 // setPeak takes the peak of a device. Peaks with one name are composed once: composed has the first device of each.
-func (d *deviceRow) setPeak(p *replay.L1Peak, composed map[replay.Composition]*deviceRow) {
+func (d *deviceRow) setPeak(p *answer.L1Peak, composed map[answer.Composition]*deviceRow) {
 	if p == nil {
 		return
 	}
@@ -202,6 +202,6 @@ func (d *deviceRow) setPeak(p *replay.L1Peak, composed map[replay.Composition]*d
 		d.peak.top = max(d.peak.top, x.r.Start)
 	}
 	for _, g := range p.Groups {
-		d.laid = append(d.laid, replay.CoreGroup{Cores: g.Cores, Registered: g.Bytes})
+		d.laid = append(d.laid, answer.CoreGroup{Cores: g.Cores, Registered: g.Bytes})
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/l1"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 	"github.com/cbl1/cbl1/tool/replay/diff"
 )
 
@@ -99,7 +99,7 @@ func TestGrowth(t *testing.T) {
 	}{
 		{"999", 999, true}, {"1000", 1000, false}, {"0", 0, true}, {"8%", peak * 8 / 100, true}, {"9%", peak * 9 / 100, false}, {"100%", peak, false},
 	} {
-		budget, err := replay.ParseBudget(c.text)
+		budget, err := answer.ParseBudget(c.text)
 		require.NoError(t, err)
 		g := diff.Compare(old.run(t), grown.run(t), diff.Terms{MaxGrowth: &budget}).Growth
 		require.Equal(t, []any{c.allowed, int64(1000), c.passed, "ttnn.matmul"}, []any{g.Allowed, g.Bytes, g.Exceeded, string(g.Program)}, c.text)
@@ -109,7 +109,7 @@ func TestGrowth(t *testing.T) {
 		require.Nil(t, g.Grower)
 	}
 	// A share of nothing is nothing.
-	budget, err := replay.ParseBudget("100%")
+	budget, err := answer.ParseBudget("100%")
 	require.NoError(t, err)
 	empty := plan{devices: 2, base: old.base}
 	require.True(t, diff.Compare(empty.run(t), old.run(t), diff.Terms{MaxGrowth: &budget}).Growth.Exceeded)
@@ -120,11 +120,11 @@ func TestHiddenSide(t *testing.T) {
 	p := small()
 	hidden := runOf(t, p.log()+`{"event":"hidden","code":"not-shown","count":1}`+"\n")
 	d := diff.Compare(p.run(t), hidden, diff.Terms{})
-	require.Equal(t, []replay.Answer{replay.Fits, replay.CannotTell}, []replay.Answer{d.Sides.Old.Answer, d.Sides.New.Answer})
-	require.Equal(t, []replay.Code{replay.CodeNotShown}, d.Sides.New.Untold)
-	d = diff.Compare(p.run(t), hidden, diff.Terms{Accept: []replay.Code{replay.CodeNotShown}})
-	require.Equal(t, replay.Fits, d.Sides.New.Answer)
-	require.Equal(t, []replay.Code{replay.CodeNotShown}, d.Sides.New.Accepted)
+	require.Equal(t, []answer.Answer{answer.Fits, answer.CannotTell}, []answer.Answer{d.Sides.Old.Answer, d.Sides.New.Answer})
+	require.Equal(t, []answer.Code{answer.CodeNotShown}, d.Sides.New.Untold)
+	d = diff.Compare(p.run(t), hidden, diff.Terms{Accept: []answer.Code{answer.CodeNotShown}})
+	require.Equal(t, answer.Fits, d.Sides.New.Answer)
+	require.Equal(t, []answer.Code{answer.CodeNotShown}, d.Sides.New.Accepted)
 	require.False(t, d.Equal)
 }
 

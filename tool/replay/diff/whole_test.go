@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/internal/guard/testkit"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 	"github.com/cbl1/cbl1/tool/replay/diff"
 )
 
@@ -84,7 +84,7 @@ func placed(places ...string) string {
 
 // Two sides, and the whole report on them. -update writes it anew: review the difference.
 func TestWholeDiffs(t *testing.T) {
-	budget, err := replay.ParseBudget("100")
+	budget, err := answer.ParseBudget("100")
 	require.NoError(t, err)
 	otherFigures := strings.Replace(regexp.MustCompile(`":(\d)`).ReplaceAllString(everyFigure, `":1$1`), `"10":{`, `"110":{`, 1)
 	changed := func(pairs ...string) string { return strings.NewReplacer(pairs...).Replace(aLog()) }
@@ -94,7 +94,7 @@ func TestWholeDiffs(t *testing.T) {
 		old, new []*diff.Run
 		terms    diff.Terms
 	}{
-		{"reports that differ in each figure", handed(t, everyFigure), handed(t, otherFigures), diff.Terms{MaxGrowth: &budget, Accept: []replay.Code{"not-shown"}}},
+		{"reports that differ in each figure", handed(t, everyFigure), handed(t, otherFigures), diff.Terms{MaxGrowth: &budget, Accept: []answer.Code{"not-shown"}}},
 		{"a report and nothing", handed(t, everyFigure), nil, diff.Terms{}},
 		{"logs that are alike", runOf(t, aLog()), runOf(t, aLog()), diff.Terms{MaxGrowth: &budget}},
 		{"a report and a log", handed(t, everyFigure), runOf(t, aLog()), diff.Terms{}},

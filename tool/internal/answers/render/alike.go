@@ -10,20 +10,20 @@ import (
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/tool/internal/fold"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // fold folds devices with equal rows, ids and nodes left out. A capture whose programs ran on no device that it
 // names has rows of L1 alone.
-func (o *overview) fold() []deviceFold[replay.Device] {
+func (o *overview) fold() []deviceFold[answer.Device] {
 	devices := o.r.Devices
 	if len(devices) == 0 {
 		for _, on := range o.r.L1 {
-			devices = append(devices, replay.Device{ID: on.ID, Kind: on.Kind, Chips: on.Chips})
+			devices = append(devices, answer.Device{ID: on.ID, Kind: on.Kind, Chips: on.Chips})
 		}
 	}
-	programs := map[*replay.Programs]string{} // of a list: devices may share it
-	return foldDevices(devices, namedDevice, func(d *replay.Device) string {
+	programs := map[*answer.Programs]string{} // of a list: devices may share it
+	return foldDevices(devices, namedDevice, func(d *answer.Device) string {
 		if d.ProgramsDetail.Len() == 0 {
 			return o.key(d)
 		}
@@ -36,7 +36,7 @@ func (o *overview) fold() []deviceFold[replay.Device] {
 	})
 }
 
-func (o *overview) programsKey(d *replay.Device) string {
+func (o *overview) programsKey(d *answer.Device) string {
 	var b strings.Builder
 	for p := range o.placedPrograms(d) {
 		fmt.Fprintf(&b, "%+v\n", p.withoutNodes())
@@ -46,7 +46,7 @@ func (o *overview) programsKey(d *replay.Device) string {
 
 // A placedProgram is a program, and the number of its list of buffers, 0 without one.
 type placedProgram struct {
-	replay.ProgramDetail
+	answer.ProgramDetail
 	placed int
 }
 
@@ -57,7 +57,7 @@ func (p placedProgram) withoutNodes() placedProgram {
 }
 
 // placedPrograms are the programs of a device, in their order.
-func (o *overview) placedPrograms(d *replay.Device) iter.Seq[placedProgram] {
+func (o *overview) placedPrograms(d *answer.Device) iter.Seq[placedProgram] {
 	numbers := o.numbers(d)
 	return func(yield func(placedProgram) bool) {
 		for i, p := range d.ProgramsDetail.All() {
@@ -73,7 +73,7 @@ func (o *overview) placedPrograms(d *replay.Device) iter.Seq[placedProgram] {
 }
 
 // key is the contents of a device as text, without its programs.
-func (o *overview) key(d *replay.Device) string {
+func (o *overview) key(d *answer.Device) string {
 	var b strings.Builder
 	figures := *d
 	figures.ID, figures.ProgramsDetail, figures.ProgramsBuffers, figures.Fullest = event.Opt[uint64]{}, nil, nil, nil
@@ -95,7 +95,7 @@ func (o *overview) key(d *replay.Device) string {
 		fmt.Fprintf(&b, "%d %d %q %v\n", u.Bytes, u.Tracked, u.Op, u.Cores)
 	}
 	if p := on.Peak; p != nil {
-		fmt.Fprintf(&b, "%d %q %v %v %d", p.Bytes, p.Op, p.Cores, p.Spike != nil, o.same.peak(p, func(p *replay.L1Peak) string {
+		fmt.Fprintf(&b, "%d %q %v %v %d", p.Bytes, p.Op, p.Cores, p.Spike != nil, o.same.peak(p, func(p *answer.L1Peak) string {
 			return fmt.Sprintf("%d %v\n%s%s", p.WithKernels, p.Shared, appendResidents(nil, p.Residents), laidKey(p.Groups))
 		}))
 	}
@@ -103,7 +103,7 @@ func (o *overview) key(d *replay.Device) string {
 }
 
 // laidKey is the contents of all cores as text.
-func laidKey(groups []replay.LaidGroup) string {
+func laidKey(groups []answer.LaidGroup) string {
 	var b []byte
 	for _, g := range groups {
 		b = append(append(b, g.Cores.String()...), '\n')
@@ -113,7 +113,7 @@ func laidKey(groups []replay.LaidGroup) string {
 }
 
 // appendResidents appends what lies where and whose it is, whichever node that is of.
-func appendResidents(b []byte, residents []replay.L1Resident) []byte {
+func appendResidents(b []byte, residents []answer.L1Resident) []byte {
 	for _, x := range residents {
 		b = appendNumbers(append(b, byte(x.Kind)), x.Start, x.End, x.CB.V)
 		if x.Program != nil {
@@ -136,7 +136,7 @@ func appendNumbers(b []byte, numbers ...uint64) []byte {
 }
 
 // numbers returns the number of the list of buffers of each program of a device; nil if they are not known.
-func (o *overview) numbers(d *replay.Device) []int {
+func (o *overview) numbers(d *answer.Device) []int {
 	if len(d.ProgramsBuffers) != d.ProgramsDetail.Len() {
 		return nil
 	}
@@ -149,7 +149,7 @@ func (o *overview) numbers(d *replay.Device) []int {
 
 // number returns the number of a list of buffers, 0 of an empty one. Equal ones have the
 // same.
-func (o *overview) number(list []replay.ProgramBuffer) int {
+func (o *overview) number(list []answer.ProgramBuffer) int {
 	if len(list) == 0 {
 		return 0
 	}

@@ -7,20 +7,20 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/shown"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // writeAnswer writes the first line: the verdict, the file and the number that decides.
-func writeAnswer(page *page, r *replay.Result, j replay.Judgement, folds []deviceFold[replay.Device]) {
+func writeAnswer(page *page, r *answer.Result, j answer.Judgement, folds []deviceFold[answer.Device]) {
 	verdict := answerWords(j.Answer)
-	if r.Count(replay.CodeBeyondL1) > 0 && (r.Checks.Failed == 0 || j.Answer == replay.DoesNotFit) {
+	if r.Count(answer.CodeBeyondL1) > 0 && (r.Checks.Failed == 0 || j.Answer == answer.DoesNotFit) {
 		verdict = "does not fit"
 	}
 	page.line("%s%s", head(verdict, r), decisive(r, j, folds))
 }
 
 // head begins the first line: a word, the file and the filter.
-func head(word string, r *replay.Result) string {
+func head(word string, r *answer.Result) string {
 	file := shown.End(r.File, 60)
 	if r.Rank.V > 0 { // 0 is that of most captures
 		file += fmt.Sprintf(" (rank %d)", r.Rank.V)
@@ -30,7 +30,7 @@ func head(word string, r *replay.Result) string {
 
 // decisive says how much of a core's L1 was held at most, or registered where nothing is known to have run. Of some
 // operations, it says how many runs they have.
-func decisive(r *replay.Result, j replay.Judgement, folds []deviceFold[replay.Device]) string {
+func decisive(r *answer.Result, j answer.Judgement, folds []deviceFold[answer.Device]) string {
 	row, d := r.Fullest(), r.FullestDevice()
 	var text string
 	var id event.Opt[uint64]
@@ -38,7 +38,7 @@ func decisive(r *replay.Result, j replay.Judgement, folds []deviceFold[replay.De
 	case r.Only.Op != "":
 		return check{j, r}.ran() + doubtful(r)
 	case row != nil && row.Peak.Bytes > 0:
-		p := replay.UsablePeak{}
+		p := answer.UsablePeak{}
 		if row.Usable != nil {
 			p = *row.Usable
 		} else {
@@ -58,7 +58,7 @@ func decisive(r *replay.Result, j replay.Judgement, folds []deviceFold[replay.De
 }
 
 // doubtful ends the first line with the assumptions that its number rests on.
-func doubtful(r *replay.Result) string {
+func doubtful(r *answer.Result) string {
 	var doubts []string
 	if r.Spec.ArchFrom == event.FromAssumed {
 		doubts = append(doubts, string(r.Spec.Arch)+"?")
@@ -73,7 +73,7 @@ func doubtful(r *replay.Result) string {
 }
 
 // bytesText puts bytes in relation to usable L1: "125,504 of 1,461,248 usable bytes (8.6%, 122.6 KiB)".
-func bytesText(s replay.Spec, n uint64) string {
+func bytesText(s answer.Spec, n uint64) string {
 	usable := s.UsableBytes()
 	switch {
 	case usable == 0 && n < 1024:
@@ -87,7 +87,7 @@ func bytesText(s replay.Spec, n uint64) string {
 }
 
 // areasText is bytesText of the bytes below L1_SMALL. It adds the bytes in L1_SMALL, if there are any.
-func areasText(s replay.Spec, below, tracked uint64) string {
+func areasText(s answer.Spec, below, tracked uint64) string {
 	text := bytesText(s, below)
 	if small := min(tracked-below, s.L1Small); small > 0 {
 		text += fmt.Sprintf(", beside %s of %s in L1_SMALL", grouped(small), grouped(s.L1Small))
@@ -96,12 +96,12 @@ func areasText(s replay.Spec, below, tracked uint64) string {
 }
 
 // writeAtPeak writes what a core held when it held most, a row for each kind.
-func writeAtPeak(page *page, r *replay.Result, row *replay.DeviceL1) {
+func writeAtPeak(page *page, r *answer.Result, row *answer.DeviceL1) {
 	p := row.Peak.Composed()
 	t := headed("bytes", "<what", "from", "to", "<whose")
 	t.most = 45
 	for k := fit.KindCB; k.InL1(); k++ {
-		var all []replay.L1Resident
+		var all []answer.L1Resident
 		for _, x := range p.Residents {
 			if x.Kind == k {
 				all = append(all, x)
@@ -110,7 +110,7 @@ func writeAtPeak(page *page, r *replay.Result, row *replay.DeviceL1) {
 		if k.Below() || p.Kinds[k] == 0 || len(all) == 0 {
 			continue
 		}
-		low, high, largest, owners := all[0].Start, all[0].End, all[0], map[replay.ProgramRun]bool{}
+		low, high, largest, owners := all[0].Start, all[0].End, all[0], map[answer.ProgramRun]bool{}
 		for _, x := range all {
 			low, high = min(low, x.Start), max(high, x.End)
 			owners[owner(x)] = true
@@ -129,7 +129,7 @@ func writeAtPeak(page *page, r *replay.Result, row *replay.DeviceL1) {
 }
 
 // atPeak names the moment of a peak, and the cores.
-func atPeak(r *replay.Result, row *replay.DeviceL1) string {
+func atPeak(r *answer.Result, row *answer.DeviceL1) string {
 	p := row.Peak
 	on := "core " + p.Core.String()
 	if n := p.Cores.Len() - 1; n > 0 {
@@ -146,7 +146,7 @@ func atPeak(r *replay.Result, row *replay.DeviceL1) string {
 }
 
 // share says which program takes how much of the core.
-func share(r *replay.Result, f *replay.FullestCore) string {
+func share(r *answer.Result, f *answer.FullestCore) string {
 	who := nodes(r, f.Program)
 	if f.Program.Op != "" {
 		who = opName(f.Program.Op, 120) + " (" + who + ")"
@@ -158,7 +158,7 @@ func share(r *replay.Result, f *replay.FullestCore) string {
 }
 
 // cores says on which cores most is registered.
-func cores(f *replay.FullestCore) string {
+func cores(f *answer.FullestCore) string {
 	if f.Cores > 1 {
 		return fmt.Sprintf("%s and %s more", f.Core, grouped(f.Cores-1))
 	}
@@ -166,7 +166,7 @@ func cores(f *replay.FullestCore) string {
 }
 
 // end returns an end address, and how far it lies beyond L1.
-func end(s replay.Spec, address uint64) string {
+func end(s answer.Spec, address uint64) string {
 	if s.L1Size > 0 && address > s.L1Size {
 		return fmt.Sprintf("%s (%s beyond L1)", grouped(address), grouped(address-s.L1Size))
 	}
@@ -174,7 +174,7 @@ func end(s replay.Spec, address uint64) string {
 }
 
 // nodes names a program's nodes.
-func nodes(r *replay.Result, p replay.ProgramDetail) string {
+func nodes(r *answer.Result, p answer.ProgramDetail) string {
 	if p.First == p.Last {
 		return r.Inside(p.First, p.T)
 	}
@@ -182,7 +182,7 @@ func nodes(r *replay.Result, p replay.ProgramDetail) string {
 }
 
 // nothingCounted says why a capture has no byte of circular buffers on a core.
-func nothingCounted(r *replay.Result) string {
+func nothingCounted(r *answer.Result) string {
 	var local, global, apart int64
 	var peak, registered uint64
 	var devices []string
@@ -209,21 +209,21 @@ func nothingCounted(r *replay.Result) string {
 			where, all(global, "CB is a view", "CBs are views"))
 	case apart > 0:
 		return fmt.Sprintf("0 bytes, %s: no circular buffers, but %s", where, others(r))
-	case r.Count(replay.CodeCacheHit) > 0 || r.Count(replay.CodeFreeWithoutCBs) > 0 || r.Count(replay.CodeNotShown) > 0:
+	case r.Count(answer.CodeCacheHit) > 0 || r.Count(answer.CodeFreeWithoutCBs) > 0 || r.Count(answer.CodeNotShown) > 0:
 		return fmt.Sprintf("programs ran, but the %s shows none of their circular buffers", r.Source())
 	case r.Log && r.Checks.Failed > 0:
 		return fmt.Sprintf("refused %s of %s, nothing is registered", grouped(r.Checks.Failed), shown.Plural(r.Checks.Runs, "program run"))
-	case r.Count(replay.CodeRefused) > 0:
-		return fmt.Sprintf("nothing is registered; %s refused", shown.Plural(r.Count(replay.CodeRefused), "program run"))
-	case r.Log && r.Count(replay.CodeEventRefused) > 0:
-		return fmt.Sprintf("nothing is registered; refused %s of the log", shown.Plural(r.Count(replay.CodeEventRefused), "event"))
+	case r.Count(answer.CodeRefused) > 0:
+		return fmt.Sprintf("nothing is registered; %s refused", shown.Plural(r.Count(answer.CodeRefused), "program run"))
+	case r.Log && r.Count(answer.CodeEventRefused) > 0:
+		return fmt.Sprintf("nothing is registered; refused %s of the log", shown.Plural(r.Count(answer.CodeEventRefused), "event"))
 	default:
 		return fmt.Sprintf("the %s places no circular buffer", r.Source())
 	}
 }
 
 // others counts dataflow buffers and scratchpads. Notes below give their bytes.
-func others(r *replay.Result) string {
+func others(r *answer.Result) string {
 	var dataflow, pads int64
 	for _, d := range r.Devices {
 		dataflow, pads = dataflow+d.Dataflow.Nodes, pads+d.Scratchpad.Nodes
@@ -247,7 +247,7 @@ func all(n int64, one, many string) string {
 }
 
 // subject is the core that a report is about.
-func subject(r *replay.Result) string {
+func subject(r *answer.Result) string {
 	if r.Only.Core.OK {
 		return "core " + r.Only.Core.V.String()
 	}

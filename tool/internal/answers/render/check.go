@@ -9,14 +9,14 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/shown"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // Check returns the answer to the question whether the programs of a capture fit. In text it is one line if they do,
 // and one more about assumptions. Else it has tt-metal's own message, who is in the way and what to do. Its details are
 // how far each buffer may grow, and with which L1 it was reckoned. The CSV
 // has a row for each way in which a program run does not fit, and one if there is none.
-func Check(r *replay.Result, j replay.Judgement) Output {
+func Check(r *answer.Result, j answer.Judgement) Output {
 	c := check{j, r}
 	d := Output{
 		json: func(w io.Writer) error { return writeJSON(w, r.Check(j)) },
@@ -24,7 +24,7 @@ func Check(r *replay.Result, j replay.Judgement) Output {
 	}
 	c.writeLine(&d.page)
 	switch {
-	case c.Answer != replay.DoesNotFit:
+	case c.Answer != answer.DoesNotFit:
 		d.page.note(slices.Concat(c.reasons("because", c.Untold), c.kept(), c.remarks())...)
 	case len(r.Checks.List) > 0:
 		c.writeFailed(&d.page)
@@ -42,7 +42,7 @@ func Check(r *replay.Result, j replay.Judgement) Output {
 // sentence is the answer in a sentence: the message of tt-metal where it refuses a program, else the first line with
 // its assumptions.
 func (c check) sentence() string {
-	if c.Answer == replay.DoesNotFit && len(c.result.Checks.List) > 0 {
+	if c.Answer == answer.DoesNotFit && len(c.result.Checks.List) > 0 {
 		return complaint(c.result.Checks.List[0].Verdict)
 	}
 	return strings.TrimPrefix(c.line(), "cannot tell: ") + doubtful(c.result) // a heading stands above it
@@ -52,16 +52,16 @@ func (c check) sentence() string {
 func (c check) line() string {
 	k := &c.result.Checks
 	switch {
-	case c.Answer == replay.CannotTell && k.Runs > 0:
+	case c.Answer == answer.CannotTell && k.Runs > 0:
 		return "cannot tell: " + c.ran() + ", and what is known fits"
-	case slices.ContainsFunc(c.Untold, func(why replay.Reason) bool { return why.Code == replay.CodeMayClash }):
-		return c.result.Reason(replay.CodeMayClash).Text
-	case c.Answer == replay.CannotTell:
+	case slices.ContainsFunc(c.Untold, func(why answer.Reason) bool { return why.Code == answer.CodeMayClash }):
+		return c.result.Reason(answer.CodeMayClash).Text
+	case c.Answer == answer.CannotTell:
 		return "cannot tell: " + c.ran()
-	case c.Answer == replay.Fits && k.Tightest != nil:
+	case c.Answer == answer.Fits && k.Tightest != nil:
 		t := k.Tightest
 		return fmt.Sprintf("%s, tightest %s bytes: %s", c.ran(), grouped(t.Headroom.Free), c.result.Whose(caller(t.Run.Op), t.Run.At, t.Run.T, 40))
-	case c.Answer == replay.Fits:
+	case c.Answer == answer.Fits:
 		return c.ran()
 	case c.overlapping():
 		return c.ran() + ", and buffers in L1 share bytes"
@@ -75,13 +75,13 @@ func (c check) line() string {
 
 // overlapping reports whether nothing but buffers that share bytes is wrong.
 func (c check) overlapping() bool {
-	return c.Answer == replay.DoesNotFit && c.result.Checks.Failed == 0 && len(c.Over) == 0 && len(c.overOps()) == 0
+	return c.Answer == answer.DoesNotFit && c.result.Checks.Failed == 0 && len(c.Over) == 0 && len(c.overOps()) == 0
 }
 
 // A check is a Result and how it was judged.
 type check struct {
-	replay.Judgement
-	result *replay.Result
+	answer.Judgement
+	result *answer.Result
 }
 
 // markWidth is the width of the marks of answers.
@@ -90,7 +90,7 @@ const markWidth = 6
 // writeLine writes the first line. It begins with a mark of the answer, the file, and the filter. Narrowed to a core, the
 // answer is about all cores of the runs there.
 func (c check) writeLine(page *page) {
-	mark := map[replay.Answer]string{replay.Fits: "ok", replay.CannotTell: "?", replay.DoesNotFit: "FAIL"}[c.Answer]
+	mark := map[answer.Answer]string{answer.Fits: "ok", answer.CannotTell: "?", answer.DoesNotFit: "FAIL"}[c.Answer]
 	page.line("%-*s%s%s%s  %s", markWidth, mark, shown.End(c.result.File, 60), c.only(), c.accepted(), c.line())
 }
 
@@ -137,13 +137,13 @@ func (c check) accepted() string {
 	if len(c.Accepted) == 0 {
 		return ""
 	}
-	return " apart from what was accepted (" + codesText(replay.CodesOf(c.Accepted)) + ")"
+	return " apart from what was accepted (" + codesText(answer.CodesOf(c.Accepted)) + ")"
 }
 
 // reasons returns the reasons for "cannot tell", a line each.
-func (c check) reasons(label string, all []replay.Reason) []note {
-	all = slices.DeleteFunc(slices.Clone(all), func(why replay.Reason) bool {
-		return why.Code == replay.CodeNothingRan && c.result.Recorded() == 0 || why.Code == replay.CodeMayClash
+func (c check) reasons(label string, all []answer.Reason) []note {
+	all = slices.DeleteFunc(slices.Clone(all), func(why answer.Reason) bool {
+		return why.Code == answer.CodeNothingRan && c.result.Recorded() == 0 || why.Code == answer.CodeMayClash
 	})
 	return reasonNotes(label, coded(all)) // the first line says that nothing ran
 }
@@ -168,7 +168,7 @@ func (c check) room() []note {
 }
 
 // growText says by how much the buffers of a program may grow, one at a time.
-func growText(all []replay.CBRoom) string {
+func growText(all []answer.CBRoom) string {
 	const most = 4
 	var parts []string
 	same := true
@@ -192,15 +192,15 @@ func growText(all []replay.CBRoom) string {
 // remarks are the anomalies that are no reason to doubt the answer.
 func (c check) remarks() []note {
 	r := c.result
-	notes := append(c.idle(), anomalyNotes(r, "aborted", replay.CodeAborted)...)
-	notes = append(notes, anomalyNotes(r, "refused", replay.CodeRefused)...)
+	notes := append(c.idle(), anomalyNotes(r, "aborted", answer.CodeAborted)...)
+	notes = append(notes, anomalyNotes(r, "refused", answer.CodeRefused)...)
 	for _, a := range r.Anomalies {
-		if a.Code == replay.CodeSmallReached {
+		if a.Code == answer.CodeSmallReached {
 			notes = append(notes, note{"l1_small", fmt.Sprintf("reached by %s, first at %s: tt-metal compares with all of L1",
 				shown.Plural(a.Count, "program run"), r.Where(uint64(a.First), a.T))})
 		}
 	}
-	unsaid := slices.DeleteFunc(r.Unseen(), func(why replay.Reason) bool { return slices.Contains(c.Untold, why) })
+	unsaid := slices.DeleteFunc(r.Unseen(), func(why answer.Reason) bool { return slices.Contains(c.Untold, why) })
 	return append(notes, reasonNotes("unseen", unsaid)...)
 }
 
@@ -229,7 +229,7 @@ func (c check) writeFailed(page *page) {
 const maxOthers = 8
 
 // writeOthers names the further runs of programs that do not fit.
-func (c check) writeOthers(page *page, others []replay.FailedCheck) {
+func (c check) writeOthers(page *page, others []answer.FailedCheck) {
 	if len(others) == 0 {
 		return
 	}
@@ -267,13 +267,13 @@ func (c check) writeOver(page *page) {
 	writeResidents(page, fmt.Sprintf("what lay on core %s then, by address", p.Core), c.result, p.Residents, 0)
 }
 
-func (c check) overText(o replay.BudgetExcess) string {
+func (c check) overText(o answer.BudgetExcess) string {
 	return fmt.Sprintf("%s bytes on %s of %s at %s, %s above the budget of %s", grouped(o.Below), coresText(o.Cores),
 		deviceName(c.result, o.Device), c.result.Where(o.Counter, o.T), grouped(o.Over), budgetText(*c.Terms.Budget, c.result.Spec.UsableBytes()))
 }
 
 // overOps are the budgets of operations that are not kept.
-func (c check) overOps() (out []replay.OpJudgement) {
+func (c check) overOps() (out []answer.OpJudgement) {
 	for _, o := range c.Ops {
 		if o.Over > 0 {
 			out = append(out, o)

@@ -16,6 +16,7 @@ import (
 	"github.com/cbl1/cbl1/tool/internal/answers/render"
 	"github.com/cbl1/cbl1/tool/internal/clash"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // A scene is a device with buffers, on which programs are checked as a replay does.
@@ -24,15 +25,15 @@ type scene struct {
 	spec   l1.Spec
 	fleet  *device.Fleet
 	dev    device.Device
-	infos  map[fit.BufferID]replay.BufferInfo
-	result *replay.Result
+	infos  map[fit.BufferID]answer.BufferInfo
+	result *answer.Result
 }
 
 func newScene(t *testing.T, spec l1.Spec) *scene {
-	s := &scene{t, spec, device.NewFleet(), device.Device{}, map[fit.BufferID]replay.BufferInfo{}, &replay.Result{
-		File: "scene.json", Nodes: 100, Addresses: replay.AddressesRecorded,
+	s := &scene{t, spec, device.NewFleet(), device.Device{}, map[fit.BufferID]answer.BufferInfo{}, &answer.Result{
+		File: "scene.json", Nodes: 100, Addresses: answer.AddressesRecorded,
 	}}
-	s.result.Spec = replay.Spec{Spec: spec, ArchFrom: event.FromFile, BaseFrom: event.FromArch, SmallFrom: event.FromAssumed}
+	s.result.Spec = answer.Spec{Spec: spec, ArchFrom: event.FromFile, BaseFrom: event.FromArch, SmallFrom: event.FromAssumed}
 	var err error
 	s.dev, err = s.fleet.AddDevice(0, spec)
 	require.NoError(t, err)
@@ -45,7 +46,7 @@ func (s *scene) buffer(at uint64, op, cores string, start, end uint64) {
 	set := l1.MustParseCoreRangeSet(cores).Cores()
 	b := fit.Buffer{ID: fit.BufferID(at), Kind: fit.KindL1, Parts: []fit.Part{{Cores: set, Range: l1.Range{Start: start, End: end}}}}
 	require.NoError(s.t, s.fleet.Allocate(b, s.dev.Set()))
-	s.infos[b.ID] = replay.BufferInfo{At: at, Op: replay.Name(op), Device: known(0), Kind: fit.KindL1, Size: (end - start) * uint64(set.Len()),
+	s.infos[b.ID] = answer.BufferInfo{At: at, Op: answer.Name(op), Device: known(0), Kind: fit.KindL1, Size: (end - start) * uint64(set.Len()),
 		PerCore: known(end - start), Address: known(start), Layout: "INTERLEAVED"}
 }
 
@@ -64,17 +65,17 @@ func (s *scene) run(at uint64, op string, cbs ...program.CB) {
 	require.NoError(s.t, err)
 	k := &s.result.Checks
 	k.Runs++
-	run := replay.ProgramRun{Row: 0, At: at, Op: replay.Name(op)}
+	run := answer.ProgramRun{Row: 0, At: at, Op: answer.Name(op)}
 	if !v.Fits() {
 		k.Failed++
-		k.List = append(k.List, replay.FailedCheck{Run: run, Enqueue: at + 5, Device: known(0), Devices: 1, Times: 1, Verdict: v, Buffers: s.infos})
+		k.List = append(k.List, answer.FailedCheck{Run: run, Enqueue: at + 5, Device: known(0), Devices: 1, Times: 1, Verdict: v, Buffers: s.infos})
 		return
 	}
 	rooms, err := s.fleet.Headroom(p, s.dev.Set())
 	require.NoError(s.t, err)
 	for _, h := range rooms {
 		if k.Tightest == nil || h.Free < k.Tightest.Headroom.Free {
-			k.Tightest = &replay.TightestRun{Run: run, Enqueue: at + 5, Device: known(0), Headroom: h}
+			k.Tightest = &answer.TightestRun{Run: run, Enqueue: at + 5, Device: known(0), Headroom: h}
 		}
 	}
 }
@@ -83,9 +84,9 @@ func circular(cores string, size uint64) program.CB {
 	return program.CB{Cores: l1.MustParseCoreRangeSet(cores), Size: size}
 }
 
-func budget(t *testing.T, text string) *replay.Budget {
+func budget(t *testing.T, text string) *answer.Budget {
 	t.Helper()
-	b, err := replay.ParseBudget(text)
+	b, err := answer.ParseBudget(text)
 	require.NoError(t, err)
 	return &b
 }
@@ -104,16 +105,16 @@ func TestCheckGolden(t *testing.T) {
 		name   string
 		spec   l1.Spec
 		budget string
-		answer replay.Answer
+		answer answer.Answer
 		scene  func(s *scene)
 	}{
-		{"fits", l1.P150b(), "", replay.Fits, func(s *scene) {
+		{"fits", l1.P150b(), "", answer.Fits, func(s *scene) {
 			s.buffer(10, "ttnn.to_memory_config", grid, 1_400_000, 1_572_864)
 			s.run(20, matmul, circular(grid, 1<<20))
 			s.run(40, conv, circular(grid, 2048))
 		}},
-		{"fits_budget", l1.P150b(), "90%", replay.Fits, func(s *scene) { s.run(20, matmul, circular(grid, 4096)) }},
-		{"clash", l1.P150b(), "", replay.DoesNotFit, func(s *scene) {
+		{"fits_budget", l1.P150b(), "90%", answer.Fits, func(s *scene) { s.run(20, matmul, circular(grid, 4096)) }},
+		{"clash", l1.P150b(), "", answer.DoesNotFit, func(s *scene) {
 			s.buffer(10, "ttnn.to_memory_config > CopyDeviceOperation", grid, 1_163_264, 1_572_864)
 			s.buffer(12, "ttnn.zeros", "{[0-0 - 3-0]}", 1_100_032, 1_130_048)
 			s.run(20, matmul, circular(grid, 1<<20), circular("{[0-0 - 0-0]}", 2048))
@@ -121,46 +122,46 @@ func TestCheckGolden(t *testing.T) {
 			s.run(50, conv, circular(grid, 1_400_000))
 		}},
 		// Sample 17 of the messages: 192 bytes, and L1_SMALL is what to change.
-		{"clash_192", small, "", replay.DoesNotFit, func(s *scene) {
+		{"clash_192", small, "", answer.DoesNotFit, func(s *scene) {
 			s.buffer(10, "ttnn.ones", grid, 1_563_072, 1_568_768)
 			s.run(20, matmul, circular(grid, 1_563_264-s.spec.CBBase))
 		}},
 		// Sample 9: 1,216 bytes beyond L1.
-		{"grow_1216", l1.P150b(), "", replay.DoesNotFit, func(s *scene) {
+		{"grow_1216", l1.P150b(), "", answer.DoesNotFit, func(s *scene) {
 			s.run(20, matmul, circular("{[0-0 - 6-7]}", 1_574_080-s.spec.CBBase))
 		}},
 		// The buffer lies on other cores: tt-metal refuses what no byte speaks against.
-		{"strict", l1.P150b(), "", replay.DoesNotFit, func(s *scene) {
+		{"strict", l1.P150b(), "", answer.DoesNotFit, func(s *scene) {
 			s.buffer(10, "ttnn.zeros", "{[5-5 - 5-5]}", 200_000, 300_000)
 			s.run(20, matmul, circular("{[0-0 - 0-0]}", 1<<20))
 		}},
-		{"grid", l1.P150b(), "", replay.DoesNotFit, func(s *scene) { s.run(20, matmul, circular("{[0-0 - 12-9]}", 4096)) }},
-		{"cannot_tell", l1.P150b(), "", replay.CannotTell, func(s *scene) {
+		{"grid", l1.P150b(), "", answer.DoesNotFit, func(s *scene) { s.run(20, matmul, circular("{[0-0 - 12-9]}", 4096)) }},
+		{"cannot_tell", l1.P150b(), "", answer.CannotTell, func(s *scene) {
 			s.run(20, matmul, circular(grid, 4096))
-			s.result.Anomalies = []replay.AnomalyCount{{Code: replay.CodeCacheHit, Count: 2, First: 60, Detail: "BinaryNgDeviceOperation"}}
+			s.result.Anomalies = []answer.AnomalyCount{{Code: answer.CodeCacheHit, Count: 2, First: 60, Detail: "BinaryNgDeviceOperation"}}
 		}},
-		{"nothing", l1.P150b(), "80%", replay.CannotTell, func(s *scene) {
-			s.result.Anomalies = []replay.AnomalyCount{{Code: replay.CodeNoCBs, Count: 1, First: -1}}
+		{"nothing", l1.P150b(), "80%", answer.CannotTell, func(s *scene) {
+			s.result.Anomalies = []answer.AnomalyCount{{Code: answer.CodeNoCBs, Count: 1, First: -1}}
 		}},
 		// What does not fit does so whatever else is hidden.
-		{"fails_and_hides", l1.P150b(), "", replay.DoesNotFit, func(s *scene) {
+		{"fails_and_hides", l1.P150b(), "", answer.DoesNotFit, func(s *scene) {
 			s.run(20, matmul, circular(grid, 1<<21))
-			s.result.Anomalies = []replay.AnomalyCount{{Code: replay.CodeCacheHit, Count: 1, First: 60, Detail: "BinaryNgDeviceOperation"}}
+			s.result.Anomalies = []answer.AnomalyCount{{Code: answer.CodeCacheHit, Count: 1, First: 60, Detail: "BinaryNgDeviceOperation"}}
 		}},
-		{"budget", l1.P150b(), "80%", replay.DoesNotFit, func(s *scene) {
+		{"budget", l1.P150b(), "80%", answer.DoesNotFit, func(s *scene) {
 			s.run(20, matmul, circular(grid, 1<<20))
-			s.result.L1 = []replay.DeviceL1{{ID: known(0), Kind: replay.KindChip, Peak: peakOf(matmul), Usable: usableOf(matmul)}}
+			s.result.L1 = []answer.DeviceL1{{ID: known(0), Kind: answer.KindChip, Peak: peakOf(matmul), Usable: usableOf(matmul)}}
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newScene(t, c.spec)
 			c.scene(s)
-			var limit *replay.Budget
+			var limit *answer.Budget
 			if c.budget != "" {
 				limit = budget(t, c.budget)
 			}
 			check := judged(s.result, limit)
-			require.Equal(t, c.answer, s.result.Judge(replay.Terms{Budget: limit}).Answer)
+			require.Equal(t, c.answer, s.result.Judge(answer.Terms{Budget: limit}).Answer)
 			var b bytes.Buffer
 			require.NoError(t, check.Text(&b, 0))
 			requireScreen(t, b.String())
@@ -194,29 +195,29 @@ func requireScreen(t *testing.T, text string) {
 }
 
 // usableOf is the peak of peakOf, all of it below L1_SMALL.
-func usableOf(op replay.Name) *replay.UsablePeak {
+func usableOf(op answer.Name) *answer.UsablePeak {
 	cores := l1.MustParseCoreRangeSet(grid).Cores()
-	return &replay.UsablePeak{Bytes: 1_253_376, Tracked: 1_253_376, At: 24, Op: op, Cores: cores, Count: cores.Len()}
+	return &answer.UsablePeak{Bytes: 1_253_376, Tracked: 1_253_376, At: 24, Op: op, Cores: cores, Count: cores.Len()}
 }
 
 // peakOf is a peak with a program, a buffer that shares bytes with it, and a spike.
-func peakOf(op replay.Name) *replay.L1Peak {
+func peakOf(op answer.Name) *answer.L1Peak {
 	cores := l1.MustParseCoreRangeSet(grid).Cores()
-	info := func(at uint64) replay.BufferInfo {
-		return replay.BufferInfo{At: at, Op: "ttnn.to_memory_config", Device: known(0), Kind: fit.KindL1, Size: 110 * 200_000, PerCore: known(200_000), Layout: "INTERLEAVED"}
+	info := func(at uint64) answer.BufferInfo {
+		return answer.BufferInfo{At: at, Op: "ttnn.to_memory_config", Device: known(0), Kind: fit.KindL1, Size: 110 * 200_000, PerCore: known(200_000), Layout: "INTERLEAVED"}
 	}
 	older, newer := info(3), info(9)
-	return &replay.L1Peak{
+	return &answer.L1Peak{
 		Bytes: 1_253_376, Below: 1_253_376, WithKernels: 1_253_376 + 111_616, At: 24, Op: op, Core: l1.Core{}, Cores: cores,
 		Kinds:  map[fit.Kind]uint64{fit.KindCB: 1_048_576, fit.KindL1: 400_000},
 		Shared: []device.Sharing{{Kinds: []fit.Kind{fit.KindCB, fit.KindL1}, Bytes: 195_200}},
-		Residents: []replay.L1Resident{
-			{ResidentRow: fit.NewResidentRow(fit.KindCB, l1.Range{Start: 111_616, End: 1_160_192}), CB: known(0), Program: &replay.ProgramRun{At: 20, Op: op}},
+		Residents: []answer.L1Resident{
+			{ResidentRow: fit.NewResidentRow(fit.KindCB, l1.Range{Start: 111_616, End: 1_160_192}), CB: known(0), Program: &answer.ProgramRun{At: 20, Op: op}},
 			{ResidentRow: fit.NewResidentRow(fit.KindL1, l1.Range{Start: 964_992, End: 1_164_992}), Buffer: &newer},
 			{ResidentRow: fit.NewResidentRow(fit.KindL1, l1.Range{Start: 1_372_864, End: 1_572_864}), Buffer: &older},
 		},
 		Top: l1.Range{Start: 1_164_992, End: 1_372_864}, Largest: l1.Range{Start: 1_164_992, End: 1_372_864},
-		Spike: &replay.Spike{New: newer, Old: older, FreedAt: 31, Without: 1_053_376},
+		Spike: &answer.Spike{New: newer, Old: older, FreedAt: 31, Without: 1_053_376},
 	}
 }
 
@@ -253,7 +254,7 @@ func TestBudget(t *testing.T) {
 		"100.01%":                       "0% to 100%",
 		strings.Repeat("9", 1000) + "%": "0% to 100%",
 	} {
-		_, err := replay.ParseBudget(text)
+		_, err := answer.ParseBudget(text)
 		require.Error(t, err, text)
 		if want != "bytes" {
 			require.Contains(t, err.Error(), want, text)
@@ -295,7 +296,7 @@ func TestOneAdvice(t *testing.T) {
 	check := judged(r, nil)
 	var data, page, tests bytes.Buffer
 	require.NoError(t, check.JSON(&data))
-	require.NoError(t, render.NewOverview([]*replay.Result{r}, replay.Terms{}, nil).Excerpt(8, 8).JSON(&page))
+	require.NoError(t, render.NewOverview([]*answer.Result{r}, answer.Terms{}, nil).Excerpt(8, 8).JSON(&page))
 	require.NoError(t, render.NewJUnit(&tests).Add(check))
 	for _, text := range []string{written(t, check), data.String(), page.String(), tests.String()} {
 		require.Contains(t, text, "free or move b1 (event ")

@@ -9,17 +9,17 @@ import (
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/tool/internal/fold"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // A coreRow is a group of cores, or several that differ in the number of programs
 // alone.
 type coreRow struct {
-	replay.CoreGroup
+	answer.CoreGroup
 	fewest, most int // programs
 }
 
-func foldCores(groups []replay.CoreGroup) []coreRow {
+func foldCores(groups []answer.CoreGroup) []coreRow {
 	var rows []coreRow
 	at := map[string]int{}
 	for _, g := range groups {
@@ -37,8 +37,8 @@ func foldCores(groups []replay.CoreGroup) []coreRow {
 }
 
 // writeCores writes a table of groups of cores per device, equal devices folded.
-func writeCores(page *page, r *replay.Result) {
-	folds := foldDevices(r.Devices, namedDevice, func(d *replay.Device) string { return fmt.Sprint(d.CoreGroups) })
+func writeCores(page *page, r *answer.Result) {
+	folds := foldDevices(r.Devices, namedDevice, func(d *answer.Device) string { return fmt.Sprint(d.CoreGroups) })
 	for _, f := range folds {
 		rows := foldCores(f.first.CoreGroups)
 		if len(rows) == 0 {

@@ -17,7 +17,7 @@ import (
 
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/tool/internal/answers/render"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 	"github.com/cbl1/cbl1/tool/replay/diff"
 )
 
@@ -295,8 +295,8 @@ func TestNamesAreInert(t *testing.T) {
 		s := newScene(t, l1.P150b())
 		s.result.File = evil
 		s.run(20, evil, circular("{[0-0 - 1-1]}", 1<<21))
-		s.result.L1 = []replay.DeviceL1{{ID: known(0), Kind: replay.KindChip, Peak: peakOf(replay.Name(evil))}}
-		s.result.Devices = []replay.Device{{ID: known(0), Kind: replay.KindChip, ProgramsDetail: programs(replay.ProgramDetail{Op: replay.Name(evil), Core: 1, Bytes: 1})}}
+		s.result.L1 = []answer.DeviceL1{{ID: known(0), Kind: answer.KindChip, Peak: peakOf(answer.Name(evil))}}
+		s.result.Devices = []answer.Device{{ID: known(0), Kind: answer.KindChip, ProgramsDetail: programs(answer.ProgramDetail{Op: answer.Name(evil), Core: 1, Bytes: 1})}}
 		documents := []render.Output{
 			render.Report(s.result, render.Options{Programs: true}), render.Report(s.result, render.Options{}), render.Peak(s.result),
 			judged(s.result, nil),
@@ -354,7 +354,7 @@ func requireXML(t *testing.T, text string) {
 // An apostrophe that was put in front is taken away again by whoever reads.
 func TestCSVNamesComeBack(t *testing.T) {
 	for _, name := range []string{"=1", "'=1", "''", "plain", "- x", "a'b"} {
-		r := &replay.Result{File: name, L1: []replay.DeviceL1{{ID: known(0), Kind: replay.KindChip}}}
+		r := &answer.Result{File: name, L1: []answer.DeviceL1{{ID: known(0), Kind: answer.KindChip}}}
 		rows, _ := csvOf(t, render.Report(r, render.Options{}))
 		require.Equal(t, name, strings.TrimPrefix(rows[0]["file"], "'"))
 		require.Equal(t, strings.ContainsAny(name[:1], "=-'"), strings.HasPrefix(rows[0]["file"], "'"))
@@ -368,7 +368,7 @@ func TestCSVColumnsAreDocumented(t *testing.T) {
 	_, basis, ok := strings.Cut(string(page), "```\n") // the columns that the others begin with
 	require.True(t, ok)
 	basis, _, _ = strings.Cut(basis, "```")
-	r := &replay.Result{}
+	r := &answer.Result{}
 	for verb, d := range map[string]render.Output{
 		"report": render.Report(r, render.Options{}), "report --programs": render.Report(r, render.Options{Programs: true}),
 		"report --cores": render.Report(r, render.Options{Cores: true}), "check": judged(r, nil), "diff": render.Diff(&diff.Document{}), "peak": render.Peak(r),
@@ -434,7 +434,7 @@ func TestFormatsGolden(t *testing.T) {
 		junit := render.NewJUnit(&b)
 		require.NoError(t, junit.Add(judged(s.result, budget(t, "80%"))))
 		require.NoError(t, junit.Add(judged(r, nil)))
-		s.result.Checks, s.result.Anomalies = replay.Checks{}, []replay.AnomalyCount{{Code: replay.CodeNotShown, Count: 1, Hidden: true}}
+		s.result.Checks, s.result.Anomalies = answer.Checks{}, []answer.AnomalyCount{{Code: answer.CodeNotShown, Count: 1, Hidden: true}}
 		require.NoError(t, junit.Add(judged(s.result, nil)))
 		require.NoError(t, junit.Refuse(fmt.Errorf("x.json: empty")))
 		require.NoError(t, junit.Close())

@@ -9,7 +9,7 @@ import (
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/shown"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 	"github.com/cbl1/cbl1/tool/replay/diff"
 )
 
@@ -105,7 +105,7 @@ func folderOf(files []*diff.File) (dir string) {
 // hiddenFacts name the sides that hide something.
 func hiddenFacts(d *diff.Document) (facts []string) {
 	for name, side := range sidesOf(d) {
-		if side.Answer == replay.CannotTell {
+		if side.Answer == answer.CannotTell {
 			facts = append(facts, fmt.Sprintf("%s hides something (%s)", strings.ToUpper(name), codesText(side.Untold)))
 		}
 	}
@@ -119,7 +119,7 @@ func sidesOf(d *diff.Document) func(func(string, diff.Side) bool) {
 	}
 }
 
-func codesText(codes []replay.Code) string {
+func codesText(codes []answer.Code) string {
 	words := make([]string, 0, len(codes))
 	for _, code := range codes {
 		words = append(words, shown.Start(string(code), 40))
@@ -138,7 +138,7 @@ func allowedText(g *diff.Growth) string {
 func answerFacts(d *diff.Document) (facts []string) {
 	old, new := d.Sides.Old, d.Sides.New
 	switch {
-	case old.Answer == replay.CannotTell || new.Answer == replay.CannotTell:
+	case old.Answer == answer.CannotTell || new.Answer == answer.CannotTell:
 		return nil // hiddenFacts name the sides
 	case old.Answer != new.Answer:
 		facts = append(facts, fmt.Sprintf("%q instead of %q", answerWords(new.Answer), answerWords(old.Answer)))
@@ -216,7 +216,7 @@ func diffNotes(d *diff.Document) (notes []note) {
 		notes = append(notes, note{"compared", "programs differ too much to be matched in the best way: fewer may differ than is said"})
 	}
 	if d.Basis.LeftMore {
-		notes = append(notes, note{"compared", fmt.Sprintf("of buffers that live at the end, the first %s, and of a peak what both sides list", grouped(replay.MaxListed))})
+		notes = append(notes, note{"compared", fmt.Sprintf("of buffers that live at the end, the first %s, and of a peak what both sides list", grouped(answer.MaxListed))})
 	}
 	for name, side := range sidesOf(d) {
 		if len(side.Accepted) > 0 {
@@ -236,7 +236,7 @@ func diffNotes(d *diff.Document) (notes []note) {
 	return notes
 }
 
-func momentText(d *diff.Document, device event.Opt[uint64], op replay.Name, at uint64) string {
+func momentText(d *diff.Document, device event.Opt[uint64], op answer.Name, at uint64) string {
 	var parts []string
 	if device.OK {
 		parts = append(parts, deviceName(nil, device))

@@ -12,6 +12,7 @@ import (
 	"github.com/cbl1/cbl1/tool/capture"
 	"github.com/cbl1/cbl1/tool/internal/answers/render"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 	"github.com/cbl1/cbl1/tool/replay/diff"
 )
 
@@ -37,7 +38,7 @@ func sideOf(t *testing.T, log string) []*diff.Run {
 	return []*diff.Run{diff.Of(logged(t, log, replay.Options{Buffers: true, Groups: true}))}
 }
 
-func savedOf(t *testing.T, r *replay.Result) []*diff.Run {
+func savedOf(t *testing.T, r *answer.Result) []*diff.Run {
 	t.Helper()
 	runs, err := diff.Decode(bytes.NewReader(jsonText(t, r)), "saved.json")
 	require.NoError(t, err)
@@ -60,7 +61,7 @@ func diffs(t *testing.T) map[string]*diff.Document {
 			`{"event":"allocate","buffer":9,"kind":"l1","parts":[{"cores":"3-3","address":300000,"size":500000}]}` + "\n" +
 			`{"event":"free","buffer":8}` + "\n"
 	}
-	five, err := replay.ParseBudget("5%")
+	five, err := answer.ParseBudget("5%")
 	require.NoError(t, err)
 	saved := savedOf(t, logged(t, old, replay.Options{}))
 	return map[string]*diff.Document{
@@ -70,7 +71,7 @@ func diffs(t *testing.T) map[string]*diff.Document {
 		"base":       diff.Compare(sideOf(t, old), sideOf(t, moved), diff.Terms{}),
 		"device":     diff.Compare(sideOf(t, old), sideOf(t, alone), diff.Terms{}),
 		"hidden":     diff.Compare(sideOf(t, old), sideOf(t, hidden), diff.Terms{}),
-		"accepted":   diff.Compare(sideOf(t, old), sideOf(t, hidden), diff.Terms{Accept: []replay.Code{replay.CodeNotShown}}),
+		"accepted":   diff.Compare(sideOf(t, old), sideOf(t, hidden), diff.Terms{Accept: []answer.Code{answer.CodeNotShown}}),
 		"clash":      diff.Compare(sideOf(t, old), sideOf(t, clash), diff.Terms{}),
 		"saved":      diff.Compare(saved, sideOf(t, grown), diff.Terms{}),
 		"figures":    diff.Compare(withoutPrograms(t, old), sideOf(t, grown), diff.Terms{}),

@@ -3,7 +3,7 @@ package render
 import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 	"github.com/cbl1/cbl1/tool/replay/diff"
 )
 
@@ -12,12 +12,12 @@ import (
 type csvDiff struct {
 	OldFile   *string           `json:"old_file"`
 	NewFile   *string           `json:"new_file"`
-	OldAnswer replay.Answer     `json:"old_answer"`
-	NewAnswer replay.Answer     `json:"new_answer"`
-	OldUntold []replay.Code     `json:"old_untold"`
-	NewUntold []replay.Code     `json:"new_untold"`
-	OldAccept []replay.Code     `json:"old_accepted"`
-	NewAccept []replay.Code     `json:"new_accepted"`
+	OldAnswer answer.Answer     `json:"old_answer"`
+	NewAnswer answer.Answer     `json:"new_answer"`
+	OldUntold []answer.Code     `json:"old_untold"`
+	NewUntold []answer.Code     `json:"new_untold"`
+	OldAccept []answer.Code     `json:"old_accepted"`
+	NewAccept []answer.Code     `json:"new_accepted"`
 	Rank      event.Opt[uint64] `json:"rank"`
 	Devices   int               `json:"devices"`
 	OldDevice event.Opt[uint64] `json:"old_device"`
@@ -25,7 +25,7 @@ type csvDiff struct {
 	About     string            `json:"about"`
 	State     diff.State        `json:"state"`
 	Name      string            `json:"name"`
-	Op        replay.Name       `json:"op"`
+	Op        answer.Name       `json:"op"`
 	CB        event.Opt[int]    `json:"cb"`
 	Times     int               `json:"times"`
 	Old       csvSide           `json:"old"`

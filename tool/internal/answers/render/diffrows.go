@@ -7,7 +7,7 @@ import (
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/shown"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 	"github.com/cbl1/cbl1/tool/replay/diff"
 )
 
@@ -99,7 +99,7 @@ func bytesOf(e diff.Extent) uint64     { return e.Bytes }
 func sizeOf(r diff.CBRow) uint64       { return r.Bytes }
 func coreOf(p diff.ProgramRow) uint64  { return p.Core }
 
-func answerWords(a replay.Answer) string { return strings.ReplaceAll(string(a), "_", " ") }
+func answerWords(a answer.Answer) string { return strings.ReplaceAll(string(a), "_", " ") }
 
 func gridText(g *diff.Grid) string {
 	if g.Cols == 0 || g.Rows == 0 {
@@ -142,7 +142,7 @@ func deviceLabel(d diff.Device) string {
 	}
 	text := devices.where()
 	switch {
-	case d.Kind == replay.KindMesh && devices[0].id.OK:
+	case d.Kind == answer.KindMesh && devices[0].id.OK:
 		text = fmt.Sprintf("mesh %d", devices[0].id.V)
 	case len(devices) > 1:
 		text = "devices " + devices.label()
@@ -257,7 +257,7 @@ func movedText(old, new event.Opt[uint64]) string {
 }
 
 // partOwner names an operation in few columns. In a long path the user's call is kept.
-func partOwner(op replay.Name) string {
+func partOwner(op answer.Name) string {
 	const most = 28
 	if name := shortName(op, 1<<20); shown.Width(shown.Visible(name)) > most {
 		op = caller(op)

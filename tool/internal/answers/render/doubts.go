@@ -14,11 +14,11 @@ import (
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/tool/internal/pictures/draw"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // doubts are the assumptions of all answers, each with the flag that settles it: "chip not named: blackhole (--arch)".
-func doubts(r *replay.Result) (out []string) {
+func doubts(r *answer.Result) (out []string) {
 	switch {
 	case r.Nodes == 0:
 	case r.Spec.Arch == "":
@@ -45,7 +45,7 @@ func doubts(r *replay.Result) (out []string) {
 }
 
 // small is the doubt how large L1_SMALL is, which decides whether buffers fit.
-func small(r *replay.Result) []string {
+func small(r *answer.Result) []string {
 	if f := r.Spec.SmallFrom; r.Spec.L1Size == 0 || f != event.FromAssumed && f != event.FromArch {
 		return nil
 	}
@@ -53,12 +53,12 @@ func small(r *replay.Result) []string {
 }
 
 // placed says how addresses were synthesised.
-func placed(r *replay.Result) string {
+func placed(r *answer.Result) string {
 	what := "CBs"
 	switch r.Addresses {
-	case replay.AddressesMixed:
+	case answer.AddressesMixed:
 		what = "some CBs"
-	case replay.AddressesRecorded, replay.AddressesNone:
+	case answer.AddressesRecorded, answer.AddressesNone:
 		what = "dataflow buffers and scratchpads"
 	}
 	from := ""
@@ -69,7 +69,7 @@ func placed(r *replay.Result) string {
 }
 
 // assumed is the chip that is assumed, and where recorded addresses speak for it.
-func assumed(r *replay.Result) string {
+func assumed(r *answer.Result) string {
 	if r.Spec.Arch == l1.Wormhole {
 		return "chip not named, CBs start as on a wormhole (--arch)"
 	}
@@ -77,7 +77,7 @@ func assumed(r *replay.Result) string {
 }
 
 // lowestCB returns the lowest address of a circular buffer.
-func lowestCB(r *replay.Result) uint64 {
+func lowestCB(r *answer.Result) uint64 {
 	lowest := uint64(math.MaxUint64)
 	for _, d := range r.Devices {
 		for _, g := range d.CoreGroups {
@@ -90,7 +90,7 @@ func lowestCB(r *replay.Result) uint64 {
 }
 
 // below is the assumed base, if circular buffers start below it.
-func below(r *replay.Result) []string {
+func below(r *answer.Result) []string {
 	from, lowest := r.Spec.BaseFrom, lowestCB(r)
 	if from != event.FromArch && from != event.FromAssumed || lowest >= r.Spec.CBBase {
 		return nil
@@ -168,7 +168,7 @@ func (all *Doubts) where(files []string) string {
 }
 
 // chipText says with which L1 was reckoned.
-func chipText(r *replay.Result, s replay.Spec) string {
+func chipText(r *answer.Result, s answer.Spec) string {
 	text := cmp.Or(string(s.Arch), "not named")
 	if s.ArchFrom == event.FromAssumed {
 		text += " (assumed)"
@@ -193,7 +193,7 @@ func chipText(r *replay.Result, s replay.Spec) string {
 }
 
 // smallText says how large L1_SMALL is.
-func smallText(s replay.Spec) string {
+func smallText(s answer.Spec) string {
 	if s.L1Small == 0 {
 		return "no L1_SMALL"
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/tool/internal/answers/render"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 	"github.com/cbl1/cbl1/tool/replay/diff"
 )
 
@@ -74,17 +75,17 @@ func fewAnswer(t *testing.T, log, earlier string, words []string) string {
 		opt.Only.Core = core
 		return written(t, render.Map(logged(t, log, opt), event.Opt[uint64]{}).Detailed())
 	case "room":
-		q := replay.RoomQuestion{Size: number(1)}
+		q := answer.RoomQuestion{Size: number(1)}
 		if core.OK {
 			q.Cores = l1.CoreSetOf(core.V)
 		}
 		op, _ := named("op")
-		q.Op = replay.Name(op)
+		q.Op = answer.Name(op)
 		opt.Room = &q
 		r := logged(t, log, opt)
 		return written(t, render.Room(r, r.Room(nil)).Detailed())
 	case "who":
-		q, only := replay.Question{Address: number(1)}, replay.Filter{Core: core}
+		q, only := answer.Question{Address: number(1)}, answer.Filter{Core: core}
 		_, only.Device = named("device")
 		_, q.At = named("line")
 		opt.Ask = &q
@@ -94,10 +95,10 @@ func fewAnswer(t *testing.T, log, earlier string, words []string) string {
 		doc := diff.Compare([]*diff.Run{diff.Of(logged(t, earlier, opt))}, []*diff.Run{diff.Of(logged(t, log, opt))}, diff.Terms{})
 		return written(t, render.Diff(doc).Detailed())
 	}
-	var terms replay.Terms
+	var terms answer.Terms
 	var err error
 	budgets := strings.NewReplacer("=", " = ", "-", " ").Replace(strings.Join(words[1:], "\n"))
-	terms.Budget, terms.Ops, err = replay.ParseBudgets("budgets", []byte(budgets))
+	terms.Budget, terms.Ops, err = answer.ParseBudgets("budgets", []byte(budgets))
 	require.NoError(t, err)
 	r := logged(t, log, opt)
 	answer := render.Check(r, r.Judge(terms)).Detailed()

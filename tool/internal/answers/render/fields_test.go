@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 	"github.com/cbl1/cbl1/tool/replay/diff"
 	"github.com/stretchr/testify/require"
 )
@@ -25,13 +25,13 @@ type object = map[string]any
 // fields, all of them required and described.
 func TestSchemaFields(t *testing.T) {
 	for name, typ := range map[string]reflect.Type{
-		replay.ReportSchema: reflect.TypeFor[replay.ReportDocument](),
-		replay.CheckSchema:  reflect.TypeFor[replay.CheckDocument](),
-		replay.PeakSchema:   reflect.TypeFor[replay.PeakDocument](),
-		replay.WhoSchema:    reflect.TypeFor[replay.WhoDocument](),
+		answer.ReportSchema: reflect.TypeFor[answer.ReportDocument](),
+		answer.CheckSchema:  reflect.TypeFor[answer.CheckDocument](),
+		answer.PeakSchema:   reflect.TypeFor[answer.PeakDocument](),
+		answer.WhoSchema:    reflect.TypeFor[answer.WhoDocument](),
 		diff.Schema:         reflect.TypeFor[diff.Document](),
-		replay.MapSchema:    reflect.TypeFor[replay.MapDocument](),
-		replay.RoomSchema:   reflect.TypeFor[replay.RoomDocument](),
+		answer.MapSchema:    reflect.TypeFor[answer.MapDocument](),
+		answer.RoomSchema:   reflect.TypeFor[answer.RoomDocument](),
 	} {
 		schema := readSchema(t, strings.ReplaceAll(name, "/", "-")+".schema.json")
 		require.NotEmpty(t, schema["description"])
@@ -144,15 +144,15 @@ func TestAnomalyCodes(t *testing.T) {
 	require.Greater(t, len(codes), 20)
 	for _, c := range codes {
 		for count := range int64(2) {
-			r := replay.Result{Anomalies: []replay.AnomalyCount{{Code: replay.Code(c), Count: count}}}
+			r := answer.Result{Anomalies: []answer.AnomalyCount{{Code: answer.Code(c), Count: count}}}
 			for _, text := range r.AnomalyTexts() {
 				require.NotContains(t, text, "see the documentation")
 				require.NotContains(t, text, "  ", "a word is missing")
 			}
 		}
-		require.Contains(t, replay.Codes(), replay.Code(c))
+		require.Contains(t, answer.Codes(), answer.Code(c))
 	}
-	require.Len(t, replay.Codes(), len(codes)+10, "of reasons")
+	require.Len(t, answer.Codes(), len(codes)+10, "of reasons")
 	code := readSchema(t, "cbl1.report-2.schema.json")["$defs"].(object)["anomaly"].(object)["properties"].(object)["code"].(object)
 	require.ElementsMatch(t, codes, code["enum"])
 	for _, c := range codes {
@@ -185,7 +185,7 @@ func codesOfReplay(t *testing.T) []string {
 func TestCodesPage(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/codes.md")
 	require.NoError(t, err)
-	for _, code := range replay.Codes() {
+	for _, code := range answer.Codes() {
 		require.Contains(t, string(page), "\n| `"+string(code)+"` | ")
 	}
 }

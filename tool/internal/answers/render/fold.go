@@ -7,19 +7,19 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/tool/internal/fold"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // A named is a device as texts name it.
 type named struct {
 	id    event.Opt[uint64]
-	kind  replay.DeviceKind
+	kind  answer.DeviceKind
 	chips []uint64
 }
 
-func namedDevice(d *replay.Device) named { return named{d.ID, d.Kind, d.Chips} }
+func namedDevice(d *answer.Device) named { return named{d.ID, d.Kind, d.Chips} }
 
-func namedL1(d *replay.DeviceL1) named { return named{d.ID, d.Kind, d.Chips} }
+func namedL1(d *answer.DeviceL1) named { return named{d.ID, d.Kind, d.Chips} }
 
 // A deviceFold stands for devices with equal rows.
 type deviceFold[T any] struct {
@@ -35,7 +35,7 @@ func foldDevices[T any](rows []T, name func(*T) named, key func(*T) string) []de
 	for i := range rows {
 		row := &rows[i]
 		device, k := name(row), fmt.Sprint(i)
-		if device.kind == replay.KindChip && len(rows) > 1 {
+		if device.kind == answer.KindChip && len(rows) > 1 {
 			k = "chip " + key(row)
 		}
 		f := fold.At(at, &out, k)
@@ -47,7 +47,7 @@ func foldDevices[T any](rows []T, name func(*T) named, key func(*T) string) []de
 }
 
 // figures are the figures of a device in the table of a report.
-func figures(d *replay.Device) string {
+func figures(d *answer.Device) string {
 	op := ""
 	if d.Fullest != nil {
 		op = string(d.Fullest.Program.Op)
@@ -64,11 +64,11 @@ type names []named
 func (all names) label() string {
 	d := all[0]
 	switch {
-	case d.kind == replay.KindNone:
+	case d.kind == answer.KindNone:
 		return "no id"
-	case d.kind == replay.KindMesh && len(d.chips) == 1:
+	case d.kind == answer.KindMesh && len(d.chips) == 1:
 		return fmt.Sprintf("mesh %d (chip %d)", d.id.V, d.chips[0])
-	case d.kind == replay.KindMesh:
+	case d.kind == answer.KindMesh:
 		return fmt.Sprintf("mesh %d (%d chips, equal)", d.id.V, len(d.chips))
 	case len(all) == 1:
 		return fmt.Sprint(d.id.V)
@@ -77,7 +77,7 @@ func (all names) label() string {
 }
 
 // title names the devices above a table or a picture: "device 0", "devices 0..7 (8 chips, equal)".
-func (all names) title(r *replay.Result) string {
+func (all names) title(r *answer.Result) string {
 	if len(all) > 1 {
 		return "devices " + all.label()
 	}
@@ -87,9 +87,9 @@ func (all names) title(r *replay.Result) string {
 // where names the devices in a sentence.
 func (all names) where() string {
 	switch {
-	case all[0].kind == replay.KindNone:
+	case all[0].kind == answer.KindNone:
 		return "device not named"
-	case all[0].kind == replay.KindMesh:
+	case all[0].kind == answer.KindMesh:
 		return all.label()
 	case len(all) == 1:
 		return "device " + all.label()

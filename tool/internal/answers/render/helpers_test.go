@@ -14,6 +14,7 @@ import (
 	"github.com/cbl1/cbl1/tool/capture"
 	"github.com/cbl1/cbl1/tool/internal/answers/render"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files; review the difference")
@@ -55,7 +56,7 @@ func fixtures(t *testing.T) []fixture {
 	return out
 }
 
-func (f fixture) replay(t *testing.T) *replay.Result {
+func (f fixture) replay(t *testing.T) *answer.Result {
 	t.Helper()
 	inputs, err := capture.Inputs(f.capture)
 	require.NoError(t, err)
@@ -65,7 +66,7 @@ func (f fixture) replay(t *testing.T) *replay.Result {
 	return result
 }
 
-func text(t *testing.T, r *replay.Result, opt render.Options) string {
+func text(t *testing.T, r *answer.Result, opt render.Options) string {
 	t.Helper()
 	return written(t, render.Report(r, opt))
 }
@@ -78,7 +79,7 @@ func written(t *testing.T, d render.Output) string {
 	return b.String()
 }
 
-func jsonText(t tester, r *replay.Result) []byte {
+func jsonText(t tester, r *answer.Result) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	require.NoError(t, render.Report(r, render.Options{}).JSON(&b))
@@ -110,6 +111,6 @@ func requireVisible(t *testing.T, text string) {
 }
 
 // judged judges a Result with a budget, or without.
-func judged(r *replay.Result, budget *replay.Budget) render.Output {
-	return render.Check(r, r.Judge(replay.Terms{Budget: budget})).Detailed()
+func judged(r *answer.Result, budget *answer.Budget) render.Output {
+	return render.Check(r, r.Judge(answer.Terms{Budget: budget})).Detailed()
 }

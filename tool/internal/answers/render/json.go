@@ -10,15 +10,15 @@ import (
 
 	"github.com/cbl1/cbl1/internal/asciijson"
 	"github.com/cbl1/cbl1/internal/shown"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // writeReport writes one line of JSON for one capture, in ASCII only. Its fields are
 // described in cbl1.report-2.schema.json. There may be hundreds of thousands of devices and
 // programs: each one is written when it is encoded.
-func writeReport(w io.Writer, r *replay.Result) error {
+func writeReport(w io.Writer, r *answer.Result) error {
 	e := &encoder{w: bufio.NewWriterSize(w, 1<<16)}
-	doc := replay.ReportDocument{ReportHead: r.ReportHead(), L1: []replay.DeviceL1{}, Devices: map[string]replay.Device{}}
+	doc := answer.ReportDocument{ReportHead: r.ReportHead(), L1: []answer.DeviceL1{}, Devices: map[string]answer.Device{}}
 	e.around(doc, `"l1":[],"devices":{}`, func() {
 		e.text(`"l1":[`)
 		before := 0
@@ -29,9 +29,9 @@ func writeReport(w io.Writer, r *replay.Result) error {
 		}
 		e.text(`],"devices":{`)
 		for i := range r.Devices {
-			key, d := replay.DeviceKey(r.Devices[i].ID), r.Devices[i].Document(r.Only)
+			key, d := answer.DeviceKey(r.Devices[i].ID), r.Devices[i].Document(r.Only)
 			programs := d.ProgramsDetail
-			d.ProgramsDetail = &replay.Programs{}
+			d.ProgramsDetail = &answer.Programs{}
 			e.comma(i)
 			e.value(key)
 			e.text(":")

@@ -9,7 +9,7 @@ import (
 
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/tool/internal/pictures/draw"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // A JUnit writes checks as test results for a CI: a suite for each file, and in it a case for each question. A
@@ -133,7 +133,7 @@ func (c check) tests() []testCase {
 	}
 	told := testCase{Name: "nothing is hidden"}
 	if len(c.Untold) > 0 {
-		told.Error = &testFail{Message: "cannot tell: " + codesText(replay.CodesOf(c.Untold))}
+		told.Error = &testFail{Message: "cannot tell: " + codesText(answer.CodesOf(c.Untold))}
 		for _, why := range c.Untold {
 			told.Error.Text += why.Text + "\n"
 		}

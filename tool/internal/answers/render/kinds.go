@@ -6,11 +6,11 @@ import (
 
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/shown"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // kindsText lists the bytes of a core by kind, without kernels and the reserved area.
-func kindsText(p *replay.L1Peak) string {
+func kindsText(p *answer.L1Peak) string {
 	var kinds []string
 	for k := fit.KindCB; k.InL1(); k++ {
 		if n := p.Kinds[k]; n > 0 && !k.Below() {
@@ -22,8 +22,8 @@ func kindsText(p *replay.L1Peak) string {
 
 // bufferText gives the peak of buffers over all banks of the device with the most, and the buffers that live at
 // the end.
-func bufferText(r *replay.Result) string {
-	var best *replay.DeviceL1
+func bufferText(r *answer.Result) string {
+	var best *answer.DeviceL1
 	for i := range r.L1 {
 		if d := &r.L1[i]; best == nil || d.L1Peak+d.DRAMPeak > best.L1Peak+best.DRAMPeak {
 			best = d
@@ -57,7 +57,7 @@ func bufferText(r *replay.Result) string {
 }
 
 // dispatchedText counts the executions on a device and the bytes of circular buffers that they left.
-func dispatchedText(r *replay.Result, row *replay.DeviceL1) string {
+func dispatchedText(r *answer.Result, row *answer.DeviceL1) string {
 	d := row.Dispatched
 	text := fmt.Sprintf("%s on %s left CBs of at most %s bytes, %s on the fullest core; %s at the end",
 		shown.Plural(d.Executions, "execution"), deviceName(r, row.ID), grouped(d.Peak), grouped(d.CorePeak), grouped(d.Final))

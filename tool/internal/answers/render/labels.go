@@ -6,18 +6,18 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/shown"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // length says how long a capture is.
-func length(r *replay.Result) string {
+func length(r *answer.Result) string {
 	if r.Log {
 		return shown.Plural(r.Nodes, "event")
 	}
 	return shown.Plural(r.Nodes, "node")
 }
 
-func runText(r *replay.Result, run replay.ProgramRun, n int) string {
+func runText(r *answer.Result, run answer.ProgramRun, n int) string {
 	text := r.Whose(run.Op, run.At, run.T, n)
 	if run.Inferred {
 		text += ", inferred"
@@ -38,20 +38,20 @@ func what[N int | uint64](kind fit.Kind, number event.Opt[N]) string {
 
 // owner returns the operation that something in L1 belongs to: equal for residents
 // whose ownerText is equal. Row is 0.
-func owner(x replay.L1Resident) replay.ProgramRun {
+func owner(x answer.L1Resident) answer.ProgramRun {
 	switch {
 	case x.Program != nil:
 		run := *x.Program
 		run.Row = 0
 		return run
 	case x.Buffer != nil:
-		return replay.ProgramRun{Op: x.Buffer.Op, At: x.Buffer.At, T: x.Buffer.T}
+		return answer.ProgramRun{Op: x.Buffer.Op, At: x.Buffer.At, T: x.Buffer.T}
 	}
-	return replay.ProgramRun{}
+	return answer.ProgramRun{}
 }
 
 // ownerText says whose something in L1 is.
-func ownerText(r *replay.Result, x replay.L1Resident, n int) string {
+func ownerText(r *answer.Result, x answer.L1Resident, n int) string {
 	if x.Program == nil && x.Buffer == nil {
 		return ""
 	}
@@ -62,7 +62,7 @@ func ownerText(r *replay.Result, x replay.L1Resident, n int) string {
 }
 
 // shortOwner is ownerText in few columns.
-func shortOwner(r *replay.Result, x replay.L1Resident, n int) string {
+func shortOwner(r *answer.Result, x answer.L1Resident, n int) string {
 	if x.Buffer != nil {
 		return r.Short(*x.Buffer, n)
 	}
@@ -70,7 +70,7 @@ func shortOwner(r *replay.Result, x replay.L1Resident, n int) string {
 }
 
 // devicesName names the first of some devices, and says how many more there are.
-func devicesName(r *replay.Result, first event.Opt[uint64], n int) string {
+func devicesName(r *answer.Result, first event.Opt[uint64], n int) string {
 	text := deviceName(r, first)
 	if n > 1 {
 		text += fmt.Sprintf(" and %s more", grouped(n-1))
@@ -80,13 +80,13 @@ func devicesName(r *replay.Result, first event.Opt[uint64], n int) string {
 
 // deviceName names a device id of a capture in a sentence: "device 0", "mesh 1 (chip
 // 0)".
-func deviceName(r *replay.Result, id event.Opt[uint64]) string {
+func deviceName(r *answer.Result, id event.Opt[uint64]) string {
 	if !id.OK {
 		return "device not named"
 	}
 	if r != nil {
 		for i := range r.L1 {
-			if d := namedL1(&r.L1[i]); d.id == id && d.kind == replay.KindMesh {
+			if d := namedL1(&r.L1[i]); d.id == id && d.kind == answer.KindMesh {
 				return names{d}.label()
 			}
 		}

@@ -6,19 +6,19 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/tool/internal/fold"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // A pageLaid is a LaidGroup with the numbers of its residents.
 type pageLaid struct {
-	replay.LaidGroup
+	answer.LaidGroup
 	Residents []int `json:"residents"`
 }
 
 // A laidTable has what lay on cores of all devices at all moments, each once.
 type laidTable struct {
 	groups    []pageLaid
-	residents []replay.L1Resident
+	residents []answer.L1Resident
 	known     map[string]int      // groups, by their cores and the numbers of their residents
 	seen      map[residentKey]int // residents
 }
@@ -27,16 +27,16 @@ type laidTable struct {
 type residentKey struct {
 	row     fit.ResidentRow
 	cb      event.Opt[uint64]
-	program replay.ProgramRun
-	buffer  replay.BufferInfo
+	program answer.ProgramRun
+	buffer  answer.BufferInfo
 }
 
 func newLaidTable() *laidTable {
-	return &laidTable{[]pageLaid{}, []replay.L1Resident{}, map[string]int{}, map[residentKey]int{}}
+	return &laidTable{[]pageLaid{}, []answer.L1Resident{}, map[string]int{}, map[residentKey]int{}}
 }
 
 // group returns the number of a group. Groups with equal cores and residents hold equally many bytes.
-func (t *laidTable) group(g replay.LaidGroup) int {
+func (t *laidTable) group(g answer.LaidGroup) int {
 	numbers, key := make([]int, 0, len(g.Residents)), []byte(g.Cores.String())
 	for _, r := range g.Residents {
 		n := t.resident(r)
@@ -51,7 +51,7 @@ func (t *laidTable) group(g replay.LaidGroup) int {
 }
 
 // numbers returns the numbers of groups.
-func (t *laidTable) numbers(groups []replay.LaidGroup) []int {
+func (t *laidTable) numbers(groups []answer.LaidGroup) []int {
 	out := make([]int, 0, len(groups))
 	for _, g := range groups {
 		out = append(out, t.group(g))
@@ -60,7 +60,7 @@ func (t *laidTable) numbers(groups []replay.LaidGroup) []int {
 }
 
 // resident returns the number of a resident.
-func (t *laidTable) resident(r replay.L1Resident) int {
+func (t *laidTable) resident(r answer.L1Resident) int {
 	key := residentKey{row: r.ResidentRow, cb: r.CB}
 	if r.Program != nil {
 		key.program = *r.Program

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/tool/internal/answers/render"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // A device has at most so many moments, however few rows there may be. What lay there is written once.
@@ -31,7 +31,7 @@ func TestOverviewThinsMoments(t *testing.T) {
 		want    string
 	}{{100, "41 42"}, {41, "41 41"}, {40, "40 40"}, {1, "1 1"}, {0, "0 0"}} {
 		var b bytes.Buffer
-		require.NoError(t, render.NewOverview([]*replay.Result{r}, replay.Terms{}, nil).Excerpt(64, c.moments).JSON(&b))
+		require.NoError(t, render.NewOverview([]*answer.Result{r}, answer.Terms{}, nil).Excerpt(64, c.moments).JSON(&b))
 		var doc struct {
 			Captures []struct {
 				Alike     []struct{ Moments []struct{ Groups []int } }

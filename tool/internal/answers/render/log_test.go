@@ -12,6 +12,7 @@ import (
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/tool/internal/answers/render"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 const logHead = `{"event":"log","version":1}
@@ -21,7 +22,7 @@ const logHead = `{"event":"log","version":1}
 `
 
 // logged returns the Result of a log.
-func logged(t *testing.T, text string, opt replay.Options) *replay.Result {
+func logged(t *testing.T, text string, opt replay.Options) *answer.Result {
 	t.Helper()
 	r, err := replay.Run("run.jsonl", event.NewLog(strings.NewReader(text), "run.jsonl").Events(), opt)
 	require.NoError(t, err)
@@ -106,9 +107,9 @@ const timed = `{"event":"log","version":1}
 
 // The time of a log stands beside the numbers of its events, in text and in JSON.
 func TestLogTimes(t *testing.T) {
-	r := logged(t, timed, replay.Options{Ask: &replay.Question{Address: 600000}})
-	j := r.Judge(replay.Terms{})
-	q := replay.Question{Address: 600000}
+	r := logged(t, timed, replay.Options{Ask: &answer.Question{Address: 600000}})
+	j := r.Judge(answer.Terms{})
+	q := answer.Question{Address: 600000}
 	texts := map[string][]string{"check": {
 		"matmul (event 8, t 1510), enqueued at event 8 (t 1510) on device 0",
 		"L1 buffer  low (event 7, t 1505)",
@@ -128,7 +129,7 @@ func TestLogTimes(t *testing.T) {
 	for verb, write := range map[string][2]func(*bytes.Buffer) error{
 		"check":  {func(b *bytes.Buffer) error { return render.Check(r, j).Detailed().Text(b, 0) }, func(b *bytes.Buffer) error { return render.Check(r, j).Detailed().JSON(b) }},
 		"peak":   {func(b *bytes.Buffer) error { return render.Peak(r).Text(b, 0) }, func(b *bytes.Buffer) error { return render.Peak(r).JSON(b) }},
-		"who":    {func(b *bytes.Buffer) error { return render.Who(r, r.Who(q, replay.Filter{})).Text(b, 0) }, func(b *bytes.Buffer) error { return render.Who(r, r.Who(q, replay.Filter{})).JSON(b) }},
+		"who":    {func(b *bytes.Buffer) error { return render.Who(r, r.Who(q, answer.Filter{})).Text(b, 0) }, func(b *bytes.Buffer) error { return render.Who(r, r.Who(q, answer.Filter{})).JSON(b) }},
 		"report": {func(b *bytes.Buffer) error { return render.Report(r, render.Options{Programs: true}).Text(b, 0) }, func(b *bytes.Buffer) error { return render.Report(r, render.Options{}).JSON(b) }},
 	} {
 		var text, doc bytes.Buffer
@@ -202,7 +203,7 @@ func TestWhoOutsideTheGrid(t *testing.T) {
 	r := logged(t, logHead, replay.Options{})
 	for core, want := range map[l1.Core]bool{{X: 10, Y: 9}: false, {X: 11, Y: 9}: true, {X: 99, Y: 99}: true} {
 		var b bytes.Buffer
-		q := r.Who(replay.Question{Address: 200_000}, replay.Filter{Core: event.Some(core)})
+		q := r.Who(answer.Question{Address: 200_000}, answer.Filter{Core: event.Some(core)})
 		require.NoError(t, render.Who(r, q).Text(&b, 0))
 		require.Equal(t, want, strings.Contains(b.String(), "lies outside the compute grid of device 0, 11x10\n"), b.String())
 	}
@@ -216,13 +217,13 @@ func TestCheckOfARefusedEnqueue(t *testing.T) {
 {"event":"enqueue","program":1,"devices":[0]}
 `
 	r := logged(t, log, replay.Options{})
-	j := r.Judge(replay.Terms{})
-	require.Equal(t, replay.DoesNotFit, j.Answer)
+	j := r.Judge(answer.Terms{})
+	require.Equal(t, answer.DoesNotFit, j.Answer)
 	require.Empty(t, j.Untold)
 	require.Equal(t, "does not fit  run.jsonl  refused 1 of 1 program run, nothing is registered\n"+
 		"\n"+
 		"  check     1 of 1 program run does not fit beside the L1 buffers of that time: cbl1 check says why\n",
 		text(t, r, render.Options{}))
 	idle, _, _ := strings.Cut(log, `{"event":"enqueue"`)
-	require.Equal(t, []replay.Code{replay.CodeNoCBs, replay.CodeNothingRan}, replay.CodesOf(logged(t, idle, replay.Options{}).Judge(replay.Terms{}).Untold))
+	require.Equal(t, []answer.Code{answer.CodeNoCBs, answer.CodeNothingRan}, answer.CodesOf(logged(t, idle, replay.Options{}).Judge(answer.Terms{}).Untold))
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/cbl1/cbl1/internal/guard/testkit"
 	"github.com/cbl1/cbl1/tool/internal/answers/render"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // Each of more than 256 moments has what lay there then, and no other's.
@@ -24,7 +24,7 @@ func TestOverviewOfManyResidents(t *testing.T) {
 	opt.Moments = 8 * n
 	r := logged(t, testkit.EventLog(log...), opt)
 	var b bytes.Buffer
-	require.NoError(t, render.NewOverview([]*replay.Result{r}, replay.Terms{}, nil).Excerpt(2*n, 2*n).JSON(&b))
+	require.NoError(t, render.NewOverview([]*answer.Result{r}, answer.Terms{}, nil).Excerpt(2*n, 2*n).JSON(&b))
 	var doc struct {
 		Captures []struct {
 			Alike []struct {
@@ -63,7 +63,7 @@ func TestOverviewSharesItsMoments(t *testing.T) {
 	}
 	opt := asked()
 	opt.Moments = len(log)
-	overview := render.NewOverview([]*replay.Result{logged(t, testkit.EventLog(log...), opt)}, replay.Terms{}, nil)
+	overview := render.NewOverview([]*answer.Result{logged(t, testkit.EventLog(log...), opt)}, answer.Terms{}, nil)
 	for rows := 1; rows <= 256; rows *= 2 {
 		for most := range 40 {
 			var b bytes.Buffer

@@ -10,14 +10,14 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/tool/internal/pictures/draw"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // Map returns pictures of L1: the cores of each device, shaded by tracked bytes, with equal devices drawn once; or
 // the address map of one core, if the Result is narrowed to it. It shows the peak of each device
 // (replay.Options.Groups) or, if at is there, the moment after that node (Options.GroupsAt). Its JSON has every
 // device, equal or not.
-func Map(r *replay.Result, at event.Opt[uint64]) Output {
+func Map(r *answer.Result, at event.Opt[uint64]) Output {
 	d := Output{json: func(w io.Writer) error { return writeJSON(w, r.Map(at)) }}
 	page := &d.page
 	folds := foldLaid(r, at)
@@ -42,9 +42,9 @@ func Map(r *replay.Result, at event.Opt[uint64]) Output {
 }
 
 // chipNotes say with which L1 was reckoned, device by device where they differ.
-func chipNotes(r *replay.Result) (notes []note) {
-	chip := func(d *replay.DeviceL1) named { return named{d.ID, replay.KindChip, nil} }
-	folds := foldDevices(r.L1, chip, func(d *replay.DeviceL1) string { return chipText(r, r.SpecOf(d.ID)) })
+func chipNotes(r *answer.Result) (notes []note) {
+	chip := func(d *answer.DeviceL1) named { return named{d.ID, answer.KindChip, nil} }
+	folds := foldDevices(r.L1, chip, func(d *answer.DeviceL1) string { return chipText(r, r.SpecOf(d.ID)) })
 	if len(folds) < 2 {
 		return []note{{"chip", chipText(r, r.Spec)}}
 	}
@@ -61,9 +61,9 @@ func chipNotes(r *replay.Result) (notes []note) {
 const maxMaps = 12
 
 // unlike returns the devices except devices whose name of contents came before.
-func unlike(r *replay.Result, at event.Opt[uint64]) iter.Seq[*replay.DeviceL1] {
-	return func(yield func(*replay.DeviceL1) bool) {
-		seen := map[replay.Composition]bool{}
+func unlike(r *answer.Result, at event.Opt[uint64]) iter.Seq[*answer.DeviceL1] {
+	return func(yield func(*answer.DeviceL1) bool) {
+		seen := map[answer.Composition]bool{}
 		for i := range r.L1 {
 			d := &r.L1[i]
 			name, ok := d.Laid()
@@ -81,9 +81,9 @@ func unlike(r *replay.Result, at event.Opt[uint64]) iter.Seq[*replay.DeviceL1] {
 }
 
 // mapAnswer gives the highest bytes of a core and, if devices differ, its device.
-func mapAnswer(r *replay.Result, at event.Opt[uint64], differ bool) string {
-	var best *replay.DeviceL1
-	var most replay.LaidGroup
+func mapAnswer(r *answer.Result, at event.Opt[uint64], differ bool) string {
+	var best *answer.DeviceL1
+	var most answer.LaidGroup
 	for d := range unlike(r, at) {
 		for _, g := range d.Mapped(at) {
 			if (best == nil || g.Below > most.Below) && r.Only.HasCores(g.Cores) {
@@ -102,7 +102,7 @@ func mapAnswer(r *replay.Result, at event.Opt[uint64], differ bool) string {
 }
 
 // momentOf names the moment at which a device is drawn.
-func momentOf(r *replay.Result, d *replay.DeviceL1, at event.Opt[uint64]) string {
+func momentOf(r *answer.Result, d *answer.DeviceL1, at event.Opt[uint64]) string {
 	switch {
 	case at.OK:
 		return ", after " + r.Where(at.V, "")
@@ -115,21 +115,21 @@ func momentOf(r *replay.Result, d *replay.DeviceL1, at event.Opt[uint64]) string
 }
 
 // A laidFold is devices on which the same cores hold the same, each at its moment.
-type laidFold = deviceFold[replay.DeviceL1]
+type laidFold = deviceFold[answer.DeviceL1]
 
-func foldLaid(r *replay.Result, at event.Opt[uint64]) []laidFold {
+func foldLaid(r *answer.Result, at event.Opt[uint64]) []laidFold {
 	same := newSights()
-	return foldDevices(r.L1, namedL1, func(d *replay.DeviceL1) string { return laidText(r, d, at, same) })
+	return foldDevices(r.L1, namedL1, func(d *answer.DeviceL1) string { return laidText(r, d, at, same) })
 }
 
 // laidText has all that is drawn of a device, without its id and its nodes; a number stands for what lay there.
-func laidText(r *replay.Result, d *replay.DeviceL1, at event.Opt[uint64], same *sights) string {
+func laidText(r *answer.Result, d *answer.DeviceL1, at event.Opt[uint64], same *sights) string {
 	var b strings.Builder
 	s := r.SpecOf(d.ID)
 	fmt.Fprint(&b, d.Cols, d.Rows, s.CBBase, s.L1Size, s.L1Small)
 	if d.Peak != nil && !at.OK {
 		fmt.Fprintf(&b, "%q", d.Peak.Op)
-		fmt.Fprint(&b, same.peak(d.Peak, func(p *replay.L1Peak) string { return groupsText(r, p.Groups) }))
+		fmt.Fprint(&b, same.peak(d.Peak, func(p *answer.L1Peak) string { return groupsText(r, p.Groups) }))
 	}
 	if at.OK {
 		name, named := d.Laid()
@@ -139,7 +139,7 @@ func laidText(r *replay.Result, d *replay.DeviceL1, at event.Opt[uint64], same *
 }
 
 // groupsText is the part of a drawing that groups of cores decide.
-func groupsText(r *replay.Result, groups []replay.LaidGroup) string {
+func groupsText(r *answer.Result, groups []answer.LaidGroup) string {
 	var b strings.Builder
 	for _, g := range groups {
 		if !r.Only.HasCores(g.Cores) {
@@ -148,7 +148,7 @@ func groupsText(r *replay.Result, groups []replay.LaidGroup) string {
 		fmt.Fprint(&b, g.Cores, g.Bytes)
 		if r.Only.Core.OK {
 			for _, x := range g.Residents {
-				x = nowhere([]replay.L1Resident{x})[0]
+				x = nowhere([]answer.L1Resident{x})[0]
 				fmt.Fprintf(&b, "%v %q %q", x.Range(), what(x.Kind, x.CB), shortOwner(r, called(x), 60))
 			}
 		}
@@ -157,11 +157,11 @@ func groupsText(r *replay.Result, groups []replay.LaidGroup) string {
 }
 
 // pictured names the devices of a picture, and its moment.
-func pictured(r *replay.Result, f laidFold, at event.Opt[uint64]) string {
+func pictured(r *answer.Result, f laidFold, at event.Opt[uint64]) string {
 	return f.title(r) + momentOf(r, f.first, at)
 }
 
-func grid(r *replay.Result, f laidFold, at event.Opt[uint64]) draw.ShadedGrid {
+func grid(r *answer.Result, f laidFold, at event.Opt[uint64]) draw.ShadedGrid {
 	g := draw.ShadedGrid{Name: pictured(r, f, at), Cols: f.first.Cols, Rows: f.first.Rows, Full: r.SpecOf(f.first.ID).UsableBytes(), FullIs: "usable L1"}
 	for _, one := range f.first.Mapped(at) {
 		g.Shades = append(g.Shades, draw.Shade{Cores: one.Cores, Bytes: one.Below})
@@ -171,7 +171,7 @@ func grid(r *replay.Result, f laidFold, at event.Opt[uint64]) draw.ShadedGrid {
 
 // addressMap is the address map of the core to which a Result is narrowed; its name counts the cores that hold the
 // same.
-func addressMap(r *replay.Result, f laidFold, at event.Opt[uint64]) draw.Column {
+func addressMap(r *answer.Result, f laidFold, at event.Opt[uint64]) draw.Column {
 	s := r.SpecOf(f.first.ID)
 	c := draw.Column{Name: fmt.Sprintf("core %s of %s: nothing lies there", r.Only.Core.V, pictured(r, f, at)), Base: s.CBBase, End: s.L1Size}
 	for _, g := range f.first.Mapped(at) {
@@ -187,7 +187,7 @@ func addressMap(r *replay.Result, f laidFold, at event.Opt[uint64]) draw.Column 
 	return c
 }
 
-func blocks(r *replay.Result, rows []replay.L1Resident) (out []draw.Block) {
+func blocks(r *answer.Result, rows []answer.L1Resident) (out []draw.Block) {
 	for _, x := range rows {
 		b := draw.Block{Range: x.Range(), Name: what(x.Kind, x.CB) + ", " + shortOwner(r, called(x), 60), Fill: draw.FillCB}
 		if x.Program == nil {
@@ -202,7 +202,7 @@ func blocks(r *replay.Result, rows []replay.L1Resident) (out []draw.Block) {
 }
 
 // clashMap is the address map of the first clash.
-func clashMap(r *replay.Result) (draw.Column, bool) {
+func clashMap(r *answer.Result) (draw.Column, bool) {
 	c := r.Clash()
 	if c == nil {
 		return draw.Column{}, false

@@ -16,9 +16,10 @@ import (
 	"github.com/cbl1/cbl1/tool/internal/answers/render"
 	"github.com/cbl1/cbl1/tool/internal/pictures/draw"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
-func (f fixture) with(t *testing.T, opt replay.Options) *replay.Result {
+func (f fixture) with(t *testing.T, opt replay.Options) *answer.Result {
 	t.Helper()
 	in := capture.Input{Path: f.capture}
 	r, err := replay.Run(filepath.Base(f.capture), in.Events(capture.Options{}), opt)
@@ -41,7 +42,7 @@ func TestMapGolden(t *testing.T) {
 				}
 			}
 			b.WriteString("\n")
-			one := f.with(t, replay.Options{Groups: true, Only: replay.Filter{Core: event.Some(core)}})
+			one := f.with(t, replay.Options{Groups: true, Only: answer.Filter{Core: event.Some(core)}})
 			require.NoError(t, render.Map(one, event.Opt[uint64]{}).Text(&b, 0))
 			requirePlain(t, b.String())
 			requireGolden(t, "map_"+f.name, b.String())
@@ -60,7 +61,7 @@ func TestMapJSON(t *testing.T) {
 			at  event.Opt[uint64]
 		}{
 			{replay.Options{Groups: true}, event.Opt[uint64]{}}, {replay.Options{GroupsAt: at}, at},
-			{replay.Options{Groups: true, Only: replay.Filter{Core: event.Some(l1.Core{X: 1})}}, event.Opt[uint64]{}},
+			{replay.Options{Groups: true, Only: answer.Filter{Core: event.Some(l1.Core{X: 1})}}, event.Opt[uint64]{}},
 		} {
 			d := render.Map(f.with(t, c.opt), c.at)
 			var b bytes.Buffer
@@ -121,7 +122,7 @@ func TestMapOfDevicesThatDiffer(t *testing.T) {
 	require.Equal(t, json.Number(strconv.FormatUint(small.Usable().Len(), 10)), memberOf(rows[0])["usable_bytes"])
 	require.Equal(t, json.Number(strconv.FormatUint(large.Usable().Len(), 10)), memberOf(rows[1])["usable_bytes"])
 	b.Reset()
-	require.NoError(t, render.NewOverview([]*replay.Result{r}, replay.Terms{}, nil).Excerpt(100, 1000).JSON(&b))
+	require.NoError(t, render.NewOverview([]*answer.Result{r}, answer.Terms{}, nil).Excerpt(100, 1000).JSON(&b))
 	var page struct {
 		Captures []struct{ Alike []map[string]any }
 	}
@@ -242,12 +243,12 @@ func TestFoldsCompareEachCore(t *testing.T) {
 			`{"event":"enqueue","program":1,"devices":[0]}`, `{"event":"enqueue","program":2,"devices":[1]}`, "",
 		}, "\n")
 		opt := asked()
-		opt.Ask = &replay.Question{Address: 103712}
+		opt.Ask = &answer.Question{Address: 103712}
 		r := logged(t, log, opt)
 		var who, peak, core, rows bytes.Buffer
-		require.NoError(t, render.Who(r, r.Who(*opt.Ask, replay.Filter{})).Text(&who, 0))
+		require.NoError(t, render.Who(r, r.Who(*opt.Ask, answer.Filter{})).Text(&who, 0))
 		require.NoError(t, render.Map(r, event.Opt[uint64]{}).Text(&peak, 0))
-		require.NoError(t, render.NewOverview([]*replay.Result{r}, replay.Terms{}, nil).Excerpt(1000, 1000).JSON(&rows))
+		require.NoError(t, render.NewOverview([]*answer.Result{r}, answer.Terms{}, nil).Excerpt(1000, 1000).JSON(&rows))
 		opt.Only.Core, opt.GroupsAt = event.Some(l1.Core{}), event.Some(uint64(6))
 		require.NoError(t, render.Map(logged(t, log, opt), opt.GroupsAt).Text(&core, 0))
 		require.Equal(t, c.who, strings.Contains(who.String(), "\ncore 0-0 of "+all), "%s\n%s", c.second, who.String())

@@ -11,6 +11,7 @@ import (
 	"github.com/cbl1/cbl1/tool/capture"
 	"github.com/cbl1/cbl1/tool/internal/answers/render"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // placedTwice is a capture of a program and a buffer on device 0, and of the same without an id.
@@ -33,14 +34,14 @@ func placedTwice() string {
 func TestDeviceZeroAndNone(t *testing.T) {
 	var b bytes.Buffer
 	opt := replay.Options{
-		Ask: &replay.Question{Address: 111616}, Groups: true, GroupsAt: event.Some(uint64(5)), Room: &replay.RoomQuestion{Size: 64},
+		Ask: &answer.Question{Address: 111616}, Groups: true, GroupsAt: event.Some(uint64(5)), Room: &answer.RoomQuestion{Size: 64},
 	}
 	in := capture.NewReader(strings.NewReader(placedTwice()), "two.json")
 	r, err := replay.Run("two.json", in.Events(capture.Options{}), opt)
 	require.NoError(t, err)
 	for _, d := range []render.Output{
 		render.Report(r, render.Options{Programs: true, Cores: true}), render.Peak(r), render.Map(r, event.Some(uint64(5))),
-		render.Who(r, r.Who(*opt.Ask, replay.Filter{})), render.Room(r, r.Room(nil)),
+		render.Who(r, r.Who(*opt.Ask, answer.Filter{})), render.Room(r, r.Room(nil)),
 	} {
 		require.NoError(t, d.Text(&b, 0))
 		require.NoError(t, d.CSV(&b, true))

@@ -7,11 +7,11 @@ import (
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/shown"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // opened is what buffers needed of the sizes with which a device is opened: the most of any device.
-func opened(r *replay.Result) (out []note) {
+func opened(r *answer.Result) (out []note) {
 	var small, size, trace uint64
 	for i := range r.L1 {
 		d := &r.L1[i]
@@ -35,11 +35,11 @@ func opened(r *replay.Result) (out []note) {
 }
 
 // remarks are the reasons of a verdict, the assumptions and the anomalies.
-func remarks(r *replay.Result, j replay.Judgement) []note {
+func remarks(r *answer.Result, j answer.Judgement) []note {
 	var out []note
-	said := append(slices.Clone(j.Untold), r.Reason(replay.CodeInferred))
-	if k := r.Checks; k.Failed > 0 && j.Answer == replay.CannotTell { // on a chip that is assumed: the reason says it
-		said = append(said, r.Reason(replay.CodeBeyondL1))
+	said := append(slices.Clone(j.Untold), r.Reason(answer.CodeInferred))
+	if k := r.Checks; k.Failed > 0 && j.Answer == answer.CannotTell { // on a chip that is assumed: the reason says it
+		said = append(said, r.Reason(answer.CodeBeyondL1))
 	} else if k.Failed > 0 {
 		out = append(out, note{"check", fmt.Sprintf("%s of %s %s not fit beside the L1 buffers of that time: cbl1 check says why",
 			grouped(k.Failed), shown.Plural(k.Runs, "program run"), doNot(k.Failed))})
@@ -53,7 +53,7 @@ func remarks(r *replay.Result, j replay.Judgement) []note {
 	}
 	out = append(out, opened(r)...)
 	label := "because"
-	if j.Answer != replay.CannotTell {
+	if j.Answer != answer.CannotTell {
 		label = "besides"
 	}
 	for _, n := range reasonNotes(label, j.Untold) {
@@ -66,7 +66,7 @@ func remarks(r *replay.Result, j replay.Judgement) []note {
 }
 
 // details are the counts behind the figures, and the figures of buffers and executions.
-func details(r *replay.Result, folds []deviceFold[replay.Device]) []note {
+func details(r *answer.Result, folds []deviceFold[answer.Device]) []note {
 	out := []note{{"read", fmt.Sprintf("%s, addresses of circular buffers: %s", length(r), r.Addresses)}}
 	if d := r.FullestDevice(); d != nil {
 		f := d.Fullest
@@ -88,7 +88,7 @@ func details(r *replay.Result, folds []deviceFold[replay.Device]) []note {
 			out = append(out, note{"apart", where + apart(k, "dataflow buffer", table)})
 		}
 		if k := f.first.Scratchpad; k.Nodes > 0 {
-			out = append(out, note{"apart", where + apart(replay.Dataflow(k), "scratchpad", table)})
+			out = append(out, note{"apart", where + apart(answer.Dataflow(k), "scratchpad", table)})
 		}
 	}
 	if text := bufferText(r); text != "" {
@@ -107,7 +107,7 @@ func details(r *replay.Result, folds []deviceFold[replay.Device]) []note {
 }
 
 // counted names the buffers that the table counts and leaves out.
-func counted(folds []deviceFold[replay.Device]) string {
+func counted(folds []deviceFold[answer.Device]) string {
 	var local, global int64
 	var loose uint64
 	for _, f := range folds {
@@ -133,7 +133,7 @@ func counted(folds []deviceFold[replay.Device]) string {
 
 // apart describes dataflow buffers or scratchpads, which the table leaves out; table
 // says so.
-func apart(k replay.Dataflow, noun, table string) string {
+func apart(k answer.Dataflow, noun, table string) string {
 	text := shown.Plural(k.Nodes, noun)
 	switch k.Borrowed {
 	case 0:
@@ -147,7 +147,7 @@ func apart(k replay.Dataflow, noun, table string) string {
 }
 
 // upstream says where ttnn's own figures differ from the truth, and why.
-func upstream(r *replay.Result) string {
+func upstream(r *answer.Result) string {
 	var truth, sizes uint64
 	copies := 0
 	for _, d := range r.Devices {

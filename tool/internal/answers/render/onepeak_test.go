@@ -12,14 +12,15 @@ import (
 	"github.com/cbl1/cbl1/tool/capture"
 	"github.com/cbl1/cbl1/tool/internal/answers/render"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // TestOnePeakIsEnoughForText: the text of an answer shows the composition of the highest peak
 // alone, so that it is the same with replay.Options.OnePeak. Device 5 has the highest peak of
 // the log, device 6 an equal one, and device 4 a lower one that consists of other things.
 func TestOnePeakIsEnoughForText(t *testing.T) {
-	texts := func(r *replay.Result) (out []string) {
-		for _, d := range []render.Output{render.Peak(r), render.Report(r, render.Options{}), render.Check(r, r.Judge(replay.Terms{})).Detailed()} {
+	texts := func(r *answer.Result) (out []string) {
+		for _, d := range []render.Output{render.Peak(r), render.Report(r, render.Options{}), render.Check(r, r.Judge(answer.Terms{})).Detailed()} {
 			var text strings.Builder
 			require.NoError(t, d.Text(&text, 0))
 			out = append(out, text.String())
@@ -44,7 +45,7 @@ func TestOnePeakIsEnoughForText(t *testing.T) {
 {"event":"enqueue","program":1,"devices":[5]}
 {"event":"enqueue","program":1,"devices":[6]}
 `
-	run := func(opt replay.Options) *replay.Result {
+	run := func(opt replay.Options) *answer.Result {
 		r, err := replay.Run("a.jsonl", event.NewLog(strings.NewReader(log), "a.jsonl").Events(), opt)
 		require.NoError(t, err)
 		return r
@@ -60,7 +61,7 @@ func TestOnePeakIsEnoughForText(t *testing.T) {
 	for i := range all.L1 {
 		require.Equal(t, all.L1[i].Peak, one.L1[i].Peak.Composed())
 	}
-	only := run(replay.Options{OnePeak: true, Only: replay.Filter{Device: event.Some(uint64(4))}})
+	only := run(replay.Options{OnePeak: true, Only: answer.Filter{Device: event.Some(uint64(4))}})
 	require.Equal(t, all.L1[0].Peak, only.L1[0].Peak, "the highest of the devices in the answer")
 }
 
@@ -105,7 +106,7 @@ func TestOnePeakIsEnoughForPictures(t *testing.T) {
 		var said [2][]string
 		for i, one := range []bool{false, true} {
 			r, err := replay.Run("a.jsonl", event.NewLog(strings.NewReader(log), "a.jsonl").Events(), replay.Options{
-				OnePeak: one, Groups: true, GroupsAt: q.at, Timeline: true, Moments: 100, Only: replay.Filter{Core: q.core},
+				OnePeak: one, Groups: true, GroupsAt: q.at, Timeline: true, Moments: 100, Only: answer.Filter{Core: q.core},
 			})
 			require.NoError(t, err)
 			for _, d := range []render.Output{render.Map(r, q.at), render.Peak(r), render.Report(r, render.Options{})} {
@@ -116,7 +117,7 @@ func TestOnePeakIsEnoughForPictures(t *testing.T) {
 				said[i] = append(said[i], text.String(), json.String(), csv.String())
 			}
 			var overview strings.Builder
-			require.NoError(t, render.NewOverview([]*replay.Result{r}, replay.Terms{}, nil).Excerpt(100, 1000).JSON(&overview))
+			require.NoError(t, render.NewOverview([]*answer.Result{r}, answer.Terms{}, nil).Excerpt(100, 1000).JSON(&overview))
 			said[i] = append(said[i], overview.String())
 		}
 		require.Equal(t, said[0], said[1])

@@ -8,7 +8,7 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/tool/internal/fold"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 	"github.com/cbl1/cbl1/tool/replay/diff"
 )
 
@@ -22,7 +22,7 @@ type Overview struct {
 // NewOverview returns the overview of some captures, judged on some terms, and of a comparison unless
 // it is nil. Results should come of Options with Buffers, Groups, Timeline and Moments. Other parts are
 // left out. Cost: the programs, samples and moments of all devices that differ.
-func NewOverview(results []*replay.Result, terms replay.Terms, d *diff.Document) *Overview {
+func NewOverview(results []*answer.Result, terms answer.Terms, d *diff.Document) *Overview {
 	out := &Overview{diff: d}
 	for _, r := range results {
 		out.captures = append(out.captures, newOverview(r, terms))
@@ -75,42 +75,42 @@ type pageDocument struct {
 
 type pageCapture struct {
 	Log          bool                     `json:"log"` // nodes are events
-	Report       replay.ReportHead        `json:"report"`
-	Check        replay.CheckDocument     `json:"check"`
+	Report       answer.ReportHead        `json:"report"`
+	Check        answer.CheckDocument     `json:"check"`
 	Alike        []pageDevice             `json:"alike"`
 	AlikeMore    int                      `json:"alike_more"`
 	Programs     []pageProgram            `json:"programs"`
 	ProgramsMore int                      `json:"programs_more"`
-	Placed       [][]replay.ProgramBuffer `json:"placed"`
-	Meshes       []replay.MeshLayout      `json:"mesh_layouts"`
+	Placed       [][]answer.ProgramBuffer `json:"placed"`
+	Meshes       []answer.MeshLayout      `json:"mesh_layouts"`
 	Stale        []string                 `json:"stale_words"` // at the peak of the fullest device
 
 	Laid      []pageLaid          `json:"laid"`      // what lay on some cores, each once
-	Residents []replay.L1Resident `json:"residents"` // in Laid, each once
+	Residents []answer.L1Resident `json:"residents"` // in Laid, each once
 }
 
 // A pageDevice stands for devices that are equal but for their nodes.
 type pageDevice struct {
 	Label      string              `json:"label"`
 	IDs        []event.Opt[uint64] `json:"ids"`
-	Chip       replay.Sizes        `json:"chip"`
-	Figures    *replay.Device      `json:"figures"`
-	L1         *replay.DeviceL1    `json:"l1"`
+	Chip       answer.Sizes        `json:"chip"`
+	Figures    *answer.Device      `json:"figures"`
+	L1         *answer.DeviceL1    `json:"l1"`
 	Groups     []int               `json:"peak_groups"` // numbers of Laid
 	GroupsMore int                 `json:"peak_groups_more"`
-	Timeline   []replay.Sample     `json:"timeline"`
+	Timeline   []answer.Sample     `json:"timeline"`
 	Moments    []pageMoment        `json:"moments"`
 }
 
 // A pageMoment is a moment with the numbers of its groups in Laid.
 type pageMoment struct {
-	replay.LaidMoment
+	answer.LaidMoment
 	Groups []int `json:"groups"`
 }
 
 // A pageProgram is a program, or several that differ in their nodes alone, on some of the devices in Alike.
 type pageProgram struct {
-	replay.ProgramDetail
+	answer.ProgramDetail
 	Times  int            `json:"times"`
 	On     []int          `json:"alike"`
 	Placed event.Opt[int] `json:"placed"` // number in Placed of the capture
@@ -127,25 +127,25 @@ type pageDiff struct {
 
 // An overview is an Overview of one capture.
 type overview struct {
-	r     *replay.Result
-	check replay.CheckDocument // with at most 64 failures
-	l1    map[event.Opt[uint64]]*replay.DeviceL1
-	lines map[event.Opt[uint64]]replay.Timeline
-	lists map[*replay.ProgramBuffer]int // by their first rows, which programs may share
+	r     *answer.Result
+	check answer.CheckDocument // with at most 64 failures
+	l1    map[event.Opt[uint64]]*answer.DeviceL1
+	lines map[event.Opt[uint64]]answer.Timeline
+	lists map[*answer.ProgramBuffer]int // by their first rows, which programs may share
 	known map[string]int                // by what they say
-	all   [][]replay.ProgramBuffer      // what programs place, each list once, from number 1
+	all   [][]answer.ProgramBuffer      // what programs place, each list once, from number 1
 	same  *sights                       // of what lay on devices
 
-	folds []deviceFold[replay.Device]
+	folds []deviceFold[answer.Device]
 	rows  []pageProgram // of all devices, the largest on a core first; Placed is a number in all
 }
 
-func newOverview(r *replay.Result, terms replay.Terms) *overview {
+func newOverview(r *answer.Result, terms answer.Terms) *overview {
 	few := *r
 	few.Checks.List, few.Checks.More = cut(r.Checks.List, 64, r.Checks.More)
 	o := &overview{
-		r: r, check: few.Check(r.Judge(terms)), lists: map[*replay.ProgramBuffer]int{}, known: map[string]int{},
-		l1: map[event.Opt[uint64]]*replay.DeviceL1{}, lines: map[event.Opt[uint64]]replay.Timeline{}, same: newSights(),
+		r: r, check: few.Check(r.Judge(terms)), lists: map[*answer.ProgramBuffer]int{}, known: map[string]int{},
+		l1: map[event.Opt[uint64]]*answer.DeviceL1{}, lines: map[event.Opt[uint64]]answer.Timeline{}, same: newSights(),
 	}
 	for i := range r.L1 {
 		o.l1[r.L1[i].ID] = &r.L1[i]
@@ -160,7 +160,7 @@ func newOverview(r *replay.Result, terms replay.Terms) *overview {
 
 func (o *overview) document(most, moments int) pageCapture {
 	out := pageCapture{
-		Log: o.r.Log, Report: o.r.ReportHead(), Check: o.check, Alike: []pageDevice{}, Meshes: replay.List(o.r.Layouts), Stale: []string{},
+		Log: o.r.Log, Report: o.r.ReportHead(), Check: o.check, Alike: []pageDevice{}, Meshes: answer.List(o.r.Layouts), Stale: []string{},
 	}
 	for _, n := range staleNotes(o.r) {
 		out.Stale = append(out.Stale, n.text)
@@ -237,9 +237,9 @@ func (o *overview) shownOn(number map[int]int) (rows []pageProgram) {
 
 // device returns the row of some devices, without what happened over time. Their peaks may name so
 // many more residents in all.
-func (o *overview) device(f deviceFold[replay.Device], laid *laidTable, residents *int) pageDevice {
+func (o *overview) device(f deviceFold[answer.Device], laid *laidTable, residents *int) pageDevice {
 	row := pageDevice{
-		Label: f.where(), Chip: o.r.SpecOf(f.first.ID).Sizes(), Groups: []int{}, Timeline: []replay.Sample{}, Moments: []pageMoment{},
+		Label: f.where(), Chip: o.r.SpecOf(f.first.ID).Sizes(), Groups: []int{}, Timeline: []answer.Sample{}, Moments: []pageMoment{},
 	}
 	for _, d := range f.names {
 		row.IDs = append(row.IDs, d.id)
@@ -247,7 +247,7 @@ func (o *overview) device(f deviceFold[replay.Device], laid *laidTable, resident
 	if len(o.r.Devices) > 0 {
 		figures := *f.first
 		figures.ProgramsDetail = nil // they have a table of their own
-		figures = figures.Document(replay.Filter{})
+		figures = figures.Document(answer.Filter{})
 		row.Figures = &figures
 	}
 	on := o.l1[f.first.ID]
@@ -259,7 +259,7 @@ func (o *overview) device(f deviceFold[replay.Device], laid *laidTable, resident
 	if on.Peak == nil {
 		return row
 	}
-	l1.Peak.Residents = []replay.L1Resident{} // those of a group
+	l1.Peak.Residents = []answer.L1Resident{} // those of a group
 	for i, g := range l1.Peak.Groups {
 		if *residents -= len(g.Residents); *residents < 0 {
 			row.GroupsMore = len(l1.Peak.Groups) - i
@@ -271,7 +271,7 @@ func (o *overview) device(f deviceFold[replay.Device], laid *laidTable, resident
 }
 
 // clipped shortens a name that stands at many moments to what a page shows of it.
-func clipped(op replay.Name) replay.Name { return replay.Name(shown.Clip(string(op), 160)) }
+func clipped(op answer.Name) answer.Name { return answer.Name(shown.Clip(string(op), 160)) }
 
 // programs returns the programs of all devices, the largest on a core first.
 func (o *overview) programs() (rows []pageProgram) {
@@ -295,8 +295,8 @@ func (o *overview) programs() (rows []pageProgram) {
 }
 
 // placed returns the rows, each with the number of its list of buffers, and these lists.
-func (o *overview) placed(from []pageProgram) (rows []pageProgram, lists [][]replay.ProgramBuffer) {
-	rows, lists = append([]pageProgram{}, from...), [][]replay.ProgramBuffer{}
+func (o *overview) placed(from []pageProgram) (rows []pageProgram, lists [][]answer.ProgramBuffer) {
+	rows, lists = append([]pageProgram{}, from...), [][]answer.ProgramBuffer{}
 	at := map[int]int{}
 	for i := range rows {
 		n := &rows[i].Placed

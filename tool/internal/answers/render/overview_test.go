@@ -12,6 +12,7 @@ import (
 
 	"github.com/cbl1/cbl1/tool/internal/answers/render"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // withoutNodes removes from a row what devices and programs that are equal differ in.
@@ -40,7 +41,7 @@ func spelled(t *testing.T, v any) string {
 
 // overviewAgrees wants that the overview says of each device what the report says of it, and
 // that devices are apart only if something differs.
-func overviewAgrees(t *testing.T, r *replay.Result) {
+func overviewAgrees(t *testing.T, r *answer.Result) {
 	t.Helper()
 	var whole struct {
 		Devices map[string]map[string]any
@@ -48,7 +49,7 @@ func overviewAgrees(t *testing.T, r *replay.Result) {
 	}
 	require.NoError(t, json.Unmarshal(jsonText(t, r), &whole))
 	var b bytes.Buffer
-	require.NoError(t, render.NewOverview([]*replay.Result{r}, replay.Terms{}, nil).Excerpt(1<<20, 1000).JSON(&b))
+	require.NoError(t, render.NewOverview([]*answer.Result{r}, answer.Terms{}, nil).Excerpt(1<<20, 1000).JSON(&b))
 	var short struct {
 		Captures []struct {
 			Alike []struct {
@@ -144,7 +145,7 @@ func oddLog() string {
 // Equal devices are one row, and others are not.
 func TestOverviewFolds(t *testing.T) {
 	var b bytes.Buffer
-	require.NoError(t, render.NewOverview([]*replay.Result{logged(t, oddLog(), asked())}, replay.Terms{}, nil).Excerpt(1000, 1000).JSON(&b))
+	require.NoError(t, render.NewOverview([]*answer.Result{logged(t, oddLog(), asked())}, answer.Terms{}, nil).Excerpt(1000, 1000).JSON(&b))
 	var doc struct {
 		Captures []struct {
 			Alike    []struct{ Label string }
@@ -181,14 +182,14 @@ func TestOverviewPartsMoments(t *testing.T) {
 `, device, layout)
 	}
 	var b bytes.Buffer
-	require.NoError(t, render.NewOverview([]*replay.Result{logged(t, log, asked())}, replay.Terms{}, nil).Excerpt(1000, 1000).JSON(&b))
+	require.NoError(t, render.NewOverview([]*answer.Result{logged(t, log, asked())}, answer.Terms{}, nil).Excerpt(1000, 1000).JSON(&b))
 	require.Equal(t, 2, strings.Count(b.String(), `"peak_groups_more"`))
 }
 
 // Lists that are cut say by how much.
 func TestOverviewIsCut(t *testing.T) {
 	var b bytes.Buffer
-	require.NoError(t, render.NewOverview([]*replay.Result{logged(t, oddLog(), asked())}, replay.Terms{}, nil).Excerpt(1, 1000).JSON(&b))
+	require.NoError(t, render.NewOverview([]*answer.Result{logged(t, oddLog(), asked())}, answer.Terms{}, nil).Excerpt(1, 1000).JSON(&b))
 	require.Contains(t, b.String(), `"programs_more":2`)
 }
 
@@ -201,7 +202,7 @@ func TestOverviewCountsGroups(t *testing.T) {
 		log += fmt.Sprintf(`{"event":"allocate","buffer":%[1]d,"kind":"l1","size":%[2]d,"parts":[{"cores":"%[1]d-0","address":1000000,"size":%[2]d}]}
 `, i, 64*(i+1))
 	}
-	overview := render.NewOverview([]*replay.Result{logged(t, log, asked())}, replay.Terms{}, nil)
+	overview := render.NewOverview([]*answer.Result{logged(t, log, asked())}, answer.Terms{}, nil)
 	for rows, want := range []string{`[],"peak_groups_more":3`, `[0],"peak_groups_more":2`, `[0,1],"peak_groups_more":1`, `[0,1,2],"peak_groups_more":0`} {
 		var b bytes.Buffer
 		require.NoError(t, overview.Excerpt(rows, 1000).JSON(&b))

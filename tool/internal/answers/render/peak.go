@@ -10,13 +10,13 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // Peak returns how much a core held at most and what that was: the answer in the first line,
 // then the composition. Its CSV has a row for each thing that lay on the fullest core of each
 // device, and one for a device on which nothing ever lay.
-func Peak(r *replay.Result) Output {
+func Peak(r *answer.Result) Output {
 	d := Output{json: func(w io.Writer) error { return writeJSON(w, r.Peak()) }, csv: func() flatTable { return peakCSV(r) }}
 	row, most := r.Fullest(), mostRegistered(r)
 	switch {
@@ -35,7 +35,7 @@ func Peak(r *replay.Result) Output {
 
 // mostRegistered returns the device on which most was registered at once, the first of
 // equals; nil if some have run.
-func mostRegistered(r *replay.Result) (best *replay.Device) {
+func mostRegistered(r *answer.Result) (best *answer.Device) {
 	for i := range r.Devices {
 		if d := &r.Devices[i]; r.Log && r.Checks.Runs == 0 && d.CorePeak > 0 && (best == nil || d.CorePeak > best.CorePeak) {
 			best = d
@@ -45,12 +45,12 @@ func mostRegistered(r *replay.Result) (best *replay.Device) {
 }
 
 // boundNotes name the reasons why figures of registered programs are a bound.
-func boundNotes(r *replay.Result) []note {
-	return anomalyNotes(r, "bound", replay.CodeEveryCore)
+func boundNotes(r *answer.Result) []note {
+	return anomalyNotes(r, "bound", answer.CodeEveryCore)
 }
 
 // usableNotes say where more of usable L1 was held than at a peak.
-func usableNotes(r *replay.Result, row *replay.DeviceL1, p *replay.L1Peak) []note {
+func usableNotes(r *answer.Result, row *answer.DeviceL1, p *answer.L1Peak) []note {
 	u := row.Usable
 	if u == nil || u.Bytes <= p.Below {
 		return nil
@@ -58,7 +58,7 @@ func usableNotes(r *replay.Result, row *replay.DeviceL1, p *replay.L1Peak) []not
 	return []note{{"usable", fmt.Sprintf("at most %s, at another moment: %s", bytesText(r.SpecOf(row.ID), u.Bytes), r.Whose(caller(u.Op), u.At, u.T, 40))}}
 }
 
-func writePeak(page *page, r *replay.Result, row *replay.DeviceL1) {
+func writePeak(page *page, r *answer.Result, row *answer.DeviceL1) {
 	p := row.Peak.Composed()
 	text := areasText(r.SpecOf(row.ID), p.Below, p.Bytes) + " on " + subject(r)
 	if len(r.L1) > 1 {
@@ -76,7 +76,7 @@ func writePeak(page *page, r *replay.Result, row *replay.DeviceL1) {
 }
 
 // shortOp names what ran in a few words.
-func shortOp(r *replay.Result, op replay.Name, at uint64, t json.Number) string {
+func shortOp(r *answer.Result, op answer.Name, at uint64, t json.Number) string {
 	if op == "" {
 		return r.Where(at, t)
 	}
@@ -84,7 +84,7 @@ func shortOp(r *replay.Result, op replay.Name, at uint64, t json.Number) string 
 }
 
 // peakDetails say where else so much was held, and how much each kind held.
-func peakDetails(r *replay.Result, row *replay.DeviceL1) (notes []note) {
+func peakDetails(r *answer.Result, row *answer.DeviceL1) (notes []note) {
 	p := row.Peak.Composed()
 	if text := equalPeaks(r, row); text != "" {
 		notes = append(notes, note{"as full", text})
@@ -98,7 +98,7 @@ func peakDetails(r *replay.Result, row *replay.DeviceL1) (notes []note) {
 }
 
 // equalPeaks says where else so much was held.
-func equalPeaks(r *replay.Result, row *replay.DeviceL1) string {
+func equalPeaks(r *answer.Result, row *answer.DeviceL1) string {
 	var parts []string
 	if row.Peak.Cores.Len() > 1 {
 		parts = append(parts, coresText(row.Peak.Cores))
@@ -123,7 +123,7 @@ func equalPeaks(r *replay.Result, row *replay.DeviceL1) string {
 }
 
 // composition names bytes that several kinds share, and the free ranges.
-func composition(r *replay.Result, on event.Opt[uint64], p *replay.L1Peak) []note {
+func composition(r *answer.Result, on event.Opt[uint64], p *answer.L1Peak) []note {
 	var notes []note
 	for _, s := range p.Shared {
 		var kinds []string
@@ -155,7 +155,7 @@ func composition(r *replay.Result, on event.Opt[uint64], p *replay.L1Peak) []not
 
 // spikeNotes say which allocation came before which free: what happened around the peak, in its
 // order, and what the other order would have been worth.
-func spikeNotes(r *replay.Result, s *replay.Spike) []note {
+func spikeNotes(r *answer.Result, s *answer.Spike) []note {
 	return []note{
 		{"spike", fmt.Sprintf("a new %s was allocated before the one it replaces was freed: with the free first the core would have held %s bytes", s.New.Kind, grouped(s.Without))},
 		{"first", fmt.Sprintf("the old one, of %s bytes, allocated by %s", grouped(s.Old.Size), r.Named(s.Old, 60))},
@@ -167,13 +167,13 @@ func spikeNotes(r *replay.Result, s *replay.Spike) []note {
 func gapText(r l1.Range) string { return fmt.Sprintf("%s bytes at %s", grouped(r.Len()), rangeText(r)) }
 
 // bufferDoubts are the assumptions about L1 buffers of a device.
-func bufferDoubts(row *replay.DeviceL1) (out []string) {
+func bufferDoubts(row *answer.DeviceL1) (out []string) {
 	switch row.Addresses {
-	case replay.AddressesSynthesised:
+	case answer.AddressesSynthesised:
 		out = append(out, "L1 buffers placed from the top down")
-	case replay.AddressesMixed:
+	case answer.AddressesMixed:
 		out = append(out, "some L1 buffers placed from the top down")
-	case replay.AddressesRecorded, replay.AddressesNone:
+	case answer.AddressesRecorded, answer.AddressesNone:
 	}
 	if row.Assumed > 0 {
 		out = append(out, "cores of "+shown.Plural(row.Assumed, "sharded buffer")+" not known: taken as all")
@@ -182,4 +182,4 @@ func bufferDoubts(row *replay.DeviceL1) (out []string) {
 }
 
 // untrackedNotes name everything that the capture hides: the true peak may be higher.
-func untrackedNotes(r *replay.Result) []note { return reasonNotes("hidden", r.Untracked()) }
+func untrackedNotes(r *answer.Result) []note { return reasonNotes("hidden", r.Untracked()) }

@@ -15,6 +15,7 @@ import (
 	"github.com/cbl1/cbl1/tool/capture"
 	"github.com/cbl1/cbl1/tool/internal/answers/render"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // TestPeakGolden compares what cbl1 peak and cbl1 check print about every capture.
@@ -60,13 +61,13 @@ func TestAddressZeroNeverClashes(t *testing.T) {
 
 func TestPeakOfASpike(t *testing.T) {
 	s := newScene(t, l1.P150b())
-	s.result.L1 = []replay.DeviceL1{
-		{ID: known(0), Kind: replay.KindChip, Addresses: replay.AddressesMixed, Assumed: 1, Peak: peakOf(matmul)},
-		{ID: known(1), Kind: replay.KindChip, Addresses: replay.AddressesNone, Peak: peakOf(matmul)},
-		{ID: known(2), Kind: replay.KindChip, Addresses: replay.AddressesNone},
+	s.result.L1 = []answer.DeviceL1{
+		{ID: known(0), Kind: answer.KindChip, Addresses: answer.AddressesMixed, Assumed: 1, Peak: peakOf(matmul)},
+		{ID: known(1), Kind: answer.KindChip, Addresses: answer.AddressesNone, Peak: peakOf(matmul)},
+		{ID: known(2), Kind: answer.KindChip, Addresses: answer.AddressesNone},
 	}
 	s.result.Hits.Inferred = 3
-	s.result.Earlier = replay.EarlierBuffers{L1: 2, Bytes: 4096}
+	s.result.Earlier = answer.EarlierBuffers{L1: 2, Bytes: 4096}
 	var b bytes.Buffer
 	require.NoError(t, render.Peak(s.result).Text(&b, 0))
 	requireScreen(t, b.String())
@@ -103,18 +104,18 @@ func TestPeakBesideABufferOfUnknownSize(t *testing.T) {
 			"  free      largest gap 1,166,400 bytes at 201,664..1,368,064; highest gap 200,704 bytes at\n" +
 			"            1,372,160..1,572,864\n",
 	} {
-		r := narrowed(t, graph(buffer), replay.Filter{})
+		r := narrowed(t, graph(buffer), answer.Filter{})
 		require.Equal(t, want, written(t, render.Peak(r)))
-		var got struct{ Untold []struct{ Code replay.Code } }
+		var got struct{ Untold []struct{ Code answer.Code } }
 		var b bytes.Buffer
 		require.NoError(t, render.Peak(r).JSON(&b))
 		require.NoError(t, json.Unmarshal(b.Bytes(), &got))
-		require.Equal(t, r.Count(replay.CodeBufferUnsized), int64(len(got.Untold)), got.Untold)
+		require.Equal(t, r.Count(answer.CodeBufferUnsized), int64(len(got.Untold)), got.Untold)
 	}
 }
 
 // narrowed replays a capture of a Blackhole, narrowed to a part of it.
-func narrowed(t *testing.T, graph string, only replay.Filter) *replay.Result {
+func narrowed(t *testing.T, graph string, only answer.Filter) *answer.Result {
 	t.Helper()
 	r, err := replay.Run("x.json", capture.NewReader(strings.NewReader(graph), "x.json").Events(capture.Options{Arch: l1.Blackhole}), replay.Options{Only: only})
 	require.NoError(t, err)
@@ -127,7 +128,7 @@ func TestPeakInL1OfNoKnownSize(t *testing.T) {
 	s.result.Spec.L1Size = 0
 	peak := peakOf(matmul)
 	peak.Top, peak.Largest = l1.Range{}, l1.Range{}
-	s.result.L1 = []replay.DeviceL1{{ID: known(0), Kind: replay.KindChip, Peak: peak}}
+	s.result.L1 = []answer.DeviceL1{{ID: known(0), Kind: answer.KindChip, Peak: peak}}
 	var b bytes.Buffer
 	require.NoError(t, render.Peak(s.result).Text(&b, 0))
 	require.Contains(t, b.String(), "free      not known, as the size of L1 is not\n")
@@ -135,7 +136,7 @@ func TestPeakInL1OfNoKnownSize(t *testing.T) {
 
 // Nothing at all is an answer too.
 func TestPeakOfNothing(t *testing.T) {
-	r := &replay.Result{Addresses: replay.AddressesNone}
+	r := &answer.Result{Addresses: answer.AddressesNone}
 	r.Spec.ArchFrom, r.Spec.BaseFrom, r.Spec.SmallFrom = event.FromAssumed, event.FromAssumed, event.FromAssumed
 	var b bytes.Buffer
 	require.NoError(t, render.Peak(r).Text(&b, 0))
@@ -143,18 +144,18 @@ func TestPeakOfNothing(t *testing.T) {
 	for name, write := range map[string]func() error{
 		"cbl1.peak-1.schema.json":  func() error { return render.Peak(r).JSON(&b) },
 		"cbl1.check-1.schema.json": func() error { return judged(r, budget(t, "80%")).JSON(&b) },
-		"cbl1.who-1.schema.json":   func() error { return render.Who(r, r.Who(replay.Question{}, replay.Filter{})).JSON(&b) },
+		"cbl1.who-1.schema.json":   func() error { return render.Who(r, r.Who(answer.Question{}, answer.Filter{})).JSON(&b) },
 	} {
 		b.Reset()
 		require.NoError(t, write())
 		_, strict := compileSchema(t, name)
 		validate(t, strict, b.Bytes())
 	}
-	require.Equal(t, replay.CannotTell, r.Judge(replay.Terms{}).Answer)
+	require.Equal(t, answer.CannotTell, r.Judge(answer.Terms{}).Answer)
 }
 
 // ask replays a capture of the repository with a question.
-func ask(t *testing.T, file string, q replay.Question) *replay.Result {
+func ask(t *testing.T, file string, q answer.Question) *answer.Result {
 	t.Helper()
 	in := capture.Input{Path: filepath.Join("../../../capture/testdata", file)}
 	r, err := replay.Run(file, in.Events(capture.Options{At: q.At}), replay.Options{Ask: &q})
@@ -186,7 +187,7 @@ func TestWhoGolden(t *testing.T) {
 		{"many", "repeats.json", 104_000, -1, "7-7", 0, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			q, only := replay.Question{Address: c.address}, replay.Filter{}
+			q, only := answer.Question{Address: c.address}, answer.Filter{}
 			if c.at >= 0 {
 				q.At = known(uint64(c.at))
 			}
@@ -217,51 +218,51 @@ func TestWhoGolden(t *testing.T) {
 func TestWhoFoldsDevices(t *testing.T) {
 	set := func(text string) l1.CoreSet { return l1.MustParseCoreRangeSet(text).Cores() }
 	p := peakOf("ttnn.add")
-	same, other, none := p.Residents[:1], p.Residents[1:2], []replay.L1Resident(nil)
-	var held []replay.Holders
-	add := func(id uint64, kind replay.DeviceKind, cores string, resident, registered []replay.L1Resident, chips ...uint64) {
-		held = append(held, replay.Holders{Device: known(id), Kind: kind, Chips: chips, Cores: set(cores), Resident: resident, Registered: registered})
+	same, other, none := p.Residents[:1], p.Residents[1:2], []answer.L1Resident(nil)
+	var held []answer.Holders
+	add := func(id uint64, kind answer.DeviceKind, cores string, resident, registered []answer.L1Resident, chips ...uint64) {
+		held = append(held, answer.Holders{Device: known(id), Kind: kind, Chips: chips, Cores: set(cores), Resident: resident, Registered: registered})
 	}
 	const half, rest = "{[0-0 - 3-7]}", "{[4-0 - 7-7]}"
 	for id := range uint64(40) {
 		switch {
 		case id == 7: // another buffer
-			add(id, replay.KindChip, half, other, same)
-			add(id, replay.KindChip, rest, none, same)
+			add(id, answer.KindChip, half, other, same)
+			add(id, answer.KindChip, rest, none, same)
 		case id == 9: // other cores
-			add(id, replay.KindChip, rest, same, same)
+			add(id, answer.KindChip, rest, same, same)
 		case id == 11: // only in the cache
-			add(id, replay.KindChip, half, none, same)
-			add(id, replay.KindChip, rest, none, same)
+			add(id, answer.KindChip, half, none, same)
+			add(id, answer.KindChip, rest, none, same)
 		case id == 13: // as its neighbours, and on further cores
-			add(id, replay.KindChip, half, same, same)
-			add(id, replay.KindChip, rest, none, same)
-			add(id, replay.KindChip, "{[9-9 - 9-9]}", same, none)
+			add(id, answer.KindChip, half, same, same)
+			add(id, answer.KindChip, rest, none, same)
+			add(id, answer.KindChip, "{[9-9 - 9-9]}", same, none)
 		default:
-			add(id, replay.KindChip, half, same, same)
-			add(id, replay.KindChip, rest, none, same)
+			add(id, answer.KindChip, half, same, same)
+			add(id, answer.KindChip, rest, none, same)
 		}
 	}
-	add(100, replay.KindMesh, half, same, none, 0, 1)
-	add(101, replay.KindMesh, half, same, none, 2, 3)
+	add(100, answer.KindMesh, half, same, none, 0, 1)
+	add(101, answer.KindMesh, half, same, none, 2, 3)
 	s := newScene(t, l1.P150b())
 	s.result.Held = held
 	for _, h := range held {
-		s.result.L1 = append(s.result.L1, replay.DeviceL1{ID: h.Device, Kind: h.Kind, Chips: h.Chips})
+		s.result.L1 = append(s.result.L1, answer.DeviceL1{ID: h.Device, Kind: h.Kind, Chips: h.Chips})
 	}
 	var b bytes.Buffer
-	require.NoError(t, render.Who(s.result, s.result.Who(replay.Question{}, replay.Filter{})).Text(&b, 0))
+	require.NoError(t, render.Who(s.result, s.result.Who(answer.Question{}, answer.Filter{})).Text(&b, 0))
 	requireScreen(t, b.String())
 	requireGolden(t, "who_folded", b.String())
 
 	// A question about one device is answered with its rows.
 	b.Reset()
-	require.NoError(t, render.Who(s.result, s.result.Who(replay.Question{}, replay.Filter{Device: known(9)})).Text(&b, 0))
+	require.NoError(t, render.Who(s.result, s.result.Who(answer.Question{}, answer.Filter{Device: known(9)})).Text(&b, 0))
 	require.Contains(t, b.String(), "\n32 cores [4-0 - 7-7] of device 9\n")
 	require.NotContains(t, b.String(), "devices")
 
 	b.Reset()
-	require.NoError(t, render.Who(s.result, s.result.Who(replay.Question{}, replay.Filter{})).JSON(&b))
+	require.NoError(t, render.Who(s.result, s.result.Who(answer.Question{}, answer.Filter{})).JSON(&b))
 	_, strict := compileSchema(t, "cbl1.who-1.schema.json")
 	validate(t, strict, b.Bytes())
 	var answer struct {
@@ -285,10 +286,10 @@ func TestWhoOfAMesh(t *testing.T) {
 		for id := range devices {
 			p := peakOf("ttnn.add") // memory of its own
 			p.Residents[0].Program.At += id
-			s.result.Held = append(s.result.Held, replay.Holders{Device: known(id), Kind: replay.KindChip, Cores: p.Cores, Resident: p.Residents[:1]})
+			s.result.Held = append(s.result.Held, answer.Holders{Device: known(id), Kind: answer.KindChip, Cores: p.Cores, Resident: p.Residents[:1]})
 		}
 		var b bytes.Buffer
-		require.NoError(t, render.Who(s.result, s.result.Who(replay.Question{}, replay.Filter{})).Text(&b, 0))
+		require.NoError(t, render.Who(s.result, s.result.Who(answer.Question{}, answer.Filter{})).Text(&b, 0))
 		require.Contains(t, b.String(), ": CB 0 of ttnn.add (node 20)")
 		return strings.Count(b.String(), "\n")
 	}
@@ -301,18 +302,18 @@ func TestHostileNamesInL1(t *testing.T) {
 	s := newScene(t, l1.P150b())
 	s.buffer(10, evil, grid, 1_163_264, 1_572_864)
 	s.run(20, evil, circular(grid, 1<<21))
-	p := peakOf(replay.Name(evil))
-	p.Residents[1].Buffer.Op, p.Spike.Old.Op = replay.Name(evil), replay.Name(evil)
-	s.result.L1 = []replay.DeviceL1{{ID: known(0), Kind: replay.KindChip, Peak: p}}
+	p := peakOf(answer.Name(evil))
+	p.Residents[1].Buffer.Op, p.Spike.Old.Op = answer.Name(evil), answer.Name(evil)
+	s.result.L1 = []answer.DeviceL1{{ID: known(0), Kind: answer.KindChip, Peak: p}}
 	s.result.File = evil
-	s.result.Anomalies = []replay.AnomalyCount{{Code: replay.CodeCacheHit, Count: 1, Detail: evil}}
-	s.result.Held = []replay.Holders{{Device: known(0), Kind: replay.KindChip, Cores: p.Cores, Resident: p.Residents, Registered: p.Residents[:1]}}
+	s.result.Anomalies = []answer.AnomalyCount{{Code: answer.CodeCacheHit, Count: 1, Detail: evil}}
+	s.result.Held = []answer.Holders{{Device: known(0), Kind: answer.KindChip, Cores: p.Cores, Resident: p.Residents, Registered: p.Residents[:1]}}
 	check := judged(s.result, budget(t, "1%"))
 	for name, write := range map[string]func(*bytes.Buffer) error{
 		"check": func(b *bytes.Buffer) error { return check.Text(b, 0) },
 		"peak":  func(b *bytes.Buffer) error { return render.Peak(s.result).Text(b, 0) },
 		"who": func(b *bytes.Buffer) error {
-			return render.Who(s.result, s.result.Who(replay.Question{}, replay.Filter{})).Text(b, 0)
+			return render.Who(s.result, s.result.Who(answer.Question{}, answer.Filter{})).Text(b, 0)
 		},
 	} {
 		var b bytes.Buffer
@@ -324,7 +325,7 @@ func TestHostileNamesInL1(t *testing.T) {
 		"check": func(b *bytes.Buffer) error { return check.JSON(b) },
 		"peak":  func(b *bytes.Buffer) error { return render.Peak(s.result).JSON(b) },
 		"who": func(b *bytes.Buffer) error {
-			return render.Who(s.result, s.result.Who(replay.Question{}, replay.Filter{})).JSON(b)
+			return render.Who(s.result, s.result.Who(answer.Question{}, answer.Filter{})).JSON(b)
 		},
 	} {
 		var b bytes.Buffer
@@ -336,21 +337,21 @@ func TestHostileNamesInL1(t *testing.T) {
 
 // Every kind of thing in L1 has a name that the schema knows.
 func TestKindNames(t *testing.T) {
-	var rows []replay.L1Resident
+	var rows []answer.L1Resident
 	for k := fit.KindCB; k.InL1(); k++ {
-		x := replay.L1Resident{ResidentRow: fit.NewResidentRow(k, l1.Range{Start: uint64(k), End: uint64(k) + 1}), Buffer: &replay.BufferInfo{Kind: k}}
+		x := answer.L1Resident{ResidentRow: fit.NewResidentRow(k, l1.Range{Start: uint64(k), End: uint64(k) + 1}), Buffer: &answer.BufferInfo{Kind: k}}
 		if k <= fit.KindScratchpad {
-			x.CB, x.Program, x.Buffer = event.Some(uint64(k)), &replay.ProgramRun{}, nil
+			x.CB, x.Program, x.Buffer = event.Some(uint64(k)), &answer.ProgramRun{}, nil
 		}
 		rows = append(rows, x)
 	}
 	s := newScene(t, l1.N150())
-	s.result.Held = []replay.Holders{{Kind: replay.KindNone, Cores: l1.CoreSetOf(l1.Core{}), Resident: rows}}
+	s.result.Held = []answer.Holders{{Kind: answer.KindNone, Cores: l1.CoreSetOf(l1.Core{}), Resident: rows}}
 	var b bytes.Buffer
-	require.NoError(t, render.Who(s.result, s.result.Who(replay.Question{}, replay.Filter{})).JSON(&b))
+	require.NoError(t, render.Who(s.result, s.result.Who(answer.Question{}, answer.Filter{})).JSON(&b))
 	_, strict := compileSchema(t, "cbl1.who-1.schema.json")
 	validate(t, strict, b.Bytes())
 	b.Reset()
-	require.NoError(t, render.Who(s.result, s.result.Who(replay.Question{}, replay.Filter{})).Text(&b, 0))
+	require.NoError(t, render.Who(s.result, s.result.Who(answer.Question{}, answer.Filter{})).Text(&b, 0))
 	requireGolden(t, "who_kinds", b.String())
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/cbl1/cbl1/tool/internal/fold"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // A folded is a row, or several that have the same key.
@@ -31,8 +31,8 @@ func foldRows[T any, K comparable](rows iter.Seq[T], key func(T) K) (out []folde
 }
 
 // writePrograms writes a table of programs per device, equal devices folded.
-func writePrograms(page *page, r *replay.Result) {
-	folds := foldDevices(r.Devices, namedDevice, func(d *replay.Device) string {
+func writePrograms(page *page, r *answer.Result) {
+	folds := foldDevices(r.Devices, namedDevice, func(d *answer.Device) string {
 		var key strings.Builder
 		for p := range programsOf(r, d) {
 			fmt.Fprintf(&key, "%+v\n", p.WithoutNodes())
@@ -40,8 +40,8 @@ func writePrograms(page *page, r *replay.Result) {
 		return key.String()
 	})
 	for _, f := range folds {
-		rows := foldRows(programsOf(r, f.first), replay.ProgramDetail.WithoutNodes)
-		slices.SortStableFunc(rows, func(a, b folded[replay.ProgramDetail]) int { return -cmp.Compare(a.first.Core, b.first.Core) })
+		rows := foldRows(programsOf(r, f.first), answer.ProgramDetail.WithoutNodes)
+		slices.SortStableFunc(rows, func(a, b folded[answer.ProgramDetail]) int { return -cmp.Compare(a.first.Core, b.first.Core) })
 		if len(rows) == 0 {
 			continue
 		}
@@ -50,9 +50,9 @@ func writePrograms(page *page, r *replay.Result) {
 }
 
 // writeProgramTable leaves out columns that would say the same in every row.
-func writeProgramTable(page *page, where string, rows []folded[replay.ProgramDetail]) {
-	repeated := slices.ContainsFunc(rows, func(p folded[replay.ProgramDetail]) bool { return p.count > 1 })
-	shared := slices.ContainsFunc(rows, func(p folded[replay.ProgramDetail]) bool { return p.first.Logical != p.first.Bytes })
+func writeProgramTable(page *page, where string, rows []folded[answer.ProgramDetail]) {
+	repeated := slices.ContainsFunc(rows, func(p folded[answer.ProgramDetail]) bool { return p.count > 1 })
+	shared := slices.ContainsFunc(rows, func(p folded[answer.ProgramDetail]) bool { return p.first.Logical != p.first.Bytes })
 
 	title := fmt.Sprintf("programs of %s, largest per core first; CBs are local+global", where)
 	head := []string{"<nodes"}
@@ -86,7 +86,7 @@ func writeProgramTable(page *page, where string, rows []folded[replay.ProgramDet
 	page.table(title, t)
 }
 
-func nodeRange(p replay.ProgramDetail) string {
+func nodeRange(p answer.ProgramDetail) string {
 	switch {
 	case p.First == p.Last && p.T != "":
 		return fmt.Sprintf("%d (t %s)", p.First, p.T)
@@ -97,8 +97,8 @@ func nodeRange(p replay.ProgramDetail) string {
 }
 
 // programsOf returns the programs of a device that are shown.
-func programsOf(r *replay.Result, d *replay.Device) iter.Seq[replay.ProgramDetail] {
-	return func(yield func(replay.ProgramDetail) bool) {
+func programsOf(r *answer.Result, d *answer.Device) iter.Seq[answer.ProgramDetail] {
+	return func(yield func(answer.ProgramDetail) bool) {
 		for _, p := range d.ProgramsDetail.All() {
 			if r.Only.HasOp(p.Op) && !yield(p) {
 				return

@@ -5,16 +5,16 @@ import (
 	"strings"
 
 	"github.com/cbl1/cbl1/internal/shown"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // nothingRan says that no program is known to have run.
-func nothingRan(r *replay.Result) string {
-	return r.Reason(replay.CodeNothingRan).Text
+func nothingRan(r *answer.Result) string {
+	return r.Reason(answer.CodeNothingRan).Text
 }
 
 // reasonNotes are reasons, a line each.
-func reasonNotes(label string, reasons []replay.Reason) (notes []note) {
+func reasonNotes(label string, reasons []answer.Reason) (notes []note) {
 	for _, why := range reasons {
 		notes = append(notes, note{label, why.Text})
 	}
@@ -22,7 +22,7 @@ func reasonNotes(label string, reasons []replay.Reason) (notes []note) {
 }
 
 // coded returns reasons whose texts end with the code that --accept takes.
-func coded(reasons []replay.Reason) (out []replay.Reason) {
+func coded(reasons []answer.Reason) (out []answer.Reason) {
 	for _, why := range reasons {
 		why.Text += fmt.Sprintf(" [%s]", shown.Start(string(why.Code), 40))
 		out = append(out, why)
@@ -31,15 +31,15 @@ func coded(reasons []replay.Reason) (out []replay.Reason) {
 }
 
 // anomalyNotes has a line for an anomaly that was seen.
-func anomalyNotes(r *replay.Result, label string, code replay.Code) []note {
+func anomalyNotes(r *answer.Result, label string, code answer.Code) []note {
 	if r.Count(code) == 0 {
 		return nil
 	}
-	return reasonNotes(label, []replay.Reason{r.Reason(code)})
+	return reasonNotes(label, []answer.Reason{r.Reason(code)})
 }
 
 // budgetText describes a budget: "80% of usable L1 1,461,248, which are 1,168,998 bytes".
-func budgetText(b replay.Budget, usable uint64) string {
+func budgetText(b answer.Budget, usable uint64) string {
 	bytes, ok := b.Of(usable)
 	switch {
 	case !b.IsShare():

@@ -8,13 +8,13 @@ import (
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // Room returns the answer to the question how large one more L1 buffer could have been: the room
 // in the first line, then who limits it and when, and the room on each group of cores.
-func Room(r *replay.Result, doc replay.RoomDocument) Output {
-	m := room{check{replay.Judgement{Answer: doc.Answer, Untold: doc.Untold, Accepted: doc.Accepted}, r}, doc}
+func Room(r *answer.Result, doc answer.RoomDocument) Output {
+	m := room{check{answer.Judgement{Answer: doc.Answer, Untold: doc.Untold, Accepted: doc.Accepted}, r}, doc}
 	d := Output{json: func(w io.Writer) error { return writeJSON(w, doc) }, file: r.File}
 	d.page.line("%s  %s%s  %s%s", m.word(), shown.End(r.File, 60), m.only()+m.accepted(), m.answer(), doubtful(r))
 	d.page.note(slices.Concat(m.reasons("because", m.Untold), m.tensor(), m.mode(), m.moment(), m.limits(), m.unfit())...)
@@ -28,15 +28,15 @@ func Room(r *replay.Result, doc replay.RoomDocument) Output {
 // A room is the answer of room, and how it was judged.
 type room struct {
 	check
-	doc replay.RoomDocument
+	doc answer.RoomDocument
 }
 
 // word begins the first line.
 func (m room) word() string {
 	switch m.Answer {
-	case replay.CannotTell:
+	case answer.CannotTell:
 		return "cannot tell"
-	case replay.DoesNotFit:
+	case answer.DoesNotFit:
 		return "does not fit"
 	}
 	if m.doc.Size.OK {
@@ -46,7 +46,7 @@ func (m room) word() string {
 }
 
 // asked returns the room of the question, at its moment if it has one; nil if no program ran.
-func (m room) asked() *replay.Room {
+func (m room) asked() *answer.Room {
 	q := m.doc.Question
 	switch {
 	case q.Op == "" && !q.At.OK:
@@ -105,7 +105,7 @@ func (m room) answer() string {
 	if all.Bytes > 0 {
 		largest = fmt.Sprintf("%s bytes at %s", grouped(all.Bytes), rangeText(all.Range()))
 	}
-	cannot := m.Answer == replay.CannotTell
+	cannot := m.Answer == answer.CannotTell
 	switch place := (l1.Range{Start: all.Place.V, End: all.Place.V + size}); {
 	case size > 0 && !all.Place.OK:
 		return fmt.Sprintf("%s on %s: at most %s", shown.Plural(size, "byte"), on, largest)
@@ -171,14 +171,14 @@ func (m room) together() []note {
 
 // top names the end of usable L1.
 func (m room) top() string {
-	if slices.ContainsFunc(m.doc.Devices, func(d replay.DeviceRoom) bool { return m.result.SpecOf(d.Device).L1Small > 0 }) {
+	if slices.ContainsFunc(m.doc.Devices, func(d answer.DeviceRoom) bool { return m.result.SpecOf(d.Device).L1Small > 0 }) {
 		return "L1_SMALL, where usable L1 ends"
 	}
 	return "the end of L1"
 }
 
 // limit names the owner of a limit; otherwise is the text without one.
-func (m room) limit(l *replay.RoomLimit, otherwise string) string {
+func (m room) limit(l *answer.RoomLimit, otherwise string) string {
 	r := m.result
 	switch {
 	case l == nil:
@@ -214,8 +214,8 @@ const maxRooms = 12
 
 // writeGroups writes the room on each group of cores alone, equal devices folded.
 func (m room) writeGroups(page *page) {
-	name := func(d *replay.DeviceRoom) named { return named{d.Device, d.Kind, d.Chips} }
-	folds := foldDevices(m.doc.Devices, name, func(d *replay.DeviceRoom) string { return fmt.Sprint(d.Room, d.Mode, d.Groups) })
+	name := func(d *answer.DeviceRoom) named { return named{d.Device, d.Kind, d.Chips} }
+	folds := foldDevices(m.doc.Devices, name, func(d *answer.DeviceRoom) string { return fmt.Sprint(d.Room, d.Mode, d.Groups) })
 	for _, f := range folds {
 		if len(folds) == 1 && len(f.first.Groups) <= 1 {
 			return // the first line says it
@@ -229,7 +229,7 @@ func (m room) writeGroups(page *page) {
 }
 
 // table returns a table of rooms.
-func (m room) table(groups []replay.Room) table {
+func (m room) table(groups []answer.Room) table {
 	head := []string{"bytes", "start", "end", "fits at", "<cores", "<below", "<above"}
 	if !m.doc.Size.OK {
 		head = slices.Delete(head, 3, 4)
@@ -248,7 +248,7 @@ func (m room) table(groups []replay.Room) table {
 }
 
 // short names what first took bytes in a cell of a table.
-func (m room) short(l *replay.RoomLimit, otherwise string, n int) string {
+func (m room) short(l *answer.RoomLimit, otherwise string, n int) string {
 	switch r := m.result; {
 	case l == nil:
 		return otherwise

@@ -11,6 +11,7 @@ import (
 	"github.com/cbl1/cbl1/tool/capture"
 	"github.com/cbl1/cbl1/tool/internal/answers/render"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // The room of two devices ends below the L1_SMALL that one of them has alone.
@@ -21,7 +22,7 @@ func TestRoomBelowL1SmallOfOneDevice(t *testing.T) {
 {"event":"program","program":1,"cbs":[{"cores":"0-0","size":64}]}
 {"event":"enqueue","program":1}
 `
-	r := logged(t, log, replay.Options{Room: &replay.RoomQuestion{}})
+	r := logged(t, log, replay.Options{Room: &answer.RoomQuestion{}})
 	var text bytes.Buffer
 	require.NoError(t, render.Room(r, r.Room(nil)).Text(&text, 80))
 	require.Contains(t, text.String(), "above     L1_SMALL, where usable L1 ends")
@@ -32,7 +33,7 @@ func TestRoomSchema(t *testing.T) {
 	_, strict := compileSchema(t, "cbl1.room-1.schema.json")
 	tights := 0
 	for _, f := range fixtures(t) {
-		for _, q := range []replay.RoomQuestion{{}, {Size: 1_300_000}, {Size: 1, Cores: l1.Rect(0, 0, 1, 1).Cores()}} {
+		for _, q := range []answer.RoomQuestion{{}, {Size: 1_300_000}, {Size: 1, Cores: l1.Rect(0, 0, 1, 1).Cores()}} {
 			inputs, err := capture.Inputs(f.capture)
 			require.NoError(t, err)
 			r, err := replay.Run(filepath.Base(f.capture), inputs[0].Events(capture.Options{}), replay.Options{Room: &q})

@@ -15,6 +15,7 @@ import (
 	"github.com/cbl1/cbl1/internal/guard/testkit"
 	"github.com/cbl1/cbl1/tool/internal/answers/render"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // compileSchema returns a schema as it is shipped, and a strict one that refuses
@@ -49,7 +50,7 @@ func TestSchema(t *testing.T) {
 		t.Run(f.name, func(t *testing.T) { validate(t, strict, jsonText(t, f.replay(t))) })
 	}
 	t.Run("zero", func(t *testing.T) {
-		r := &replay.Result{Addresses: replay.AddressesNone}
+		r := &answer.Result{Addresses: answer.AddressesNone}
 		r.Spec.ArchFrom, r.Spec.BaseFrom, r.Spec.SmallFrom = event.FromAssumed, event.FromAssumed, event.FromAssumed
 		validate(t, strict, jsonText(t, r))
 	})
@@ -65,7 +66,7 @@ func TestSchemaLetsFieldsBeAdded(t *testing.T) {
 	require.Error(t, strict.Validate(doc))
 	doc["schema"] = "cbl1.report/1"
 	require.Error(t, shipped.Validate(doc))
-	require.Equal(t, "cbl1.report/2", replay.ReportSchema)
+	require.Equal(t, "cbl1.report/2", answer.ReportSchema)
 }
 
 // Ids of the devices of a log are any number of 64 bits, other numbers have 63.
@@ -78,13 +79,13 @@ func TestSchemasTakeAnyID(t *testing.T) {
 {"event":"allocate","buffer":1,"kind":"l1","parts":[{"cores":"0-0","address":200000,"size":64}]}
 {"event":"enqueue","program":1}
 `
-	r := logged(t, log, replay.Options{Ask: &replay.Question{Address: 200000}, Room: &replay.RoomQuestion{Size: 1400000}})
+	r := logged(t, log, replay.Options{Ask: &answer.Question{Address: 200000}, Room: &answer.RoomQuestion{Size: 1400000}})
 	for name, write := range map[string]func(io.Writer) error{
 		"cbl1.report-2.schema.json": func(w io.Writer) error { return render.Report(r, render.Options{}).JSON(w) },
-		"cbl1.check-1.schema.json":  render.Check(r, r.Judge(replay.Terms{})).JSON,
+		"cbl1.check-1.schema.json":  render.Check(r, r.Judge(answer.Terms{})).JSON,
 		"cbl1.room-1.schema.json":   render.Room(r, r.Room(nil)).JSON,
 		"cbl1.peak-1.schema.json":   func(w io.Writer) error { return render.Peak(r).JSON(w) },
-		"cbl1.who-1.schema.json":    func(w io.Writer) error { return render.Who(r, r.Who(replay.Question{}, replay.Filter{})).JSON(w) },
+		"cbl1.who-1.schema.json":    func(w io.Writer) error { return render.Who(r, r.Who(answer.Question{}, answer.Filter{})).JSON(w) },
 	} {
 		var b bytes.Buffer
 		require.NoError(t, write(&b))

@@ -7,13 +7,13 @@ import (
 
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/tool/internal/answers/sizes"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // Sizes returns the sizes with which a device has to be opened: a row for each, and a line of Python to paste.
 func Sizes(doc sizes.Document) Output {
 	var p page
-	word := map[replay.Answer]string{replay.Fits: "sizes", replay.DoesNotFit: "no sizes work", replay.CannotTell: "cannot tell"}[doc.Answer]
+	word := map[answer.Answer]string{answer.Fits: "sizes", answer.DoesNotFit: "no sizes work", answer.CannotTell: "cannot tell"}[doc.Answer]
 	p.line("%s  %s", word, sizesAnswer(doc))
 	rows := headed("<size", "in use", "works", "<sure", "<set by", "<why")
 	for _, s := range doc.Sizes {
@@ -25,7 +25,7 @@ func Sizes(doc sizes.Document) Output {
 	}
 	p.table("", rows)
 	var notes []note
-	if doc.Answer == replay.CannotTell && doc.Why != "" {
+	if doc.Answer == answer.CannotTell && doc.Why != "" {
 		notes = append(notes, note{"because", doc.Why})
 	}
 	if doc.Python != "" {
@@ -48,9 +48,9 @@ func sizesAnswer(doc sizes.Document) string {
 		room = grouped(doc.Room.V)
 	}
 	switch {
-	case doc.Answer == replay.DoesNotFit && doc.Why != "":
+	case doc.Answer == answer.DoesNotFit && doc.Why != "":
 		return doc.Why
-	case doc.Answer == replay.DoesNotFit:
+	case doc.Answer == answer.DoesNotFit:
 		return fmt.Sprintf("they take %s bytes more of each core, and the tightest run leaves %s", grouped(doc.Taken), room)
 	case doc.Taken > 0:
 		return fmt.Sprintf("they take %s bytes more of each core, of %s that the tightest run leaves", grouped(doc.Taken), room)

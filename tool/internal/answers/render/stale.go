@@ -3,11 +3,11 @@ package render
 import (
 	"fmt"
 
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // staleNotes say which tensors lay at the peak after their last use.
-func staleNotes(r *replay.Result) (notes []note) {
+func staleNotes(r *answer.Result) (notes []note) {
 	for _, s := range r.Stale {
 		then := ""
 		switch {
@@ -22,7 +22,7 @@ func staleNotes(r *replay.Result) (notes []note) {
 }
 
 // staleNote says when a tensor was used last and freed, and what had been if it was freed then.
-func staleNote(r *replay.Result, s replay.Stale, then string) note {
+func staleNote(r *answer.Result, s answer.Stale, then string) note {
 	text := fmt.Sprintf("L1 buffer of %s bytes at %s: ", grouped(s.Bytes), grouped(s.Start))
 	if !s.Freed.OK {
 		source := "capture"
@@ -38,7 +38,7 @@ func staleNote(r *replay.Result, s replay.Stale, then string) note {
 }
 
 // staleAt returns notes about residents that were not used any more at a node.
-func staleAt(r *replay.Result, rows []replay.L1Resident, at uint64) (notes []note) {
+func staleAt(r *answer.Result, rows []answer.L1Resident, at uint64) (notes []note) {
 	for _, x := range rows {
 		if s, ok := x.Stale(at); ok {
 			notes = append(notes, staleNote(r, s, "it would not be there, if nothing else moves"))

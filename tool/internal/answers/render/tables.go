@@ -5,7 +5,7 @@ import (
 	"iter"
 
 	"github.com/cbl1/cbl1/tool/internal/answers/parquet"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // TableNames are the names of the tables of runs, in the order in which Tables writes them.
@@ -28,7 +28,7 @@ type rowWriter interface {
 // NewTables begins tables, each in a writer of its own. The format is csv or parquet.
 func NewTables(format string, to []io.Writer) (*Tables, error) {
 	t := &Tables{typed: format == "parquet"}
-	for i, table := range append(tablesOf(&replay.Result{}, replay.Terms{}), refusedTable("", "")) {
+	for i, table := range append(tablesOf(&answer.Result{}, answer.Terms{}), refusedTable("", "")) {
 		columns := table.leaves()
 		t.columns = append(t.columns, columns)
 		if t.typed {
@@ -49,13 +49,13 @@ func NewTables(format string, to []io.Writer) (*Tables, error) {
 }
 
 // tablesOf are the tables of one Result.
-func tablesOf(r *replay.Result, terms replay.Terms) []flatTable {
+func tablesOf(r *answer.Result, terms answer.Terms) []flatTable {
 	return []flatTable{deviceCSV(r), programCSV(r), checkCSV(check{r.Judge(terms), r}), peakCSV(r)}
 }
 
 // programCSV has a row for each program of each device.
-func programCSV(r *replay.Result) flatTable {
-	return listCSV(r, func(d *replay.Device) iter.Seq[replay.ProgramDetail] { return programsOf(r, d) })
+func programCSV(r *answer.Result) flatTable {
+	return listCSV(r, func(d *answer.Device) iter.Seq[answer.ProgramDetail] { return programsOf(r, d) })
 }
 
 // refusedTable has a row for an input that cannot be read.
@@ -66,7 +66,7 @@ func refusedTable(file, reason string) flatTable {
 
 // Add adds the rows of a Result. The error is [parquet.ErrRange] if Parquet cannot hold a number of it: no table has it
 // then.
-func (t *Tables) Add(r *replay.Result, terms replay.Terms) error {
+func (t *Tables) Add(r *answer.Result, terms answer.Terms) error {
 	tables := tablesOf(r, terms)
 	if t.typed {
 		for i, table := range tables {

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/cbl1/cbl1/event"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // Options choose what a report shows. The zero value is one screen.
@@ -22,7 +22,7 @@ type Options struct {
 // run from left to right; other characters are escaped, and long names are cut. Its CSV has a
 // row for each device or, as Options say, for each program or each group of cores. It has
 // one kind of row: programs, if Options have both.
-func Report(r *replay.Result, opt Options) Output {
+func Report(r *answer.Result, opt Options) Output {
 	d := Output{json: func(w io.Writer) error { return writeReport(w, r) }}
 	p := &d.page
 	peaks := map[event.Opt[uint64]]uint64{}
@@ -31,8 +31,8 @@ func Report(r *replay.Result, opt Options) Output {
 			peaks[on.ID] = on.Peak.Bytes
 		}
 	}
-	folds := foldDevices(r.Devices, namedDevice, func(d *replay.Device) string { return figures(d) + fmt.Sprint(" ", peaks[d.ID]) })
-	j := r.Judge(replay.Terms{})
+	folds := foldDevices(r.Devices, namedDevice, func(d *answer.Device) string { return figures(d) + fmt.Sprint(" ", peaks[d.ID]) })
+	j := r.Judge(answer.Terms{})
 	writeAnswer(p, r, j, folds)
 	if r.Only.Op == "" { // else it is about runs: a core holds buffers of all operations
 		if tabled(r) {
@@ -57,7 +57,7 @@ func Report(r *replay.Result, opt Options) Output {
 		d.csv = func() flatTable { return programCSV(r) }
 	case opt.Cores:
 		d.csv = func() flatTable {
-			return listCSV(r, func(d *replay.Device) iter.Seq[replay.CoreGroup] { return slices.Values(d.CoreGroups) })
+			return listCSV(r, func(d *answer.Device) iter.Seq[answer.CoreGroup] { return slices.Values(d.CoreGroups) })
 		}
 	default:
 		d.csv = func() flatTable { return deviceCSV(r) }
@@ -69,22 +69,22 @@ func Report(r *replay.Result, opt Options) Output {
 const maxRows = 6
 
 // tabled reports whether there is a table of devices: circular buffers were registered.
-func tabled(r *replay.Result) bool {
-	return slices.ContainsFunc(r.Devices, func(d replay.Device) bool { return d.RegisteredCorePeak > 0 })
+func tabled(r *answer.Result) bool {
+	return slices.ContainsFunc(r.Devices, func(d answer.Device) bool { return d.RegisteredCorePeak > 0 })
 }
 
 // writeDevices writes the table of devices. peaks are the most bytes of one core of each device.
-func writeDevices(page *page, folds []deviceFold[replay.Device], peaks map[event.Opt[uint64]]uint64) {
+func writeDevices(page *page, folds []deviceFold[answer.Device], peaks map[event.Opt[uint64]]uint64) {
 	t := headed("<device", "L1 peak", "registered", "at end", "registered", "alive peak", "logical", "programs")
 	t.spans = []span{{"fullest core", 1, 3}, {"all cores", 4, 6}}
 	shown := folds
 	if len(folds) > maxRows { // the fullest ones, in the order of the devices
 		most := slices.Clone(folds)
-		slices.SortStableFunc(most, func(a, b deviceFold[replay.Device]) int {
+		slices.SortStableFunc(most, func(a, b deviceFold[answer.Device]) int {
 			return cmp.Or(cmp.Compare(peaks[b.first.ID], peaks[a.first.ID]), cmp.Compare(b.first.RegisteredCorePeak, a.first.RegisteredCorePeak))
 		})
-		shown = slices.DeleteFunc(slices.Clone(folds), func(f deviceFold[replay.Device]) bool {
-			return !slices.ContainsFunc(most[:maxRows], func(one deviceFold[replay.Device]) bool { return one.first == f.first })
+		shown = slices.DeleteFunc(slices.Clone(folds), func(f deviceFold[answer.Device]) bool {
+			return !slices.ContainsFunc(most[:maxRows], func(one deviceFold[answer.Device]) bool { return one.first == f.first })
 		})
 	}
 	for _, f := range shown {

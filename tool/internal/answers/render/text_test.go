@@ -14,13 +14,14 @@ import (
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/tool/internal/answers/render"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // result returns a result with chips 0..n-1, all alike.
-func result(n int) *replay.Result {
-	r := &replay.Result{
-		File: "run.json", Nodes: 100, Addresses: replay.AddressesRecorded,
-		Spec: replay.Spec{Spec: l1.N150(), ArchFrom: event.FromFile, BaseFrom: event.FromFile, SmallFrom: event.FromFile},
+func result(n int) *answer.Result {
+	r := &answer.Result{
+		File: "run.json", Nodes: 100, Addresses: answer.AddressesRecorded,
+		Spec: answer.Spec{Spec: l1.N150(), ArchFrom: event.FromFile, BaseFrom: event.FromFile, SmallFrom: event.FromFile},
 	}
 	for i := range n {
 		r.Devices = append(r.Devices, chip(uint64(i), 4096))
@@ -29,28 +30,28 @@ func result(n int) *replay.Result {
 }
 
 // chip has one program with one CB of so many bytes on four cores.
-func chip(id, bytes uint64) replay.Device {
+func chip(id, bytes uint64) answer.Device {
 	base := l1.N150().CBBase
-	p := replay.ProgramDetail{
+	p := answer.ProgramDetail{
 		First: id, Last: id + 100, Op: "ttnn.add > Binary", LocalCBs: 1, Cores: 4,
 		Logical: 4 * bytes, Bytes: 4 * bytes, Core: bytes, HighestEnd: base + bytes,
 	}
-	return replay.Device{
-		ID: event.Opt[uint64]{V: id, OK: true}, Kind: replay.KindChip, CBNodes: 1, LocalCBs: 1, Programs: 1, Cores: 4,
+	return answer.Device{
+		ID: event.Opt[uint64]{V: id, OK: true}, Kind: answer.KindChip, CBNodes: 1, LocalCBs: 1, Programs: 1, Cores: 4,
 		LogicalPeak: 4 * bytes, LogicalSizesPeak: bytes, ResidentPeak: 4 * bytes, CorePeak: bytes, HighestEnd: base + bytes,
 		Registered: 4 * bytes, RegisteredCorePeak: bytes, RegisteredCoreFinal: bytes, RegisteredLogical: 4 * bytes, RegisteredRangeGranular: 4 * bytes,
 		ProgramsDetail: programs(p),
-		CoreGroups: []replay.CoreGroup{{
+		CoreGroups: []answer.CoreGroup{{
 			Cores:      l1.CoreSetOf(l1.Core{}, l1.Core{X: 1}, l1.Core{Y: 1}, l1.Core{X: 1, Y: 1}),
 			Registered: bytes, AlivePeak: bytes, Regions: []l1.Range{{Start: base, End: base + bytes}}, Programs: 1,
 		}},
-		Fullest: &replay.FullestCore{Cores: 4, Bytes: bytes, End: base + bytes, Program: p, Share: bytes},
+		Fullest: &answer.FullestCore{Cores: 4, Bytes: bytes, End: base + bytes, Program: p, Share: bytes},
 	}
 }
 
 // programs are rows of them.
-func programs(rows ...replay.ProgramDetail) *replay.Programs {
-	out := &replay.Programs{}
+func programs(rows ...answer.ProgramDetail) *answer.Programs {
+	out := &answer.Programs{}
 	for _, p := range rows {
 		out.Add(p)
 	}
@@ -58,13 +59,13 @@ func programs(rows ...replay.ProgramDetail) *replay.Programs {
 }
 
 // rename gives the first program of a device the name of another operation.
-func rename(d *replay.Device, op replay.Name) {
+func rename(d *answer.Device, op answer.Name) {
 	p := d.ProgramsDetail.At(0)
 	p.Op = op
 	d.ProgramsDetail.Set(0, p)
 }
 
-func firstLine(t *testing.T, r *replay.Result) string {
+func firstLine(t *testing.T, r *answer.Result) string {
 	line, _, _ := strings.Cut(text(t, r, render.Options{}), "\n")
 	return line
 }
@@ -115,7 +116,7 @@ func TestPrograms(t *testing.T) {
 	p.First, p.Last = 7, 7
 	small := p
 	small.Core, small.Logical, small.GlobalCBs, small.Op = 64, 9999, 2, ""
-	for _, p := range []replay.ProgramDetail{small, p, p} {
+	for _, p := range []answer.ProgramDetail{small, p, p} {
 		r.Devices[0].ProgramsDetail.Add(p)
 	}
 	all = text(t, r, render.Options{Programs: true})
@@ -128,98 +129,98 @@ nodes  times  CBs  cores  per core     sum  logical      end  operation
 
 func TestMeshes(t *testing.T) {
 	r := result(1)
-	r.Devices[0].Kind, r.Devices[0].Chips = replay.KindMesh, []uint64{4}
+	r.Devices[0].Kind, r.Devices[0].Chips = answer.KindMesh, []uint64{4}
 	require.Contains(t, text(t, r, render.Options{}), "\nmesh 0 (chip 4)  ")
 	r.Devices[0].Chips = []uint64{0, 1, 2, 3}
 	require.Contains(t, text(t, r, render.Options{}), "\nmesh 0 (4 chips, equal)  ")
-	r.Devices[0].Kind, r.Devices[0].ID.OK = replay.KindNone, false
+	r.Devices[0].Kind, r.Devices[0].ID.OK = answer.KindNone, false
 	require.Contains(t, text(t, r, render.Options{}), "\nno id  ")
 }
 
 func TestFirstLine(t *testing.T) {
 	for name, c := range map[string]struct {
-		edit func(*replay.Result)
+		edit func(*answer.Result)
 		want string
 	}{
 		"assumed": {
-			func(r *replay.Result) {
+			func(r *answer.Result) {
 				r.Spec.Spec, r.Spec.ArchFrom = l1.ArchSpec(l1.Blackhole), event.FromAssumed
 			}, "cannot tell  run.json  4,096 of 1,461,248 usable bytes (0.3%, 4.0 KiB) registered on the fullest core; blackhole?",
 		},
 		"L1 not known": {
-			func(r *replay.Result) { r.Spec.L1Size = 0 },
+			func(r *answer.Result) { r.Spec.L1Size = 0 },
 			"cannot tell  run.json  4,096 bytes (4.0 KiB) registered on the fullest core",
 		},
 		"beyond L1": {
-			func(r *replay.Result) { r.Anomalies = []replay.AnomalyCount{{Code: replay.CodeBeyondL1, Count: 1}} },
+			func(r *answer.Result) { r.Anomalies = []answer.AnomalyCount{{Code: answer.CodeBeyondL1, Count: 1}} },
 			"does not fit  run.json  4,096 of 1,395,424 usable bytes (0.3%, 4.0 KiB) registered on the fullest core",
 		},
 		"few bytes": {
-			func(r *replay.Result) { r.Devices[0].Fullest.Bytes = 64 },
+			func(r *answer.Result) { r.Devices[0].Fullest.Bytes = 64 },
 			"cannot tell  run.json  64 of 1,395,424 usable bytes (<0.1%) registered on the fullest core",
 		},
 		"rank, filter": {
-			func(r *replay.Result) {
+			func(r *answer.Result) {
 				r.Rank, r.Only.Device, r.Placed = event.Some[uint64](3), event.Some[uint64](0), true
 			},
 			"cannot tell  run.json (rank 3) (only device 0)  4,096 of 1,395,424 usable bytes (0.3%, 4.0 KiB) registered on the fullest core; placed?",
 		},
 		"no nodes": {
-			func(r *replay.Result) { *r = replay.Result{} },
+			func(r *answer.Result) { *r = answer.Result{} },
 			"cannot tell    the capture has no nodes",
 		},
 		"no CBs": {
-			func(r *replay.Result) { r.Devices = nil },
+			func(r *answer.Result) { r.Devices = nil },
 			"cannot tell  run.json  the capture places no circular buffer",
 		},
 		"cache hit": {
-			func(r *replay.Result) {
-				r.Devices, r.Anomalies = nil, []replay.AnomalyCount{{Code: replay.CodeCacheHit, Count: 1}}
+			func(r *answer.Result) {
+				r.Devices, r.Anomalies = nil, []answer.AnomalyCount{{Code: answer.CodeCacheHit, Count: 1}}
 			}, "cannot tell  run.json  programs ran, but the capture shows none of their circular buffers",
 		},
 		"dataflow alone": {
-			func(r *replay.Result) {
-				r.Devices = []replay.Device{{Kind: replay.KindNone, Dataflow: replay.Dataflow{Nodes: 1}}}
+			func(r *answer.Result) {
+				r.Devices = []answer.Device{{Kind: answer.KindNone, Dataflow: answer.Dataflow{Nodes: 1}}}
 			}, "cannot tell  run.json  0 bytes, device not named: no circular buffers, but 1 dataflow buffer",
 		},
 		"dataflow and a cache hit": {
-			func(r *replay.Result) {
-				r.Devices = []replay.Device{
-					{Kind: replay.KindNone, Dataflow: replay.Dataflow{Nodes: 1, RegisteredCorePeak: 64}},
+			func(r *answer.Result) {
+				r.Devices = []answer.Device{
+					{Kind: answer.KindNone, Dataflow: answer.Dataflow{Nodes: 1, RegisteredCorePeak: 64}},
 					{
-						Kind: replay.KindNone, Dataflow: replay.Dataflow{Nodes: 2, RegisteredCorePeak: 4096},
-						Scratchpad: replay.Scratchpad{Nodes: 1, RegisteredCorePeak: 512},
+						Kind: answer.KindNone, Dataflow: answer.Dataflow{Nodes: 2, RegisteredCorePeak: 4096},
+						Scratchpad: answer.Scratchpad{Nodes: 1, RegisteredCorePeak: 512},
 					},
 				}
-				r.Anomalies = []replay.AnomalyCount{{Code: replay.CodeNoCBs, Count: 1, First: -1}, {Code: replay.CodeCacheHit, Count: 1}}
+				r.Anomalies = []answer.AnomalyCount{{Code: answer.CodeNoCBs, Count: 1, First: -1}, {Code: answer.CodeCacheHit, Count: 1}}
 			}, "cannot tell  run.json  0 bytes, device not named, device not named: no circular buffers, but 3 dataflow buffers and 1 scratchpad",
 		},
 		"scratchpads alone": {
-			func(r *replay.Result) {
-				r.Devices = []replay.Device{{Kind: replay.KindNone, Scratchpad: replay.Scratchpad{Nodes: 2, RegisteredCorePeak: 512}}}
+			func(r *answer.Result) {
+				r.Devices = []answer.Device{{Kind: answer.KindNone, Scratchpad: answer.Scratchpad{Nodes: 2, RegisteredCorePeak: 512}}}
 			}, "cannot tell  run.json  0 bytes, device not named: no circular buffers, but 2 scratchpads",
 		},
 		"views": {
-			func(r *replay.Result) {
-				r.Devices = []replay.Device{{Kind: replay.KindNone, CBNodes: 1, GlobalCBs: 1}}
+			func(r *answer.Result) {
+				r.Devices = []answer.Device{{Kind: answer.KindNone, CBNodes: 1, GlobalCBs: 1}}
 			}, "cannot tell  run.json  0 bytes, device not named: the only CB is a view of tensors, without bytes of their own",
 		},
 		"another core": {
-			func(r *replay.Result) {
+			func(r *answer.Result) {
 				r.Only.Core = event.Some(l1.Core{X: 7, Y: 9})
-				r.Devices = []replay.Device{{Kind: replay.KindNone, CBNodes: 1, LocalCBs: 1, CorePeak: 4096, Registered: 4096}}
+				r.Devices = []answer.Device{{Kind: answer.KindNone, CBNodes: 1, LocalCBs: 1, CorePeak: 4096, Registered: 4096}}
 			}, "cannot tell  run.json (only core 7-9)  core 7-9: 0 bytes, device not named: nothing is registered on it",
 		},
 		"all is gone": {
-			func(r *replay.Result) {
+			func(r *answer.Result) {
 				r.Log = true
-				r.Devices = []replay.Device{{Kind: replay.KindNone, CBNodes: 1, LocalCBs: 1, CorePeak: 4096}}
+				r.Devices = []answer.Device{{Kind: answer.KindNone, CBNodes: 1, LocalCBs: 1, CorePeak: 4096}}
 			}, "cannot tell  run.json  0 bytes, device not named: nothing is registered any more; 4,096 bytes at most before",
 		},
 		"no cores": {
-			func(r *replay.Result) {
-				d := replay.Device{Kind: replay.KindNone, CBNodes: 1, LocalCBs: 1}
-				r.Devices = []replay.Device{d, d, d, d}
+			func(r *answer.Result) {
+				d := answer.Device{Kind: answer.KindNone, CBNodes: 1, LocalCBs: 1}
+				r.Devices = []answer.Device{d, d, d, d}
 			}, "cannot tell  run.json  0 bytes, 4 devices: the 4 local CBs cover no core or no byte",
 		},
 	} {
@@ -238,11 +239,11 @@ func TestBeyondL1(t *testing.T) {
 // Anomalies come in words, the most important one first, without a code.
 func TestAnomalies(t *testing.T) {
 	r := result(1)
-	r.Anomalies = []replay.AnomalyCount{
-		{Code: replay.CodeFreeUnknown, Count: 2, First: 7},
-		{Code: replay.CodeUnfinished, Count: 1, First: -1, Detail: "ttnn.\x1b[2Jadd"},
-		{Code: replay.CodeBeyondL1, Count: 1, First: 5, Detail: "ttnn.matmul"},
-		{Code: replay.CodeSpecsDiffer, Count: 3, First: -1},
+	r.Anomalies = []answer.AnomalyCount{
+		{Code: answer.CodeFreeUnknown, Count: 2, First: 7},
+		{Code: answer.CodeUnfinished, Count: 1, First: -1, Detail: "ttnn.\x1b[2Jadd"},
+		{Code: answer.CodeBeyondL1, Count: 1, First: 5, Detail: "ttnn.matmul"},
+		{Code: answer.CodeSpecsDiffer, Count: 3, First: -1},
 		{Code: "later", Count: 1, First: -1},
 	}
 	got := text(t, r, render.Options{})
@@ -267,10 +268,10 @@ func TestPlaced(t *testing.T) {
 	} {
 		r := result(1)
 		r.Placed, r.Spec.BaseFrom = true, from
-		for addresses, what := range map[replay.Addresses]string{
-			replay.AddressesSynthesised: "CBs placed",
-			replay.AddressesMixed:       "some CBs placed",
-			replay.AddressesRecorded:    "dataflow buffers and scratchpads placed",
+		for addresses, what := range map[answer.Addresses]string{
+			answer.AddressesSynthesised: "CBs placed",
+			answer.AddressesMixed:       "some CBs placed",
+			answer.AddressesRecorded:    "dataflow buffers and scratchpads placed",
 		} {
 			r.Addresses = addresses
 			require.Contains(t, text(t, r, render.Options{}), what+" from 103,712"+want+"\n")
@@ -319,9 +320,9 @@ func TestHostileNames(t *testing.T) {
 	} {
 		r := result(1)
 		r.File = evil
-		r.Devices[0].Fullest.Program.Op = replay.Name(evil + " > " + evil)
-		rename(&r.Devices[0], replay.Name(evil))
-		r.Anomalies = []replay.AnomalyCount{{Code: replay.CodeOperationFailed, Count: 1, Detail: evil}}
+		r.Devices[0].Fullest.Program.Op = answer.Name(evil + " > " + evil)
+		rename(&r.Devices[0], answer.Name(evil))
+		r.Anomalies = []answer.AnomalyCount{{Code: answer.CodeOperationFailed, Count: 1, Detail: evil}}
 		got := text(t, r, render.Options{Programs: true, Cores: true})
 		requireVisible(t, got)
 		require.Less(t, len(got), 4000)
@@ -339,8 +340,8 @@ func TestHostileNames(t *testing.T) {
 func TestHostileCodes(t *testing.T) {
 	for _, evil := range []string{"\x1b[2J", "\u009b31m", "\u202egnp", "two\nlines", strings.Repeat("x", 64<<10)} {
 		r := result(1)
-		r.Anomalies = []replay.AnomalyCount{{Code: replay.Code(evil), Count: 1, First: -1}}
-		j := replay.Judgement{Answer: replay.CannotTell, Untold: []replay.Reason{r.Reason(replay.Code(evil))}}
+		r.Anomalies = []answer.AnomalyCount{{Code: answer.Code(evil), Count: 1, First: -1}}
+		j := answer.Judgement{Answer: answer.CannotTell, Untold: []answer.Reason{r.Reason(answer.Code(evil))}}
 		for _, d := range []render.Output{render.Report(r, render.Options{}), render.Check(r, j).Detailed(), render.Peak(r), render.Map(r, event.Opt[uint64]{})} {
 			var b bytes.Buffer
 			require.NoError(t, d.Text(&b, 0))
@@ -361,7 +362,7 @@ func TestNamesInOtherScripts(t *testing.T) {
 		r.Devices[i].Fullest.Program.Op = name
 		rename(&r.Devices[i], name)
 	}
-	r.Anomalies = []replay.AnomalyCount{{Code: replay.CodeOperationFailed, Count: 1, Detail: name}}
+	r.Anomalies = []answer.AnomalyCount{{Code: answer.CodeOperationFailed, Count: 1, Detail: name}}
 	got := text(t, r, render.Options{Programs: true, Cores: true})
 	requireVisible(t, got)
 	require.Contains(t, got, name)
@@ -398,33 +399,33 @@ func TestAnyResult(t *testing.T) {
 		return event.Opt[uint64]{V: number.Draw(t, name), OK: rapid.Bool().Draw(t, name+" known")}
 	}
 	source := rapid.SampledFrom([]event.Source{event.FromOption, event.FromFile, event.FromArch, event.FromAssumed})
-	draw := func(t *rapid.T) *replay.Result {
+	draw := func(t *rapid.T) *answer.Result {
 		r := result(rapid.IntRange(0, 9).Draw(t, "devices"))
 		r.File, r.Nodes, r.Rank = rapid.String().Draw(t, "file"), count.Draw(t, "nodes"), optional(t, "rank")
 		r.Spec.L1Size, r.Spec.CBBase = number.Draw(t, "L1"), number.Draw(t, "base")
 		r.Spec.Arch = rapid.SampledFrom([]l1.Arch{l1.Wormhole, l1.Blackhole, l1.Grayskull}).Draw(t, "arch")
 		r.Spec.ArchFrom, r.Spec.BaseFrom, r.Spec.SmallFrom = source.Draw(t, "arch from"), source.Draw(t, "base from"), source.Draw(t, "L1_SMALL from")
 		r.Placed = rapid.Bool().Draw(t, "placed")
-		r.Addresses = rapid.SampledFrom([]replay.Addresses{
-			replay.AddressesNone, replay.AddressesRecorded, replay.AddressesSynthesised, replay.AddressesMixed,
+		r.Addresses = rapid.SampledFrom([]answer.Addresses{
+			answer.AddressesNone, answer.AddressesRecorded, answer.AddressesSynthesised, answer.AddressesMixed,
 		}).Draw(t, "addresses")
 		r.Upstream = event.Upstream{PeakCB: optional(t, "peak_cb"), PeakL1: optional(t, "peak_l1"), Wrapped: rapid.Bool().Draw(t, "wrapped")}
 		for i := range r.Devices {
 			d := &r.Devices[i]
 			label := fmt.Sprint("device ", i)
-			d.Kind = rapid.SampledFrom([]replay.DeviceKind{replay.KindChip, replay.KindMesh}).Draw(t, label)
+			d.Kind = rapid.SampledFrom([]answer.DeviceKind{answer.KindChip, answer.KindMesh}).Draw(t, label)
 			d.Chips = rapid.SliceOfN(number, 0, 3).Draw(t, label)
 			d.RegisteredCorePeak, d.Registered = number.Draw(t, label), number.Draw(t, label)
 			d.RegisteredLogical, d.UnattributedPeak = number.Draw(t, label), number.Draw(t, label)
 			d.Programs, d.LocalCBs, d.GlobalCBs = count.Draw(t, label), count.Draw(t, label), count.Draw(t, label)
-			d.Dataflow = replay.Dataflow{Nodes: count.Draw(t, label), Borrowed: count.Draw(t, label)}
+			d.Dataflow = answer.Dataflow{Nodes: count.Draw(t, label), Borrowed: count.Draw(t, label)}
 			d.Scratchpad.Nodes = count.Draw(t, label)
 			switch rapid.IntRange(0, 2).Draw(t, label) {
 			case 0:
 				d.Fullest, d.CoreGroups, d.ProgramsDetail = nil, nil, nil
 			case 1:
 				d.Fullest.Bytes, d.Fullest.End, d.Fullest.Share = number.Draw(t, label), number.Draw(t, label), number.Draw(t, label)
-				d.Fullest.Program.Op = replay.Name(rapid.String().Draw(t, label))
+				d.Fullest.Program.Op = answer.Name(rapid.String().Draw(t, label))
 			}
 		}
 		return r
@@ -454,7 +455,7 @@ func TestReportOfOperations(t *testing.T) {
 		"programs of device not named, largest per core first; CBs are local+global\n"+
 		"nodes  CBs  cores  per core     sum      end  operation\n"+
 		"5      1+0     16     2,048  32,768  113,664  b\n",
-		text(t, narrowed(t, graph, replay.Filter{Op: "b"}), render.Options{Programs: true}))
+		text(t, narrowed(t, graph, answer.Filter{Op: "b"}), render.Options{Programs: true}))
 }
 
 // Programs that were unregistered stay in the table: L1 peak, the most that was registered at once, and the end.

@@ -8,7 +8,7 @@ import (
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // maxResidents is the number of residents in a table of text.
@@ -20,7 +20,7 @@ func complaint(v fit.Verdict) string { return shown.Visible(v.String()) }
 
 // writeVerdict says, below that sentence, where and by how much a program does not
 // fit, who is in the way, and what to do.
-func writeVerdict(page *page, of *replay.Result, f *replay.FailedCheck) {
+func writeVerdict(page *page, of *answer.Result, f *answer.FailedCheck) {
 	v := of.Verdict(f)
 	clashes := slices.Clone(v.Clashes)
 	slices.SortStableFunc(clashes, func(a, b fit.Clash) int { return cmp.Compare(b.Over(), a.Over()) })
@@ -28,7 +28,7 @@ func writeVerdict(page *page, of *replay.Result, f *replay.FailedCheck) {
 	if len(clashes) == 0 && len(v.Refusals) > 0 && v.Refusals[0].Kind != fit.RefusedGrid {
 		r := v.Refusals[0]
 		notes = append(notes, note{"over", fmt.Sprintf("%s bytes on %s of %s, by tt-metal's reckoning: the region ends at %s, the limit is %s",
-			grouped(r.Over()), r.Cores, devicesName(of, replay.CaptureID(r.Device), r.Devices), grouped(r.End), grouped(r.Limit))})
+			grouped(r.Over()), r.Cores, devicesName(of, answer.CaptureID(r.Device), r.Devices), grouped(r.End), grouped(r.Limit))})
 	}
 	for i, c := range clashes {
 		if i == maxClashes {
@@ -74,8 +74,8 @@ func writeVerdict(page *page, of *replay.Result, f *replay.FailedCheck) {
 const maxClashes = 4
 
 // overText says where and by how many bytes a program is too large.
-func overText(c *fit.Clash, r *replay.Result) string {
-	text := fmt.Sprintf("%s bytes too many on %s of %s", grouped(c.Over()), coresText(c.Cores), devicesName(r, replay.CaptureID(c.Device), c.Devices))
+func overText(c *fit.Clash, r *answer.Result) string {
+	text := fmt.Sprintf("%s bytes too many on %s of %s", grouped(c.Over()), coresText(c.Cores), devicesName(r, answer.CaptureID(c.Device), c.Devices))
 	if c.Grows {
 		text += ": L1 ends at " + grouped(c.Limit)
 	}
@@ -98,7 +98,7 @@ func culprits(v fit.Verdict, c *fit.Clash) []fit.Resident {
 
 // writeResidents writes a table of the residents of a core. An arrow points at the one that begins at a limit, if
 // that is not 0.
-func writeResidents(page *page, title string, r *replay.Result, rows []replay.L1Resident, limit uint64) {
+func writeResidents(page *page, title string, r *answer.Result, rows []answer.L1Resident, limit uint64) {
 	head := []string{"bytes", "start", "end", "<what", "<whose"}
 	if limit > 0 {
 		head = slices.Insert(head, 0, "<")

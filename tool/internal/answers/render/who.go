@@ -9,11 +9,11 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // Who returns what holds a byte of L1. Text shows chips that hold the same once, with their ids.
-func Who(r *replay.Result, q replay.WhoDocument) Output {
+func Who(r *answer.Result, q answer.WhoDocument) Output {
 	d := Output{json: func(w io.Writer) error { return writeJSON(w, q) }}
 	page := &d.page
 	folds := foldHeld(r, q.Held)
@@ -33,8 +33,8 @@ func Who(r *replay.Result, q replay.WhoDocument) Output {
 
 // foldHeld folds devices that hold the same. In a capture each device of a mesh has its own nodes; text shows the nodes of
 // the first device.
-func foldHeld(r *replay.Result, held []replay.Holders) []deviceFold[[]replay.Holders] {
-	var devices [][]replay.Holders // the rows of a device follow each other
+func foldHeld(r *answer.Result, held []answer.Holders) []deviceFold[[]answer.Holders] {
+	var devices [][]answer.Holders // the rows of a device follow each other
 	for i, h := range held {
 		if i == 0 || held[i-1].Device != h.Device {
 			devices = append(devices, nil)
@@ -42,21 +42,21 @@ func foldHeld(r *replay.Result, held []replay.Holders) []deviceFold[[]replay.Hol
 		last := len(devices) - 1
 		devices[last] = append(devices[last], h)
 	}
-	name := func(rows *[]replay.Holders) named { return named{(*rows)[0].Device, (*rows)[0].Kind, (*rows)[0].Chips} }
-	return foldDevices(devices, name, func(rows *[]replay.Holders) string { return heldText(r, *rows) })
+	name := func(rows *[]answer.Holders) named { return named{(*rows)[0].Device, (*rows)[0].Kind, (*rows)[0].Chips} }
+	return foldDevices(devices, name, func(rows *[]answer.Holders) string { return heldText(r, *rows) })
 }
 
 // heldText is the text of a device without its id and its nodes.
-func heldText(r *replay.Result, rows []replay.Holders) string {
+func heldText(r *answer.Result, rows []answer.Holders) string {
 	var b strings.Builder
 	for _, h := range rows {
-		fmt.Fprintln(&b, h.Cores, heldTable(r, replay.Holders{Resident: nowhere(h.Resident), Registered: nowhere(h.Registered)}).rows)
+		fmt.Fprintln(&b, h.Cores, heldTable(r, answer.Holders{Resident: nowhere(h.Resident), Registered: nowhere(h.Registered)}).rows)
 	}
 	return b.String()
 }
 
 // nowhere returns the same without nodes.
-func nowhere(rows []replay.L1Resident) []replay.L1Resident {
+func nowhere(rows []answer.L1Resident) []answer.L1Resident {
 	out := slices.Clone(rows[:min(len(rows), maxResidents)])
 	for i, x := range out {
 		if x.Program != nil {
@@ -72,10 +72,10 @@ func nowhere(rows []replay.L1Resident) []replay.L1Resident {
 }
 
 // heldTable is the table of a byte on some cores: its residents, and the registered programs that use it.
-func heldTable(r *replay.Result, h replay.Holders) table {
+func heldTable(r *answer.Result, h answer.Holders) table {
 	t := headed("<", "bytes", "start", "end", "<what", "<whose")
 	t.most = 42
-	add := func(basis string, rows []replay.L1Resident) {
+	add := func(basis string, rows []answer.L1Resident) {
 		for _, x := range first(&t, rows, maxResidents, 0) {
 			t.named(func(n int) string { return ownerText(r, x, n) }, basis, x.Bytes, x.Start, x.End, what(x.Kind, x.CB))
 			basis = ""
@@ -87,7 +87,7 @@ func heldTable(r *replay.Result, h replay.Holders) table {
 }
 
 // whoAnswer says in one line what holds the byte.
-func whoAnswer(r *replay.Result, q replay.WhoDocument, folds []deviceFold[[]replay.Holders]) string {
+func whoAnswer(r *answer.Result, q answer.WhoDocument, folds []deviceFold[[]answer.Holders]) string {
 	where := fmt.Sprintf("byte %s (%#x)", grouped(q.Address), q.Address)
 	if q.Core.OK {
 		where += fmt.Sprintf(" on core %s", q.Core.V)
@@ -101,10 +101,10 @@ func whoAnswer(r *replay.Result, q replay.WhoDocument, folds []deviceFold[[]repl
 		where += " at the end"
 	}
 	if q.Op != "" {
-		where += replay.Filter{Op: q.Op}.Suffix()
+		where += answer.Filter{Op: q.Op}.Suffix()
 	}
 	cores, different := 0, 0
-	var one replay.L1Resident
+	var one answer.L1Resident
 	for _, f := range folds {
 		for _, h := range *f.first {
 			if len(h.Resident) > 0 {
@@ -130,7 +130,7 @@ func whoAnswer(r *replay.Result, q replay.WhoDocument, folds []deviceFold[[]repl
 }
 
 // called returns the same, whose operation is the function that was called.
-func called(x replay.L1Resident) replay.L1Resident {
+func called(x answer.L1Resident) answer.L1Resident {
 	if x.Program != nil {
 		run := *x.Program
 		run.Op, run.Inferred, x.Program = caller(run.Op), false, &run
@@ -144,7 +144,7 @@ func called(x replay.L1Resident) replay.L1Resident {
 
 // outside explains why nothing can hold the byte: an unknown device, a core outside the grid, an address outside
 // L1.
-func outside(r *replay.Result, q replay.WhoDocument) string {
+func outside(r *answer.Result, q answer.WhoDocument) string {
 	if q.Device.OK {
 		found := false
 		for _, row := range r.L1 {
@@ -167,8 +167,8 @@ func outside(r *replay.Result, q replay.WhoDocument) string {
 }
 
 // outsideGrid says that no device that a question is about has its core, or "".
-func outsideGrid(r *replay.Result, q replay.WhoDocument) string {
-	var one *replay.DeviceL1
+func outsideGrid(r *answer.Result, q answer.WhoDocument) string {
+	var one *answer.DeviceL1
 	for i := range r.L1 {
 		row := &r.L1[i]
 		if q.Device.OK && row.ID != q.Device {

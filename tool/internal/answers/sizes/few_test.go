@@ -17,6 +17,7 @@ import (
 	"github.com/cbl1/cbl1/tool/internal/answers/sizes"
 	"github.com/cbl1/cbl1/tool/internal/clash"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 var update = flag.Bool("update", false, "TestFew: write its file anew; review the difference")
@@ -60,23 +61,23 @@ func opt(n event.Opt[uint64]) string {
 
 // A device that does not name its l1_small_size works with what it needs, if that is known, and with no more.
 func TestSmallIsNotKnown(t *testing.T) {
-	run := func(file string, small event.Source, needs replay.Needs) *replay.Result {
-		return &replay.Result{
-			File: file, Spec: replay.Spec{Spec: l1.N150(), ArchFrom: event.FromFile, SmallFrom: small},
-			L1: []replay.DeviceL1{{ID: event.Some(uint64(0)), Needs: needs}},
+	run := func(file string, small event.Source, needs answer.Needs) *answer.Result {
+		return &answer.Result{
+			File: file, Spec: answer.Spec{Spec: l1.N150(), ArchFrom: event.FromFile, SmallFrom: small},
+			L1: []answer.DeviceL1{{ID: event.Some(uint64(0)), Needs: needs}},
 		}
 	}
-	lies := func(bytes uint64) replay.Needs {
-		return replay.Needs{Small: replay.Need{Value: l1.N150().L1Size - bytes}}
+	lies := func(bytes uint64) answer.Needs {
+		return answer.Needs{Small: answer.Need{Value: l1.N150().L1Size - bytes}}
 	}
 	const why = "a: its l1_small_size is not known: --l1-small says it"
 	for name, c := range map[string]struct {
-		needs, others replay.Needs
+		needs, others answer.Needs
 		want          string
 	}{
 		"what it needs":         {lies(512), lies(0), ""},
 		"what another one does": {lies(512), lies(1024), why},
-		"what is not certain":   {replay.Needs{Kept: replay.Need{Value: 320}}, lies(0), why},
+		"what is not certain":   {answer.Needs{Kept: answer.Need{Value: 320}}, lies(0), why},
 		"nothing":               {lies(0), lies(0), ""},
 	} {
 		var found sizes.Answer

@@ -12,7 +12,7 @@ import (
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/tool/internal/clash"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // Schema names the form of a Document.
@@ -21,7 +21,7 @@ const Schema = "cbl1.sizes/1"
 // A Document is the answer of cbl1 sizes.
 type Document struct {
 	Schema string        `json:"schema"`
-	Answer replay.Answer `json:"answer"` // fits: the sizes work; cannot_tell: one cannot be told; does_not_fit: none work
+	Answer answer.Answer `json:"answer"` // fits: the sizes work; cannot_tell: one cannot be told; does_not_fit: none work
 	// Together reports whether all inputs ran on a device that was not closed between them.
 	Together bool `json:"together"`
 	// Taken is by how much the new sizes move or shrink the room of tensors on the device that decides the answer, and
@@ -70,7 +70,7 @@ type Answer struct {
 
 // A device is one that runs had opened.
 type device struct {
-	spec   replay.Spec
+	spec   answer.Spec
 	need   Size              // of l1_small_size
 	worker event.Opt[uint64] // worker_l1_size in use
 
@@ -84,7 +84,7 @@ type device struct {
 }
 
 // AddRun adds what a run of programs needed.
-func (a *Answer) AddRun(r *replay.Result) {
+func (a *Answer) AddRun(r *answer.Result) {
 	hides := len(r.Untracked()) > 0 || r.Earlier.L1 > 0
 	for i := range r.L1 {
 		d := &r.L1[i]
@@ -113,14 +113,14 @@ func (a *Answer) AddRun(r *replay.Result) {
 }
 
 // measure finds how much room there is, or by how much a program does not fit.
-func (o *device) measure(r *replay.Result, d *replay.DeviceL1) {
+func (o *device) measure(r *answer.Result, d *answer.DeviceL1) {
 	if t := r.Checks.Tightest; t != nil {
 		o.room, o.at, o.atLeast = event.Some(t.Headroom.Free), event.Some(t.Run.At), t.Device != d.ID
 	}
 	if lowest, base := d.Needs.Lowest.Value, o.spec.CBBase; lowest > 0 && lowest >= base && least(&o.room, event.Some(lowest-base)) {
 		o.atLeast = false
 	}
-	known := r.Judge(replay.Terms{}).Answer == replay.DoesNotFit
+	known := r.Judge(answer.Terms{}).Answer == answer.DoesNotFit
 	if o.fails = known && r.Checks.Failed == 0; o.fails { // buffers share bytes
 		o.over = l1.MaxAddr
 	}
@@ -139,7 +139,7 @@ func (o *device) measure(r *replay.Result, d *replay.DeviceL1) {
 }
 
 // smallOf returns what a device needed of L1_SMALL.
-func smallOf(r *replay.Result, d *replay.DeviceL1, spec replay.Spec, doubts bool) Size {
+func smallOf(r *answer.Result, d *answer.DeviceL1, spec answer.Spec, doubts bool) Size {
 	out := Size{Name: small, Works: event.Some(uint64(0)), Sure: Exact, File: r.File, Text: "no buffer lay in L1_SMALL"}
 	if spec.SmallFrom == event.FromFile || spec.SmallFrom == event.FromOption {
 		out.Used = event.Some(spec.L1Small)
@@ -198,11 +198,11 @@ func (a *Answer) Document(together bool) Document {
 	if smallSum > 0 {
 		smallSize.Works = event.Some(smallSum)
 		switch more := a.judge(smallSum, workerSize, asked); {
-		case more.answer != replay.DoesNotFit:
+		case more.answer != answer.DoesNotFit:
 			v = more
-		case v.answer != replay.DoesNotFit: // the largest need may be all
+		case v.answer != answer.DoesNotFit: // the largest need may be all
 			v = more
-			v.answer, v.why = replay.CannotTell, "the largest l1_small_size may work, and the sum does not"
+			v.answer, v.why = answer.CannotTell, "the largest l1_small_size may work, and the sum does not"
 			smallSize.Works, smallSize.Sure = event.Opt[uint64]{}, CannotTell
 		}
 	}
@@ -210,13 +210,13 @@ func (a *Answer) Document(together bool) Document {
 	doc.Sizes = []Size{smallSize, traceSize, workerSize}
 	var words []string
 	for _, s := range doc.Sizes {
-		if s.Sure == CannotTell && doc.Answer == replay.Fits {
-			doc.Answer = replay.CannotTell
+		if s.Sure == CannotTell && doc.Answer == answer.Fits {
+			doc.Answer = answer.CannotTell
 		} else if s.Sure != CannotTell && s.Works.OK && (s.Name != worker || asked) {
 			words = append(words, fmt.Sprintf("%s=%d", s.Name, s.Works.V))
 		}
 	}
-	if len(words) > 0 && doc.Answer != replay.DoesNotFit {
+	if len(words) > 0 && doc.Answer != answer.DoesNotFit {
 		doc.Python = "ttnn.open_device(device_id=0, " + strings.Join(words, ", ") + ")"
 	}
 	return doc
@@ -224,7 +224,7 @@ func (a *Answer) Document(together bool) Document {
 
 // A verdict says whether a device fits with other sizes.
 type verdict struct {
-	answer replay.Answer
+	answer answer.Answer
 	taken  int64 // of its room; below 0: they give back
 	room   event.Opt[uint64]
 	why    string
@@ -233,7 +233,7 @@ type verdict struct {
 // worse reports whether a verdict decides, and not another one: does not fit, then cannot tell, then the least that is left.
 func (v verdict) worse(than verdict) bool {
 	rank := func(v verdict) int {
-		return slices.Index([]replay.Answer{replay.Fits, replay.CannotTell, replay.DoesNotFit}, v.answer)
+		return slices.Index([]answer.Answer{answer.Fits, answer.CannotTell, answer.DoesNotFit}, v.answer)
 	}
 	left := func(v verdict) int64 { return int64(v.room.Or(l1.MaxAddr/2)) - v.taken }
 	return cmp.Or(cmp.Compare(rank(v), rank(than)), cmp.Compare(left(than), left(v))) > 0
@@ -242,9 +242,9 @@ func (v verdict) worse(than verdict) bool {
 // judge returns the verdict of the device that decides. asked: worker_l1_size is another one.
 func (a *Answer) judge(small uint64, size Size, asked bool) verdict {
 	if asked && size.Sure == Exact && !size.Works.OK {
-		return verdict{answer: replay.DoesNotFit, why: size.Text}
+		return verdict{answer: answer.DoesNotFit, why: size.Text}
 	}
-	out := verdict{answer: replay.CannotTell, why: "no run says how much room there is"}
+	out := verdict{answer: answer.CannotTell, why: "no run says how much room there is"}
 	for i := range a.devices {
 		spec := a.devices[i].spec.Spec
 		base := spec.CBBase
@@ -266,16 +266,16 @@ func (o *device) with(small, base uint64) verdict {
 	if o.need.Used.OK {
 		moved = signed(up(small, align)) - signed(up(o.need.Used.V, align))
 	}
-	v := verdict{replay.CannotTell, moved + signed(base) - signed(was), o.room, ""}
+	v := verdict{answer.CannotTell, moved + signed(base) - signed(was), o.room, ""}
 	switch {
 	case !o.need.Used.OK && small > 0 && (small > o.need.Works.V || o.need.Sure != Exact): // perhaps more than the one in use
 		v.why = o.need.File + ": its l1_small_size is not known: --l1-small says it"
 	case !o.fails && moved <= 0 && base == was:
-		v.answer = replay.Fits // a smaller l1_small_size always works
+		v.answer = answer.Fits // a smaller l1_small_size always works
 	case o.fails:
 		v.why = o.need.File + " does not fit as its device was opened: cbl1 check says why"
 		if v.taken > -signed(o.over) {
-			v.answer = replay.DoesNotFit
+			v.answer = answer.DoesNotFit
 		}
 	case o.loose != "":
 		v.why = o.loose
@@ -284,11 +284,11 @@ func (o *device) with(small, base uint64) verdict {
 	case v.taken > signed(o.room.V) && o.atLeast:
 		v.why = o.need.File + ": its devices differ, and how much room each leaves is not known"
 	case v.taken > signed(o.room.V):
-		v.answer = replay.DoesNotFit
+		v.answer = answer.DoesNotFit
 	case o.hides:
 		v.why = o.need.File + " hides something, which may take of the room: cbl1 check says what"
 	default:
-		v.answer = replay.Fits
+		v.answer = answer.Fits
 	}
 	return v
 }

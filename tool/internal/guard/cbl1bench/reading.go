@@ -9,6 +9,7 @@ import (
 	"github.com/cbl1/cbl1/tool/capture"
 	"github.com/cbl1/cbl1/tool/internal/guard/large"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // read reads a capture as the command does, and returns the ns, and the costs of reading once.
@@ -21,7 +22,7 @@ func read(c large.Plan, rounds int) (ns float64, x costs, err error) {
 	ns = math.Inf(1)
 	for range rounds {
 		base := liveHeap()
-		var r *replay.Result
+		var r *answer.Result
 		x.allocations = mallocs(func() {
 			ns = min(ns, float64(processor(func() {
 				in := capture.NewReader(bytes.NewReader(text.Bytes()), "large")

@@ -13,6 +13,7 @@ import (
 	"github.com/cbl1/cbl1/tool/capture"
 	"github.com/cbl1/cbl1/tool/internal/guard/large"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // TestCapture reads written captures back, in all forms, and compares their content.
@@ -66,7 +67,7 @@ func requireMeant(t *testing.T, c large.Plan) {
 		require.Equal(t, uint64(min(large.Live, made.Ops)), d.BuffersPeak, "device %d", d.ID.V)
 	}
 	if !c.Bare {
-		require.Equal(t, replay.Fits, r.Judge(replay.Terms{}).Answer, "%+v %+v", r.Judge(replay.Terms{}).Untold, r.Anomalies)
+		require.Equal(t, answer.Fits, r.Judge(answer.Terms{}).Answer, "%+v %+v", r.Judge(answer.Terms{}).Untold, r.Anomalies)
 	}
 }
 

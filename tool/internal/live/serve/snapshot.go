@@ -10,7 +10,7 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/tool/internal/live/watch"
 	"github.com/cbl1/cbl1/tool/internal/live/wire"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // maxRows is how many devices have a row in a Snapshot before there is none for devices of fleets.
@@ -33,7 +33,7 @@ func (s *Server) ofRecords() (watch.Snapshot, []*fleet) {
 	defer s.mu.Unlock()
 	counts := s.count()
 	out := watch.Snapshot{
-		Schema: watch.Schema, Source: watch.FeedRecords, Time: s.c.Now().UnixNano(), Devices: []replay.LiveDevice{}, Processes: s.rows(), Odd: []watch.OddityCount{}, Leaked: s.counts.Leaked,
+		Schema: watch.Schema, Source: watch.FeedRecords, Time: s.c.Now().UnixNano(), Devices: []answer.LiveDevice{}, Processes: s.rows(), Odd: []watch.OddityCount{}, Leaked: s.counts.Leaked,
 		Leaks: slices.Clone(s.latest.leaks), Refused: slices.Clone(s.latest.refused), Server: &counts.ServerCounts,
 	}
 	for _, id := range s.devices() {
@@ -50,7 +50,7 @@ func (s *Server) ofRecords() (watch.Snapshot, []*fleet) {
 
 // Row returns the row of one device, as Snapshot does: of the named fleet or, with the name "", of
 // the records of processes. ok is false if the device is unknown there.
-func (s *Server) Row(fleet string, id uint64) (row replay.LiveDevice, ok bool) {
+func (s *Server) Row(fleet string, id uint64) (row answer.LiveDevice, ok bool) {
 	if fleet != "" {
 		f := s.named(fleet)
 		if f == nil {
@@ -78,28 +78,28 @@ func (s *Server) Row(fleet string, id uint64) (row replay.LiveDevice, ok bool) {
 // row returns the session's row of a device with the ledger's figures in it; the row of a mesh is a view of its chips.
 // Bytes of cores are a bound. Records show neither dispatches nor the bytes of a buffer on a core. One core stands for
 // all of an undeclared device.
-func (s *Server) row(id int32) replay.LiveDevice {
+func (s *Server) row(id int32) answer.LiveDevice {
 	if chips := s.mesh(id); chips != nil {
-		rows := make([]replay.LiveDevice, len(chips))
+		rows := make([]answer.LiveDevice, len(chips))
 		for i, chip := range chips {
 			rows[i] = s.row(chip)
 		}
-		row := replay.MeshOf(uint64(id), "", rows)
+		row := answer.MeshOf(uint64(id), "", rows)
 		if d, err := s.live.Fleet().Device(device.ID(id)); err == nil {
 			row.Board = d.Spec().Name
 		}
 		row.Incomplete = row.Incomplete || s.incomplete(id)
 		return row
 	}
-	row := replay.LiveDevice{Device: uint64(id), Core: new(uint64), Peak: &replay.LivePeak{}} // nothing has lived there
+	row := answer.LiveDevice{Device: uint64(id), Core: new(uint64), Peak: &answer.LivePeak{}} // nothing has lived there
 	if d, err := s.live.Fleet().Device(device.ID(id)); err == nil {
-		row = replay.NewLiveDevice(d)
+		row = answer.NewLiveDevice(d)
 	}
 	t := s.ledger.On(id)
 	row.Bound, row.Incomplete, row.Programs, row.Sum = true, s.incomplete(id), &t.CBs, &t.CB
 	row.SetBuffers(t.BufferTotals)
 	row.Dispatched, row.Tracked, row.TrackedCore, row.Below = nil, nil, nil, nil
-	row.Peak = &replay.LivePeak{Registered: row.Peak.Registered, Core: row.Peak.Core}
+	row.Peak = &answer.LivePeak{Registered: row.Peak.Registered, Core: row.Peak.Core}
 	if known, declared := s.known[id]; declared {
 		watch.SetDRAM(&row, known.DRAM)
 	} else {

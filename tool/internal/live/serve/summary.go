@@ -8,7 +8,7 @@ import (
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/tool/internal/live/wire"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // A summary is the final report of a server. As JSON it is the last row, which
@@ -17,7 +17,7 @@ type summary struct {
 	T       int64                 `json:"t"` // nanoseconds since 1970
 	What    wire.Fate             `json:"what"`
 	Devices []deviceSum           `json:"devices"`          // by id
-	Fleets  []replay.LiveDevice   `json:"fleets,omitempty"` // devices of named fleets, by name
+	Fleets  []answer.LiveDevice   `json:"fleets,omitempty"` // devices of named fleets, by name
 	Left    int                   `json:"devices_left,omitempty"`
 	Odd     map[wire.Oddity]int64 `json:"anomalies"`
 	Lines   int64                 `json:"lines,omitempty"`        // that were not printed

@@ -10,7 +10,7 @@ import (
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/tool/internal/pictures/draw"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // A Detail holds the contents of the cores of one device, and of its fullest core.
@@ -64,7 +64,7 @@ func DetailOf(d device.Device) *Detail {
 		if len(out.Groups) == maxDetail {
 			out.Left++
 		} else {
-			out.Groups = append(out.Groups, Group{g.Cores.Ranges().String(), g.Usage.Tracked, replay.BelowSmall(g, s)})
+			out.Groups = append(out.Groups, Group{g.Cores.Ranges().String(), g.Usage.Tracked, answer.BelowSmall(g, s)})
 		}
 		if g.Usage.Tracked > most.Usage.Tracked || most.Cores.IsEmpty() {
 			most = g

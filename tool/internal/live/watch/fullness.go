@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"math/bits"
 
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // Fullness returns the share of usable L1 in use: on the fullest core or, if cores are unknown, by
 // the CBs of all cores. L1_SMALL is no part of it. what names the figure; of is 0 if the size of L1 is unknown.
-func Fullness(d *replay.LiveDevice) (bytes, of uint64, what string) {
+func Fullness(d *answer.LiveDevice) (bytes, of uint64, what string) {
 	held := cmp.Or(d.Below, d.TrackedCore)
 	switch {
 	case held != nil && (d.Core == nil || *held >= *d.Core) && *held > 0:
@@ -26,7 +26,7 @@ func Fullness(d *replay.LiveDevice) (bytes, of uint64, what string) {
 
 // CBs returns the bytes of CBs: the resident ones, or the registered ones where nothing was
 // dispatched; nil if both are unknown.
-func CBs(d *replay.LiveDevice) *uint64 {
+func CBs(d *answer.LiveDevice) *uint64 {
 	if d.Dispatched != nil && (d.Registered == nil || d.Peak != nil && d.Peak.Dispatched != nil && *d.Peak.Dispatched > 0) {
 		return d.Dispatched
 	}
@@ -34,7 +34,7 @@ func CBs(d *replay.LiveDevice) *uint64 {
 }
 
 // physical returns the bytes of L1 of all cores; 0 where that is not known, or no number.
-func physical(d *replay.LiveDevice) uint64 {
+func physical(d *answer.LiveDevice) uint64 {
 	high, low := bits.Mul64(d.Usable, uint64(max(d.Cores, 0)))
 	if high > 0 {
 		return 0
@@ -46,7 +46,7 @@ func physical(d *replay.LiveDevice) uint64 {
 // once: a sum of sizes or, if cores are unknown, the published bytes of processes. It is "" if
 // there is none. The union of registered ranges counts no byte twice: if it exceeds the L1, a
 // program does not fit.
-func accounting(d *replay.LiveDevice) string {
+func accounting(d *answer.LiveDevice) string {
 	type figure struct {
 		name  string
 		bytes *uint64

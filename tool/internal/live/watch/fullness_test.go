@@ -6,22 +6,22 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 func TestFullness(t *testing.T) {
 	n := func(n uint64) *uint64 { return &n }
 	for _, c := range []struct {
-		d         replay.LiveDevice
+		d         answer.LiveDevice
 		bytes, of uint64
 		what      string
 	}{
-		{replay.LiveDevice{}, 0, 0, ""},
-		{replay.LiveDevice{Usable: 10, Core: n(3), TrackedCore: n(2)}, 3, 10, "registered CBs on the fullest core"},
-		{replay.LiveDevice{Usable: 10, Core: n(3), TrackedCore: n(4)}, 4, 10, "tracked on the fullest core"},
-		{replay.LiveDevice{Usable: 10, Core: n(3), TrackedCore: n(14), Below: n(10)}, 10, 10, "tracked on the fullest core"},
-		{replay.LiveDevice{Usable: 10, Cores: 2, Registered: n(15)}, 15, 20, "registered CBs"},
-		{replay.LiveDevice{Dispatched: n(15)}, 15, 0, "resident CBs"},
+		{answer.LiveDevice{}, 0, 0, ""},
+		{answer.LiveDevice{Usable: 10, Core: n(3), TrackedCore: n(2)}, 3, 10, "registered CBs on the fullest core"},
+		{answer.LiveDevice{Usable: 10, Core: n(3), TrackedCore: n(4)}, 4, 10, "tracked on the fullest core"},
+		{answer.LiveDevice{Usable: 10, Core: n(3), TrackedCore: n(14), Below: n(10)}, 10, 10, "tracked on the fullest core"},
+		{answer.LiveDevice{Usable: 10, Cores: 2, Registered: n(15)}, 15, 20, "registered CBs"},
+		{answer.LiveDevice{Dispatched: n(15)}, 15, 0, "resident CBs"},
 	} {
 		bytes, of, what := Fullness(&c.d)
 		require.Equal(t, c.bytes, bytes)
@@ -38,10 +38,10 @@ func TestFullnessOfEquals(t *testing.T) {
 	}{
 		{3, 3, "tracked on the fullest core"}, {4, 3, "registered CBs on the fullest core"}, {0, 0, "registered CBs on the fullest core"}, {0, 1, "tracked on the fullest core"},
 	} {
-		_, _, what := Fullness(&replay.LiveDevice{Core: &c.core, TrackedCore: &c.tracked})
+		_, _, what := Fullness(&answer.LiveDevice{Core: &c.core, TrackedCore: &c.tracked})
 		require.Equal(t, c.want, what)
 	}
-	bytes, _, what := Fullness(&replay.LiveDevice{TrackedCore: new(uint64(5))})
+	bytes, _, what := Fullness(&answer.LiveDevice{TrackedCore: new(uint64(5))})
 	require.Equal(t, "5 tracked on the fullest core", fmt.Sprint(bytes, " ", what))
 }
 
@@ -49,16 +49,16 @@ func TestFullnessOfEquals(t *testing.T) {
 func TestCBs(t *testing.T) {
 	r, d := new(uint64(1)), new(uint64(2))
 	for _, c := range []struct {
-		device replay.LiveDevice
+		device answer.LiveDevice
 		want   *uint64
 	}{
-		{replay.LiveDevice{}, nil},
-		{replay.LiveDevice{Registered: r}, r},
-		{replay.LiveDevice{Dispatched: d}, d},
-		{replay.LiveDevice{Registered: r, Dispatched: d}, r},
-		{replay.LiveDevice{Registered: r, Dispatched: d, Peak: &replay.LivePeak{}}, r},
-		{replay.LiveDevice{Registered: r, Dispatched: d, Peak: &replay.LivePeak{Dispatched: new(uint64(0))}}, r},
-		{replay.LiveDevice{Registered: r, Dispatched: d, Peak: &replay.LivePeak{Dispatched: new(uint64(1))}}, d},
+		{answer.LiveDevice{}, nil},
+		{answer.LiveDevice{Registered: r}, r},
+		{answer.LiveDevice{Dispatched: d}, d},
+		{answer.LiveDevice{Registered: r, Dispatched: d}, r},
+		{answer.LiveDevice{Registered: r, Dispatched: d, Peak: &answer.LivePeak{}}, r},
+		{answer.LiveDevice{Registered: r, Dispatched: d, Peak: &answer.LivePeak{Dispatched: new(uint64(0))}}, r},
+		{answer.LiveDevice{Registered: r, Dispatched: d, Peak: &answer.LivePeak{Dispatched: new(uint64(1))}}, d},
 	} {
 		require.Equal(t, c.want, CBs(&c.device))
 	}
@@ -66,10 +66,10 @@ func TestCBs(t *testing.T) {
 
 // The L1 of all cores is a number, or not known.
 func TestPhysical(t *testing.T) {
-	require.EqualValues(t, 20, physical(&replay.LiveDevice{Cores: 2, Usable: 10}))
-	require.Zero(t, physical(&replay.LiveDevice{Cores: -1, Usable: 10}))
-	require.Equal(t, uint64(1<<63), physical(&replay.LiveDevice{Cores: 2, Usable: 1 << 62}))
-	require.Zero(t, physical(&replay.LiveDevice{Cores: 2, Usable: 1 << 63}))
+	require.EqualValues(t, 20, physical(&answer.LiveDevice{Cores: 2, Usable: 10}))
+	require.Zero(t, physical(&answer.LiveDevice{Cores: -1, Usable: 10}))
+	require.Equal(t, uint64(1<<63), physical(&answer.LiveDevice{Cores: 2, Usable: 1 << 62}))
+	require.Zero(t, physical(&answer.LiveDevice{Cores: 2, Usable: 1 << 63}))
 }
 
 // Figures that count bytes more than once are named: sums, and figures without cores. A union
@@ -77,15 +77,15 @@ func TestPhysical(t *testing.T) {
 func TestAccounting(t *testing.T) {
 	n := func(n uint64) *uint64 { return &n }
 	for _, c := range []struct {
-		d    replay.LiveDevice
+		d    answer.LiveDevice
 		want string
 	}{
-		{replay.LiveDevice{Core: n(9), Logical: n(20), Sum: n(20), Registered: n(21), Dispatched: n(21)}, ""},
-		{replay.LiveDevice{Core: n(9), Logical: n(21)}, "the sum of sizes x cores"},
-		{replay.LiveDevice{Core: n(9), Sum: n(21)}, "the protocol's sum"},
-		{replay.LiveDevice{Registered: n(20), Dispatched: n(20)}, ""},
-		{replay.LiveDevice{Registered: n(21)}, "what is registered"},
-		{replay.LiveDevice{Dispatched: n(21)}, "what is resident"},
+		{answer.LiveDevice{Core: n(9), Logical: n(20), Sum: n(20), Registered: n(21), Dispatched: n(21)}, ""},
+		{answer.LiveDevice{Core: n(9), Logical: n(21)}, "the sum of sizes x cores"},
+		{answer.LiveDevice{Core: n(9), Sum: n(21)}, "the protocol's sum"},
+		{answer.LiveDevice{Registered: n(20), Dispatched: n(20)}, ""},
+		{answer.LiveDevice{Registered: n(21)}, "what is registered"},
+		{answer.LiveDevice{Dispatched: n(21)}, "what is resident"},
 	} {
 		require.Empty(t, accounting(&c.d), "nobody knows how much there is")
 		c.d.Cores, c.d.Usable = 2, 10

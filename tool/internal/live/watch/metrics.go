@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/cbl1/cbl1/internal/shown"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // A gauge is a figure of each device or process as a metric; nil if it is not known. A name that is a field of the JSON
@@ -15,7 +15,7 @@ type gauge[T any] struct {
 	of         func(*T) *uint64
 }
 
-func gauges() []gauge[replay.LiveDevice] {
+func gauges() []gauge[answer.LiveDevice] {
 	flag := func(on bool) *uint64 {
 		n := uint64(0)
 		if on {
@@ -29,32 +29,32 @@ func gauges() []gauge[replay.LiveDevice] {
 		}
 		return &n
 	}
-	return []gauge[replay.LiveDevice]{
-		{"cores", "Cores of the device.", func(d *replay.LiveDevice) *uint64 { return known(uint64(d.Cores)) }},
-		{"usable_core_bytes", "Usable L1 of one core.", func(d *replay.LiveDevice) *uint64 { return known(d.Usable) }},
-		{"registered_bytes", "Union of the registered circular buffers on each core, summed over cores.", func(d *replay.LiveDevice) *uint64 { return d.Registered }},
-		{"registered_core_peak_bytes", "Union of the registered circular buffers on the fullest core.", func(d *replay.LiveDevice) *uint64 { return d.Core }},
-		{"peak_registered_core_peak_bytes", "High-water mark of registered_core_peak_bytes.", func(d *replay.LiveDevice) *uint64 {
+	return []gauge[answer.LiveDevice]{
+		{"cores", "Cores of the device.", func(d *answer.LiveDevice) *uint64 { return known(uint64(d.Cores)) }},
+		{"usable_core_bytes", "Usable L1 of one core.", func(d *answer.LiveDevice) *uint64 { return known(d.Usable) }},
+		{"registered_bytes", "Union of the registered circular buffers on each core, summed over cores.", func(d *answer.LiveDevice) *uint64 { return d.Registered }},
+		{"registered_core_peak_bytes", "Union of the registered circular buffers on the fullest core.", func(d *answer.LiveDevice) *uint64 { return d.Core }},
+		{"peak_registered_core_peak_bytes", "High-water mark of registered_core_peak_bytes.", func(d *answer.LiveDevice) *uint64 {
 			if d.Peak == nil {
 				return nil
 			}
 			return &d.Peak.Core
 		}},
-		{"dispatched_bytes", "Circular buffers that the last dispatches left, summed over cores.", func(d *replay.LiveDevice) *uint64 { return d.Dispatched }},
-		{"tracked_bytes", "Everything in L1 but kernels, each byte once, summed over cores.", func(d *replay.LiveDevice) *uint64 { return d.Tracked }},
-		{"tracked_core_peak_bytes", "Everything in L1 but kernels on the fullest core.", func(d *replay.LiveDevice) *uint64 { return d.TrackedCore }},
-		{"below_l1_small_core_peak_bytes", "tracked_core_peak_bytes below L1_SMALL, in usable L1.", func(d *replay.LiveDevice) *uint64 { return d.Below }},
-		{"headroom_bytes", "Bytes between circular buffers and what lies above, on the core with the fewest.", func(d *replay.LiveDevice) *uint64 { return d.Headroom }},
-		{"cb_logical_bytes", "Sum of the sizes of circular buffers times their cores.", func(d *replay.LiveDevice) *uint64 { return d.Logical }},
-		{"cb_sum_bytes", "Sum of the sizes of circular buffers as the allocation protocol counts.", func(d *replay.LiveDevice) *uint64 { return d.Sum }},
-		{"l1_buffer_bytes", "L1 buffers, over all banks.", func(d *replay.LiveDevice) *uint64 { return &d.L1 }},
-		{"l1_small_buffer_bytes", "L1_SMALL buffers, over all banks.", func(d *replay.LiveDevice) *uint64 { return &d.L1Small }},
-		{"dram_buffer_bytes", "DRAM buffers.", func(d *replay.LiveDevice) *uint64 { return &d.DRAM }},
-		{"dram_size_bytes", "DRAM that the device has.", func(d *replay.LiveDevice) *uint64 { return d.DRAMSize }},
-		{"trace_buffer_bytes", "TRACE buffers.", func(d *replay.LiveDevice) *uint64 { return &d.Trace }},
-		{"kernel_bytes", "Kernels.", func(d *replay.LiveDevice) *uint64 { return d.Kernels }},
-		{"bound", "1 if circular buffers count as if each were on every core.", func(d *replay.LiveDevice) *uint64 { return flag(d.Bound) }},
-		{"incomplete", "1 if a client that may have more on the device was lost, or something is hidden.", func(d *replay.LiveDevice) *uint64 { return flag(d.Incomplete) }},
+		{"dispatched_bytes", "Circular buffers that the last dispatches left, summed over cores.", func(d *answer.LiveDevice) *uint64 { return d.Dispatched }},
+		{"tracked_bytes", "Everything in L1 but kernels, each byte once, summed over cores.", func(d *answer.LiveDevice) *uint64 { return d.Tracked }},
+		{"tracked_core_peak_bytes", "Everything in L1 but kernels on the fullest core.", func(d *answer.LiveDevice) *uint64 { return d.TrackedCore }},
+		{"below_l1_small_core_peak_bytes", "tracked_core_peak_bytes below L1_SMALL, in usable L1.", func(d *answer.LiveDevice) *uint64 { return d.Below }},
+		{"headroom_bytes", "Bytes between circular buffers and what lies above, on the core with the fewest.", func(d *answer.LiveDevice) *uint64 { return d.Headroom }},
+		{"cb_logical_bytes", "Sum of the sizes of circular buffers times their cores.", func(d *answer.LiveDevice) *uint64 { return d.Logical }},
+		{"cb_sum_bytes", "Sum of the sizes of circular buffers as the allocation protocol counts.", func(d *answer.LiveDevice) *uint64 { return d.Sum }},
+		{"l1_buffer_bytes", "L1 buffers, over all banks.", func(d *answer.LiveDevice) *uint64 { return &d.L1 }},
+		{"l1_small_buffer_bytes", "L1_SMALL buffers, over all banks.", func(d *answer.LiveDevice) *uint64 { return &d.L1Small }},
+		{"dram_buffer_bytes", "DRAM buffers.", func(d *answer.LiveDevice) *uint64 { return &d.DRAM }},
+		{"dram_size_bytes", "DRAM that the device has.", func(d *answer.LiveDevice) *uint64 { return d.DRAMSize }},
+		{"trace_buffer_bytes", "TRACE buffers.", func(d *answer.LiveDevice) *uint64 { return &d.Trace }},
+		{"kernel_bytes", "Kernels.", func(d *answer.LiveDevice) *uint64 { return d.Kernels }},
+		{"bound", "1 if circular buffers count as if each were on every core.", func(d *answer.LiveDevice) *uint64 { return flag(d.Bound) }},
+		{"incomplete", "1 if a client that may have more on the device was lost, or something is hidden.", func(d *answer.LiveDevice) *uint64 { return flag(d.Incomplete) }},
 	}
 }
 
@@ -92,7 +92,7 @@ func appendGauges[T any](b []byte, prefix string, gauges []gauge[T], rows []T, l
 // device, and some for each process if processes is set. A device or process that is gone has no
 // series.
 func (s *Snapshot) AppendMetrics(b []byte, processes bool) []byte {
-	b = appendGauges(b, "cbl1_device_", gauges(), s.Devices, func(d *replay.LiveDevice) []string {
+	b = appendGauges(b, "cbl1_device_", gauges(), s.Devices, func(d *answer.LiveDevice) []string {
 		return []string{"fleet", d.Fleet, "device", strconv.FormatUint(d.Device, 10), "board", d.Board}
 	})
 	if processes {

@@ -10,12 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/tool/internal/live/watch"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // A metric with the name of a field of a row has the value of that field. High-water marks have the names of peak.
 func TestMetricsMeanWhatFiguresMean(t *testing.T) {
-	var d replay.LiveDevice
+	var d answer.LiveDevice
 	n := uint64(100)
 	number(reflect.ValueOf(&d).Elem(), &n)
 	d.Board, d.Fleet = "", ""
@@ -26,7 +26,7 @@ func TestMetricsMeanWhatFiguresMean(t *testing.T) {
 	for name, value := range row["peak"].(map[string]any) {
 		row["peak_"+name] = value
 	}
-	now := watch.Snapshot{Devices: []replay.LiveDevice{d}}
+	now := watch.Snapshot{Devices: []answer.LiveDevice{d}}
 	same := 0
 	for _, m := range regexp.MustCompile(`(?m)^cbl1_device_(\w+)\{[^}]*\} (\d+)$`).FindAllStringSubmatch(string(now.AppendMetrics(nil, false)), -1) {
 		if value, ok := row[m[1]].(float64); ok {

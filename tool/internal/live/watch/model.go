@@ -2,7 +2,7 @@ package watch
 
 import (
 	"cmp"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 	"maps"
 	"slices"
 	"time"
@@ -32,7 +32,7 @@ type DeviceKey struct {
 }
 
 // DeviceKeyOf returns the place of a device.
-func DeviceKeyOf(d *replay.LiveDevice) DeviceKey { return DeviceKey{d.Fleet, d.Device} }
+func DeviceKeyOf(d *answer.LiveDevice) DeviceKey { return DeviceKey{d.Fleet, d.Device} }
 
 // A sample is the fullness of a device at a time, in shares of its usable bytes.
 type sample struct {
@@ -94,7 +94,7 @@ func (m *Model) Take(s Snapshot) {
 func (m *Model) Fail(why string) { m.failure = why }
 
 // share returns the fullness of a device; 0 if it is unknown.
-func share(d *replay.LiveDevice) float64 {
+func share(d *answer.LiveDevice) float64 {
 	bytes, of, _ := Fullness(d)
 	if of == 0 {
 		return 0
@@ -102,7 +102,7 @@ func share(d *replay.LiveDevice) float64 {
 	return float64(bytes) / float64(of)
 }
 
-func (m *Model) sample(d *replay.LiveDevice) {
+func (m *Model) sample(d *answer.LiveDevice) {
 	all := m.samples[DeviceKeyOf(d)]
 	if all == nil && len(m.samples) == maxKept {
 		return
@@ -152,7 +152,7 @@ func (m *Model) place() int {
 }
 
 // looked returns the row of the selected device, nil if there is none.
-func (m *Model) looked() *replay.LiveDevice {
+func (m *Model) looked() *answer.LiveDevice {
 	if len(m.order) == 0 {
 		return nil
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 	"github.com/cbl1/cbl1/tool/internal/live/watch"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 func text(lines []watch.Line) string {
@@ -30,7 +30,7 @@ func text(lines []watch.Line) string {
 func at(second int64, held ...uint64) watch.Snapshot {
 	s := watch.Snapshot{Schema: watch.Schema, Source: watch.FeedLog, Time: second * int64(time.Second)}
 	for i := range held {
-		s.Devices = append(s.Devices, replay.LiveDevice{Device: uint64(i), Board: "n150", Cores: 10, Usable: 1000, Core: &held[i], Peak: &replay.LivePeak{Core: held[i]}})
+		s.Devices = append(s.Devices, answer.LiveDevice{Device: uint64(i), Board: "n150", Cores: 10, Usable: 1000, Core: &held[i], Peak: &answer.LivePeak{Core: held[i]}})
 	}
 	return s
 }
@@ -408,7 +408,7 @@ func TestLinesFit(t *testing.T) {
 		for second := range rapid.Int64Range(1, 4).Draw(t, "looks") {
 			s := watch.Snapshot{Source: watch.Feed(word.Draw(t, "source")), Time: second, Behind: int64(number.Draw(t, "behind") >> 1), Leaked: second}
 			for range rapid.IntRange(0, 12).Draw(t, "devices") {
-				s.Devices = append(s.Devices, replay.LiveDevice{
+				s.Devices = append(s.Devices, answer.LiveDevice{
 					Device: number.Draw(t, "id"), Board: word.Draw(t, "board"), Cores: rapid.IntRange(0, 200).Draw(t, "cores"), Usable: number.Draw(t, "usable"),
 					Core: some("core"), Registered: some("registered"), Dispatched: some("dispatched"), Tracked: some("tracked"), TrackedCore: some("fullest"),
 					Sum: some("sum"), Logical: some("logical"), Kernels: some("kernels"), Headroom: some("headroom"), L1: number.Draw(t, "l1"), Incomplete: second == 1,

@@ -10,6 +10,7 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/tool/internal/live/wire"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // The limits of Notes: refusals kept as text, and devices with something hidden. With more of
@@ -100,8 +101,8 @@ func (n *Notes) Chips(id device.ID) []device.ID {
 }
 
 // Row returns the row of a device of the fleet. In a recording the row of a mesh is a view of its chips.
-func (n *Notes) Row(f *device.Fleet, d device.Device) replay.LiveDevice {
-	var chips []replay.LiveDevice
+func (n *Notes) Row(f *device.Fleet, d device.Device) answer.LiveDevice {
+	var chips []answer.LiveDevice
 	for _, id := range n.Chips(d.ID()) {
 		if chip, err := f.Device(id); err == nil {
 			chips = append(chips, n.row(chip))
@@ -109,15 +110,15 @@ func (n *Notes) Row(f *device.Fleet, d device.Device) replay.LiveDevice {
 	}
 	row := n.row(d)
 	if chips != nil {
-		mesh := replay.MeshOf(row.Device, row.Board, chips)
+		mesh := answer.MeshOf(row.Device, row.Board, chips)
 		mesh.Incomplete = mesh.Incomplete || row.Incomplete
 		return mesh
 	}
 	return row
 }
 
-func (n *Notes) row(d device.Device) replay.LiveDevice {
-	row := replay.NewLiveDevice(d)
+func (n *Notes) row(d device.Device) answer.LiveDevice {
+	row := answer.NewLiveDevice(d)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	row.Bound, row.Incomplete = n.bound, n.unseen || n.hidden[d.ID()]

@@ -16,6 +16,7 @@ import (
 	"github.com/cbl1/cbl1/program"
 	"github.com/cbl1/cbl1/tool/internal/live/watch"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // noted are the notes of an event log behind its header, and the fleet that it makes.
@@ -249,7 +250,7 @@ func TestRowsLeft(t *testing.T) {
 		n.Add(&s, "", fleet, most)
 		require.Equal(t, want, [2]int{len(s.Devices), s.Left})
 	}
-	s := watch.Snapshot{Devices: make([]replay.LiveDevice, 5), Left: 1}
+	s := watch.Snapshot{Devices: make([]answer.LiveDevice, 5), Left: 1}
 	n.Add(&s, "", fleet, 4)
 	require.Equal(t, 4, s.Left)
 }

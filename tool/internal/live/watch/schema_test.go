@@ -12,7 +12,7 @@ import (
 
 	"github.com/cbl1/cbl1/internal/guard/testkit"
 	"github.com/cbl1/cbl1/tool/internal/live/watch"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // A snapshot has the fields that the schema names and no others, with all that may be known and
@@ -37,7 +37,7 @@ func TestSnapshotSchema(t *testing.T) {
 	require.Equal(t, fields, names, "names of fields")
 	for _, source := range []watch.Feed{watch.FeedRecords, watch.FeedLog, watch.FeedRegions} {
 		full.Source = source
-		none := watch.Snapshot{Schema: watch.Schema, Source: source, Devices: []replay.LiveDevice{{}}, Processes: []watch.Process{{}}, Odd: []watch.OddityCount{{}}}
+		none := watch.Snapshot{Schema: watch.Schema, Source: source, Devices: []answer.LiveDevice{{}}, Processes: []watch.Process{{}}, Odd: []watch.OddityCount{{}}}
 		for _, s := range []watch.Snapshot{full, none} {
 			text, err := json.Marshal(s)
 			require.NoError(t, err)

@@ -10,7 +10,7 @@ import (
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/tool/internal/pictures/draw"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // A Look is the style of a line.
@@ -165,7 +165,7 @@ func (m *Model) none() string {
 }
 
 // row is one device: its share as a bar.
-func (m *Model) row(d *replay.LiveDevice) Line {
+func (m *Model) row(d *answer.LiveDevice) Line {
 	bytes, of, what := Fullness(d)
 	mark, percent, bar := "  ", "     ?", strings.Repeat(" ", barCells)
 	if DeviceKeyOf(d) == m.at {
@@ -223,7 +223,7 @@ func (m *Model) breakdown() []Line {
 	if d == nil {
 		return nil
 	}
-	var peak replay.LivePeak
+	var peak answer.LivePeak
 	var core *uint64 // the peak of the fullest core
 	if d.Peak != nil {
 		peak, core = *d.Peak, &d.Peak.Core
@@ -278,7 +278,7 @@ func (m *Model) breakdown() []Line {
 }
 
 // usableText returns the size of the usable L1 of a device, in words.
-func usableText(d *replay.LiveDevice) string {
+func usableText(d *answer.LiveDevice) string {
 	switch {
 	case physical(d) > 0:
 		return fmt.Sprintf("%d cores, %s bytes of usable L1", d.Cores, exact(physical(d)))
@@ -289,7 +289,7 @@ func usableText(d *replay.LiveDevice) string {
 }
 
 // title names a device.
-func title(d *replay.LiveDevice) string {
+func title(d *answer.LiveDevice) string {
 	if d.Fleet != "" {
 		return fmt.Sprintf("device %d of %s, %s", d.Device, d.Fleet, d.Board)
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/cbl1/cbl1/internal/guard/testkit"
 	"github.com/cbl1/cbl1/tool/internal/live/watch"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files; review the difference")
@@ -32,17 +32,17 @@ func drawn(lines []watch.Line) string {
 // fullSnapshot returns a moment with two devices and all figures, each another number.
 func fullSnapshot() watch.Snapshot {
 	programs := 3
-	all := replay.LiveDevice{
+	all := answer.LiveDevice{
 		Fleet: "eval", Device: 17, Board: "n150", Cores: 10, Usable: 10_000, Bound: true, Incomplete: true,
 		Registered: new(uint64(41_001)), Core: new(uint64(5_002)), Dispatched: new(uint64(41_003)), Tracked: new(uint64(41_004)), TrackedCore: new(uint64(5_005)), Headroom: new(uint64(4_006)), Logical: new(uint64(100_007)), Sum: new(uint64(100_008)),
-		Peak:     &replay.LivePeak{Registered: new(uint64(42_001)), Core: 6_002, Dispatched: new(uint64(42_003)), Tracked: new(uint64(42_004)), TrackedCore: new(uint64(6_005))},
+		Peak:     &answer.LivePeak{Registered: new(uint64(42_001)), Core: 6_002, Dispatched: new(uint64(42_003)), Tracked: new(uint64(42_004)), TrackedCore: new(uint64(6_005))},
 		Programs: &programs, L1: 1_009, L1Small: 2_010, DRAM: 3_011, Trace: 4_012, Kernels: new(uint64(5_013)), DRAMSize: new(uint64(30_014)),
 	}
 	other := all
 	other.Fleet, other.Device, other.Incomplete, other.Dispatched, other.Peak, other.Kernels = "", 18, false, nil, nil, nil
 	other.Logical, other.Sum = new(uint64(100_000)), new(uint64(99_999))
 	return watch.Snapshot{
-		Schema: watch.Schema, Source: watch.FeedRecords, Time: 3_723 * int64(time.Second), Devices: []replay.LiveDevice{all, other}, Left: 1,
+		Schema: watch.Schema, Source: watch.FeedRecords, Time: 3_723 * int64(time.Second), Devices: []answer.LiveDevice{all, other}, Left: 1,
 		Processes: []watch.Process{
 			{PID: 41, Name: "python3", Device: new(uint64(17)), CB: 1_001, L1: 1_002, L1Small: 1_003, DRAM: 1_004, Trace: 1_005, Kernels: 1_006},
 			{PID: 42, Dead: true, CB: 2_001, L1: 2_002, L1Small: 2_003, DRAM: 2_004, Trace: 2_005, Kernels: 2_006},
@@ -90,8 +90,8 @@ func TestScreens(t *testing.T) {
 			s.Time, s.Processes, s.Odd, s.Leaked, s.Leaks, s.Left, s.Refused, s.Behind = s.Time+90*int64(time.Second), nil, nil, 0, nil, 0, nil, 2
 			m.Take(s)
 		}},
-		{"nothing is known", 100, 24, alone(watch.Snapshot{Source: watch.FeedRegions, Devices: []replay.LiveDevice{{Device: 5}}})},
-		{"sums of processes", 80, 24, alone(watch.Snapshot{Source: watch.FeedRegions, Devices: []replay.LiveDevice{
+		{"nothing is known", 100, 24, alone(watch.Snapshot{Source: watch.FeedRegions, Devices: []answer.LiveDevice{{Device: 5}}})},
+		{"sums of processes", 80, 24, alone(watch.Snapshot{Source: watch.FeedRegions, Devices: []answer.LiveDevice{
 			{Device: 5, Cores: 2, Usable: 10, Dispatched: new(uint64(21))}, {Device: 6, Cores: 2, Usable: 10, Registered: new(uint64(21))}, {Device: 7, Cores: 2, Usable: 10, Registered: new(uint64(20))},
 		}})},
 		{"looks and bars, beside the limits of each", 80, 24, alone(at(1, 1_001, 1_000, 900, 899, 750, 749, 32, 31, 0))},
@@ -134,7 +134,7 @@ func TestScreens(t *testing.T) {
 			m.Show(watch.ViewChart)
 		}},
 		{"a chart of sums", 80, 8, func(m *watch.Model) {
-			m.Take(watch.Snapshot{Time: 1, Devices: []replay.LiveDevice{{Device: 5, Cores: 2, Usable: 10, Registered: new(uint64(10))}}})
+			m.Take(watch.Snapshot{Time: 1, Devices: []answer.LiveDevice{{Device: 5, Cores: 2, Usable: 10, Registered: new(uint64(10))}}})
 			m.Show(watch.ViewChart)
 		}},
 		{"cores and addresses", 80, 0, func(m *watch.Model) { m.Show(watch.ViewMap); m.Take(pictured()) }},

@@ -9,7 +9,7 @@ import (
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/tool/internal/live/shm"
 	"github.com/cbl1/cbl1/tool/internal/live/wire"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // Schema names the format of a Snapshot in JSON.
@@ -30,7 +30,7 @@ type Snapshot struct {
 	Schema    string              `json:"schema"`
 	Source    Feed                `json:"source"`
 	Time      int64               `json:"t"` // nanoseconds since 1970
-	Devices   []replay.LiveDevice `json:"devices"`
+	Devices   []answer.LiveDevice `json:"devices"`
 	Left      int                 `json:"devices_left"` // of fleets with names, which have no row: there are too many
 	Processes []Process           `json:"processes"`
 	Odd       []OddityCount       `json:"odd"`
@@ -106,7 +106,7 @@ func SortProcesses(rows []Process) {
 }
 
 // SetDRAM sets the size of the device's DRAM; 0 stands for its board's.
-func SetDRAM(d *replay.LiveDevice, bytes uint64) {
+func SetDRAM(d *answer.LiveDevice, bytes uint64) {
 	d.DRAMSize = nil
 	if bytes = wire.DRAMOf(d.Board, bytes).Bytes; bytes > 0 {
 		d.DRAMSize = &bytes
@@ -115,7 +115,7 @@ func SetDRAM(d *replay.LiveDevice, bytes uint64) {
 
 // UsageOf returns the figures of a device for a region of shared memory: the inverse of Region. CB
 // bytes are the registered ones or, in version 4, the resident ones if dispatches are known.
-func UsageOf(d *replay.LiveDevice, version uint32) shm.Counters {
+func UsageOf(d *answer.LiveDevice, version uint32) shm.Counters {
 	u := shm.Counters{DRAM: d.DRAM, L1: d.L1, L1Small: d.L1Small, Trace: d.Trace}
 	cbs := d.Registered
 	if version == shm.Version4 && d.Dispatched != nil {
@@ -130,9 +130,9 @@ func UsageOf(d *replay.LiveDevice, version uint32) shm.Counters {
 // Region returns the row of a device from a region of shared memory, and a row for each of its
 // processes. alive reports which of them live. s gives the L1 of the device; it is the zero Spec if
 // that is unknown.
-func Region(im *shm.Image, s l1.Spec, alive func(pid int32) bool) (replay.LiveDevice, []Process) {
+func Region(im *shm.Image, s l1.Spec, alive func(pid int32) bool) (answer.LiveDevice, []Process) {
 	u := im.Total(alive)
-	row := replay.LiveDevice{
+	row := answer.LiveDevice{
 		Device: uint64(im.Device), Board: s.Name, Cores: s.NumCores(), Usable: s.UsableBytes(), L1: u.L1, L1Small: u.L1Small, DRAM: u.DRAM, Trace: u.Trace,
 	}
 	SetDRAM(&row, 0)

@@ -16,7 +16,7 @@ import (
 	"github.com/cbl1/cbl1/program"
 	"github.com/cbl1/cbl1/tool/internal/live/shm"
 	"github.com/cbl1/cbl1/tool/internal/live/watch"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // Rows of a fleet have the figures of its devices.
@@ -42,10 +42,10 @@ func TestFleet(t *testing.T) {
 	base := l1.N150().CBBase
 	n := func(n uint64) *uint64 { return &n }
 	two := 2
-	require.Equal(t, replay.LiveDevice{
+	require.Equal(t, answer.LiveDevice{
 		Device: 3, Board: "n150", Cores: 64, Usable: l1.N150().Usable().Len(), Registered: n(4 * 4096), Core: n(4096), Dispatched: n(4 * 4096), Tracked: n(4 * 4096),
 		TrackedCore: n(4096), Below: n(4096), Headroom: n(l1.N150().Usable().End - base - 4096), Logical: n(4*4096 + 1024), Programs: &two, DRAM: 77, L1: 78, L1Small: 79, Trace: 80, Kernels: n(81), DRAMSize: n(12 << 30),
-		Peak: &replay.LivePeak{Registered: n(4 * 4096), Core: 4096, Dispatched: n(4 * 4096), Tracked: n(4 * 4096), TrackedCore: n(4096)},
+		Peak: &answer.LivePeak{Registered: n(4 * 4096), Core: 4096, Dispatched: n(4 * 4096), Tracked: n(4 * 4096), TrackedCore: n(4096)},
 	}, d)
 }
 
@@ -59,7 +59,7 @@ func TestRegion(t *testing.T) {
 	alive := func(pid int32) bool { return pid == 70 }
 	d, processes := watch.Region(&im, l1.Spec{}, alive)
 	five, two := uint64(5), uint64(2)
-	require.Equal(t, replay.LiveDevice{Device: 2, Registered: &five, DRAM: 1, L1: 2, L1Small: 3, Trace: 4}, d)
+	require.Equal(t, answer.LiveDevice{Device: 2, Registered: &five, DRAM: 1, L1: 2, L1Small: 3, Trace: 4}, d)
 	require.Equal(t, []watch.Process{
 		{PID: 70, Name: "python3", Device: &two, CB: 5, DRAM: 1, L1: 2, L1Small: 3, Trace: 4}, {PID: 71, Device: &two, Dead: true, CB: 1},
 		{PID: 1, Device: &two, Dead: true, CB: 1},
@@ -76,7 +76,7 @@ func TestRegion(t *testing.T) {
 func TestAppendMetrics(t *testing.T) {
 	five := uint64(5)
 	s := watch.Snapshot{
-		Devices:   []replay.LiveDevice{{Device: 1, Board: "a\"b\\c\nd\xff"}, {Device: 2, Registered: &five}},
+		Devices:   []answer.LiveDevice{{Device: 1, Board: "a\"b\\c\nd\xff"}, {Device: 2, Registered: &five}},
 		Processes: []watch.Process{{PID: 7, Name: `x"`, CB: 3}}, Odd: []watch.OddityCount{{Code: "size", Count: 2}}, Leaked: 4,
 	}
 	text := string(s.AppendMetrics([]byte("before\n"), true))
@@ -152,12 +152,12 @@ func TestAllMetrics(t *testing.T) {
 
 // A region has the figures of the row of a device, each version its own kind of CB bytes.
 func TestUsage(t *testing.T) {
-	all := replay.LiveDevice{DRAM: 1, L1: 2, L1Small: 3, Trace: 4}
+	all := answer.LiveDevice{DRAM: 1, L1: 2, L1Small: 3, Trace: 4}
 	registered, both := all, all
 	registered.Registered = new(uint64(5))
 	both.Registered, both.Dispatched = new(uint64(5)), new(uint64(6))
 	for _, c := range []struct {
-		device   replay.LiveDevice
+		device   answer.LiveDevice
 		version  uint32
 		wantsCBs uint64
 	}{
@@ -173,7 +173,7 @@ func TestRowOfUnknown(t *testing.T) {
 	var fleet device.Fleet
 	d, err := fleet.AddDevice(0, l1.Spec{Cols: 1, Rows: 1})
 	require.NoError(t, err)
-	row := replay.NewLiveDevice(d)
+	row := answer.NewLiveDevice(d)
 	require.Nil(t, row.Headroom)
 	require.Nil(t, row.DRAMSize)
 	watch.SetDRAM(&row, 5)
@@ -183,9 +183,9 @@ func TestRowOfUnknown(t *testing.T) {
 }
 
 // rowsOf returns the rows of a fleet, with the DRAM of their boards.
-func rowsOf(f *device.Fleet) (rows []replay.LiveDevice) {
+func rowsOf(f *device.Fleet) (rows []answer.LiveDevice) {
 	for d := range f.Devices() {
-		row := replay.NewLiveDevice(d)
+		row := answer.NewLiveDevice(d)
 		watch.SetDRAM(&row, 0)
 		rows = append(rows, row)
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/shown"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // A Trace is written in the format of Perfetto's trace processor: protobuf, by the field numbers of
@@ -125,7 +125,7 @@ func (t *Trace) end(node uint64) {
 
 // Finish writes the time lines of a Result (replay.Options.Timeline) as counters, four for
 // each device, and ends operations that did not end at the last node.
-func (t *Trace) Finish(r *replay.Result) error {
+func (t *Trace) Finish(r *answer.Result) error {
 	for len(t.open) > 0 {
 		t.end(t.last)
 	}
@@ -150,15 +150,15 @@ func (t *Trace) Finish(r *replay.Result) error {
 // A counter is a figure of a time line.
 type counter struct {
 	name string
-	of   func(replay.Sample) event.Opt[uint64]
+	of   func(answer.Sample) event.Opt[uint64]
 }
 
 func counters() []counter {
 	return []counter{
-		{"registered, bytes over all cores", func(s replay.Sample) event.Opt[uint64] { return event.Some(s.Registered) }},
-		{"resident, bytes over all cores", func(s replay.Sample) event.Opt[uint64] { return event.Some(s.Resident) }},
-		{"tracked, bytes over all cores", func(s replay.Sample) event.Opt[uint64] { return event.Some(s.Tracked) }},
-		{"headroom, bytes on the core with the least", func(s replay.Sample) event.Opt[uint64] { return s.Headroom }},
+		{"registered, bytes over all cores", func(s answer.Sample) event.Opt[uint64] { return event.Some(s.Registered) }},
+		{"resident, bytes over all cores", func(s answer.Sample) event.Opt[uint64] { return event.Some(s.Resident) }},
+		{"tracked, bytes over all cores", func(s answer.Sample) event.Opt[uint64] { return event.Some(s.Tracked) }},
+		{"headroom, bytes on the core with the least", func(s answer.Sample) event.Opt[uint64] { return s.Headroom }},
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/tool/capture"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // fields takes a message of protobuf apart: the values of each field, as they come. It shares
@@ -166,7 +167,7 @@ func TestTracesOfConvertedLogs(t *testing.T) {
 				trace.event(trace.last, message{}.number(9, 2).number(11, operationTrack))
 			}
 		}
-		require.NoError(t, trace.Finish(&replay.Result{}))
+		require.NoError(t, trace.Finish(&answer.Result{}))
 		var open []string
 		at, last := 0, uint64(0)
 		for _, s := range read(t, b.Bytes()).slices {
@@ -198,14 +199,14 @@ func TestTraceRefuses(t *testing.T) {
 	finish := func(node uint64) error {
 		trace := NewTrace(new(bytes.Buffer), "x")
 		trace.take(&event.Event{Kind: event.KindOpStart, Name: "a\xff", Node: node})
-		return trace.Finish(&replay.Result{})
+		return trace.Finish(&answer.Result{})
 	}
 	require.NoError(t, finish(math.MaxInt64/1000))
 	require.ErrorContains(t, finish(math.MaxInt64/1000+1), "beyond the axis")
 
 	trace := NewTrace(full{}, "x")
 	trace.take(&event.Event{Kind: event.KindOpStart, Name: strings.Repeat("x", 1<<16)})
-	require.ErrorIs(t, trace.Finish(&replay.Result{}), errFull)
+	require.ErrorIs(t, trace.Finish(&answer.Result{}), errFull)
 }
 
 var errFull = errors.New("full")

@@ -8,6 +8,7 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/tool/internal/pictures/page"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // A page about one run, in one file.
@@ -18,7 +19,7 @@ func ExampleWrite() {
 `
 	r, err := replay.Run("run.jsonl", event.NewLog(strings.NewReader(log), "run.jsonl").Events(), replay.Options{})
 	var out bytes.Buffer
-	fmt.Println(page.Write(&out, []*replay.Result{r}, replay.Terms{}, nil), err)
+	fmt.Println(page.Write(&out, []*answer.Result{r}, answer.Terms{}, nil), err)
 	fmt.Println(len(r.Devices), bytes.Contains(out.Bytes(), []byte("</html>")))
 	// Output:
 	// <nil> <nil>

@@ -13,6 +13,7 @@ import (
 	"github.com/cbl1/cbl1/tool/capture"
 	"github.com/cbl1/cbl1/tool/internal/answers/render"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
 // The members of the data block of a log that no other document has, as reviewed. The documents of
@@ -23,7 +24,7 @@ func TestGolden(t *testing.T) {
 	r, err := replay.Run("events.jsonl", capture.NewReader(bytes.NewReader(text), "events.jsonl").Events(capture.Options{}), replay.Options{Buffers: true, Groups: true, Timeline: true, Moments: Moments})
 	require.NoError(t, err)
 	var b bytes.Buffer
-	require.NoError(t, render.NewOverview([]*replay.Result{r}, replay.Terms{}, nil).Excerpt(100, 1000).JSON(&b))
+	require.NoError(t, render.NewOverview([]*answer.Result{r}, answer.Terms{}, nil).Excerpt(100, 1000).JSON(&b))
 	var doc struct{ Captures []map[string]any }
 	d := json.NewDecoder(&b)
 	d.UseNumber()

@@ -14,6 +14,7 @@ import (
 	"github.com/cbl1/cbl1/tool/capture"
 	"github.com/cbl1/cbl1/tool/internal/pictures/page"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 	"github.com/cbl1/cbl1/tool/replay/diff"
 )
 
@@ -40,7 +41,7 @@ func options() replay.Options {
 }
 
 // read replays a file.
-func read(t testing.TB, path string) *replay.Result {
+func read(t testing.TB, path string) *answer.Result {
 	t.Helper()
 	r, err := replay.Run(filepath.Base(path), capture.NewReader(open(t, path), filepath.Base(path)).Events(capture.Options{}), options())
 	require.NoError(t, err)
@@ -55,7 +56,7 @@ func open(t testing.TB, path string) *bytes.Reader {
 }
 
 // log replays a log.
-func log(t testing.TB, lines ...string) *replay.Result {
+func log(t testing.TB, lines ...string) *answer.Result {
 	t.Helper()
 	text := `{"event":"log","version":1}` + "\n" + strings.Join(lines, "\n") + "\n"
 	r, err := replay.Run("log.jsonl", capture.NewReader(strings.NewReader(text), "log.jsonl").Events(capture.Options{}), options())
@@ -64,10 +65,10 @@ func log(t testing.TB, lines ...string) *replay.Result {
 }
 
 // written returns the page about some results.
-func written(t testing.TB, d *diff.Document, results ...*replay.Result) string {
+func written(t testing.TB, d *diff.Document, results ...*answer.Result) string {
 	t.Helper()
 	var b bytes.Buffer
-	require.NoError(t, page.Write(&b, results, replay.Terms{}, d))
+	require.NoError(t, page.Write(&b, results, answer.Terms{}, d))
 	return b.String()
 }
 

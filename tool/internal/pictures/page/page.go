@@ -12,7 +12,7 @@ import (
 
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/tool/internal/answers/render"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 	"github.com/cbl1/cbl1/tool/replay/diff"
 )
 
@@ -31,7 +31,7 @@ const Moments = 1 << 14
 
 // Write writes a page about Results, judged on some terms, and about what changed if d is not
 // nil. Results should come of replay.Options with Buffers, Groups, Timeline and Moments.
-func Write(w io.Writer, results []*replay.Result, terms replay.Terms, d *diff.Document) error {
+func Write(w io.Writer, results []*answer.Result, terms answer.Terms, d *diff.Document) error {
 	var b bytes.Buffer
 	words(&b, results, terms, d)
 	frame := len(head("")) + b.Len() + len(script) + len(style) + 200
@@ -81,7 +81,7 @@ const maxRows = MaxBytes / 100
 
 // block returns the data block: as many rows of each list, and moments of each device, as have room in so many bytes.
 // Moments beyond half of them, and beyond fewMoments, are the first to go. A part with more than maxRows is not packed.
-func block(results []*replay.Result, terms replay.Terms, d *diff.Document, room int) ([]byte, error) {
+func block(results []*answer.Result, terms answer.Terms, d *diff.Document, room int) ([]byte, error) {
 	const fewMoments, manyRows = 240, 1024
 	overview, moments := render.NewOverview(results, terms, d), 0
 	for _, r := range results {
@@ -131,9 +131,9 @@ func packed(part render.Excerpt) ([]byte, error) {
 
 // words writes what the page says without its script: the answer about each capture, of which the worst is shown,
 // and all of it as the command says it.
-func words(b *bytes.Buffer, results []*replay.Result, terms replay.Terms, d *diff.Document) {
+func words(b *bytes.Buffer, results []*answer.Result, terms answer.Terms, d *diff.Document) {
 	var texts bytes.Buffer
-	worst, open := replay.CannotTell, 0
+	worst, open := answer.CannotTell, 0
 	heads := []headline{{worst, "no capture", "cannot tell", "there is no capture to look at"}}
 	for i, r := range results {
 		j := r.Judge(terms)
@@ -142,7 +142,7 @@ func words(b *bytes.Buffer, results []*replay.Result, terms replay.Terms, d *dif
 		verbatim(&texts, "check "+name, check)
 		verbatim(&texts, "report "+name, render.Report(r, render.Options{}))
 		verbatim(&texts, "peak "+name, render.Peak(r).Detailed())
-		if i == 0 || worst != replay.DoesNotFit && j.Answer != replay.Fits {
+		if i == 0 || worst != answer.DoesNotFit && j.Answer != answer.Fits {
 			worst, open = j.Answer, i
 		}
 		answer, sentence := check.Lead()
@@ -180,7 +180,7 @@ func words(b *bytes.Buffer, results []*replay.Result, terms replay.Terms, d *dif
 
 // A headline is the answer about a capture.
 type headline struct {
-	answer               replay.Answer
+	answer               answer.Answer
 	name, text, sentence string
 }
 

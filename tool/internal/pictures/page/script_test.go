@@ -18,6 +18,7 @@ import (
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/tool/capture"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 	"github.com/cbl1/cbl1/tool/replay/diff"
 )
 
@@ -52,7 +53,7 @@ func TestScript(t *testing.T) {
 // dataOf returns the data block of a page about some logs.
 func dataOf(t *testing.T, logs []string, compared bool) string {
 	t.Helper()
-	var results []*replay.Result
+	var results []*answer.Result
 	for i, text := range logs {
 		name := "log " + string(rune('a'+i))
 		in := capture.NewReader(strings.NewReader(`{"event":"log","version":1}`+"\n"+text), name)
@@ -65,7 +66,7 @@ func dataOf(t *testing.T, logs []string, compared bool) string {
 	if compared {
 		d = diff.Compare([]*diff.Run{diff.Of(results[0])}, []*diff.Run{diff.Of(results[1])}, diff.Terms{})
 	}
-	data, err := block(results, replay.Terms{}, d, MaxBytes)
+	data, err := block(results, answer.Terms{}, d, MaxBytes)
 	require.NoError(t, err)
 	return string(data)
 }
@@ -111,7 +112,7 @@ func TestPictureIsTheMapOfEachMoment(t *testing.T) {
 	ask := inNode(t)
 	text, err := os.ReadFile("../../../../examples/cached_ops.json")
 	require.NoError(t, err)
-	run := func(o replay.Options, at event.Opt[uint64]) *replay.Result {
+	run := func(o replay.Options, at event.Opt[uint64]) *answer.Result {
 		in := capture.NewReader(bytes.NewReader(text), "cached_ops.json")
 		r, err := replay.Run("cached_ops.json", in.Events(capture.Options{At: at}), o)
 		require.NoError(t, err)
@@ -119,7 +120,7 @@ func TestPictureIsTheMapOfEachMoment(t *testing.T) {
 	}
 	r := run(replay.Options{Groups: true, Timeline: true, Moments: Moments}, event.Opt[uint64]{})
 	core := r.L1[0].Peak.Core
-	data, err := block([]*replay.Result{r}, replay.Terms{}, nil, MaxBytes)
+	data, err := block([]*answer.Result{r}, answer.Terms{}, nil, MaxBytes)
 	require.NoError(t, err)
 	type box struct {
 		Kind             string

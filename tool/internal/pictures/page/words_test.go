@@ -16,13 +16,14 @@ import (
 	"github.com/cbl1/cbl1/tool/capture"
 	"github.com/cbl1/cbl1/tool/internal/answers/render"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/answer"
 	"github.com/cbl1/cbl1/tool/replay/diff"
 )
 
 // A page about no capture is not green.
 func TestPageOfNothing(t *testing.T) {
 	var b bytes.Buffer
-	require.NoError(t, Write(&b, nil, replay.Terms{}, nil))
+	require.NoError(t, Write(&b, nil, answer.Terms{}, nil))
 	require.Contains(t, b.String(), `<header class="answer cannot_tell">`)
 	require.Contains(t, b.String(), `<p class="lead">there is no capture to look at</p>`)
 }
@@ -63,7 +64,7 @@ const (
 	unseen = `{"event":"hidden","code":"not-shown","count":1}` + "\n"
 )
 
-func replayed(t *testing.T, name, text string) *replay.Result {
+func replayed(t *testing.T, name, text string) *answer.Result {
 	t.Helper()
 	in := capture.NewReader(strings.NewReader(`{"event":"log","version":1}`+"\n"+text), name)
 	r, err := replay.Run(name, in.Events(capture.Options{}), replay.Options{})
@@ -80,18 +81,18 @@ func TestHeadOfPage(t *testing.T) {
 	const unplaced = "Does not fit|Statically allocated circular buffers on core range [0-0 - 0-0] grow to 2103712 B " +
 		"which is beyond max L1 size of 1499136 B"
 	for _, one := range []struct {
-		results []*replay.Result
-		terms   replay.Terms
+		results []*answer.Result
+		terms   answer.Terms
 		want    string
 	}{
-		{nil, replay.Terms{}, "cbl1|cannot_tell|no capture|Cannot tell|there is no capture to look at"},
-		{[]*replay.Result{a}, replay.Terms{}, "&lt;a&gt; - cbl1|fits|&lt;a&gt;|Fits|1 run, tightest 1,395,360 bytes: add (event 3); placed?"},
-		{[]*replay.Result{far}, replay.Terms{}, "..." + long[9:] + " - cbl1|fits|" + long + "|Fits|1 run, tightest 1,395,360 bytes: add (event 3); placed?"},
-		{[]*replay.Result{a, b}, replay.Terms{}, "&lt;a&gt; - cbl1|cannot_tell|b, 2 of 2 captures|Cannot tell|1 run, and what is known fits; placed?"},
-		{[]*replay.Result{b, a}, replay.Terms{}, "b - cbl1|cannot_tell|b, 1 of 2 captures|Cannot tell|1 run, and what is known fits; placed?"},
-		{[]*replay.Result{b, c, a}, replay.Terms{}, "b - cbl1|does_not_fit|c, 2 of 3 captures|" + unplaced},
-		{[]*replay.Result{c, b, d}, replay.Terms{}, "c - cbl1|does_not_fit|c, 1 of 3 captures|" + unplaced},
-		{[]*replay.Result{b}, replay.Terms{Accept: []replay.Code{"not-shown"}}, "b - cbl1|fits|b|Fits apart from what was accepted (not-shown)|1 run, tightest 1,395,360 bytes: add (event 3); placed?"},
+		{nil, answer.Terms{}, "cbl1|cannot_tell|no capture|Cannot tell|there is no capture to look at"},
+		{[]*answer.Result{a}, answer.Terms{}, "&lt;a&gt; - cbl1|fits|&lt;a&gt;|Fits|1 run, tightest 1,395,360 bytes: add (event 3); placed?"},
+		{[]*answer.Result{far}, answer.Terms{}, "..." + long[9:] + " - cbl1|fits|" + long + "|Fits|1 run, tightest 1,395,360 bytes: add (event 3); placed?"},
+		{[]*answer.Result{a, b}, answer.Terms{}, "&lt;a&gt; - cbl1|cannot_tell|b, 2 of 2 captures|Cannot tell|1 run, and what is known fits; placed?"},
+		{[]*answer.Result{b, a}, answer.Terms{}, "b - cbl1|cannot_tell|b, 1 of 2 captures|Cannot tell|1 run, and what is known fits; placed?"},
+		{[]*answer.Result{b, c, a}, answer.Terms{}, "b - cbl1|does_not_fit|c, 2 of 3 captures|" + unplaced},
+		{[]*answer.Result{c, b, d}, answer.Terms{}, "c - cbl1|does_not_fit|c, 1 of 3 captures|" + unplaced},
+		{[]*answer.Result{b}, answer.Terms{Accept: []answer.Code{"not-shown"}}, "b - cbl1|fits|b|Fits apart from what was accepted (not-shown)|1 run, tightest 1,395,360 bytes: add (event 3); placed?"},
 	} {
 		var text bytes.Buffer
 		require.NoError(t, Write(&text, one.results, one.terms, nil))
@@ -136,9 +137,9 @@ func TestBlockIsCut(t *testing.T) {
 	for p := range 40 {
 		fmt.Fprintf(&text, `{"event":"program","program":%d,"name":"operation %d","cbs":[{"cores":"0-0","size":%d}]}`+"\n"+`{"event":"enqueue","program":%d}`+"\n", p, p*p, 64*(p+1), p)
 	}
-	results := []*replay.Result{replayed(t, "log", text.String())}
+	results := []*answer.Result{replayed(t, "log", text.String())}
 	of := func(room int) string {
-		data, err := block(results, replay.Terms{}, nil, room)
+		data, err := block(results, answer.Terms{}, nil, room)
 		require.NoError(t, err)
 		return string(data)
 	}
@@ -167,13 +168,13 @@ var errFull = errors.New("full")
 
 // The error of whoever is written to is that of Write, wherever it comes.
 func TestWriteFails(t *testing.T) {
-	results := []*replay.Result{replayed(t, "log", fits)}
+	results := []*answer.Result{replayed(t, "log", fits)}
 	n := 0
-	for ; errors.Is(Write(&failing{n}, results, replay.Terms{}, nil), errFull); n++ {
+	for ; errors.Is(Write(&failing{n}, results, answer.Terms{}, nil), errFull); n++ {
 		require.Less(t, n, 100)
 	}
 	require.Greater(t, n, 5)
-	require.NoError(t, Write(&failing{n}, results, replay.Terms{}, nil))
+	require.NoError(t, Write(&failing{n}, results, answer.Terms{}, nil))
 }
 
 // The whole page about two logs with long names and what changed between them, without its style, script and
@@ -183,15 +184,15 @@ func TestFrame(t *testing.T) {
 	old, changed := replayed(t, long+"1", fits), replayed(t, long+"2", fits+large)
 	d := diff.Compare([]*diff.Run{diff.Of(old)}, []*diff.Run{diff.Of(changed)}, diff.Terms{})
 	var text bytes.Buffer
-	require.NoError(t, Write(&text, []*replay.Result{old, changed}, replay.Terms{}, d))
+	require.NoError(t, Write(&text, []*answer.Result{old, changed}, answer.Terms{}, d))
 	got := text.String()
 	for _, part := range []string{style, script} {
 		require.Equal(t, 1, strings.Count(got, part))
 		got = strings.Replace(got, part, "...", 1)
 	}
 	for _, d := range []render.Output{
-		render.Check(old, old.Judge(replay.Terms{})).Detailed(), render.Report(old, render.Options{}), render.Peak(old).Detailed(),
-		render.Check(changed, changed.Judge(replay.Terms{})).Detailed(), render.Report(changed, render.Options{}), render.Peak(changed).Detailed(), render.Diff(d),
+		render.Check(old, old.Judge(answer.Terms{})).Detailed(), render.Report(old, render.Options{}), render.Peak(old).Detailed(),
+		render.Check(changed, changed.Judge(answer.Terms{})).Detailed(), render.Report(changed, render.Options{}), render.Peak(changed).Detailed(), render.Diff(d),
 	} {
 		var said strings.Builder
 		require.NoError(t, d.Text(&said, 100))

@@ -1,4 +1,4 @@
-package replay
+package answer
 
 import (
 	"fmt"
@@ -34,7 +34,7 @@ func (f Filter) HasCores(cores l1.CoreSet) bool { return !f.Core.OK || cores.Has
 // HasOp reports whether an operation is left: one with a function on its path that the pattern
 // names, where * stands for any text. "ttnn.matmul" has the path "model > ttnn.matmul >
 // MatmulDeviceOperation", and so do "*matmul" and "Matmul*".
-func (f Filter) HasOp(op Name) bool { return f.Op == "" || opMatches(string(f.Op), string(op)) }
+func (f Filter) HasOp(op Name) bool { return f.Op == "" || OpMatches(string(f.Op), string(op)) }
 
 // Suffix is a text for the end of an answer that the Filter narrows: " (only ttnn.matmul on core 3-0 of device
 // 0)".
@@ -58,9 +58,9 @@ func (f Filter) Suffix() string {
 // between joins the functions of an operation.
 const between = " > "
 
-// opMatches reports whether a pattern names a function on the path of an operation, or the
+// OpMatches reports whether a pattern names a function on the path of an operation, or the
 // whole path.
-func opMatches(pattern, op string) bool {
+func OpMatches(pattern, op string) bool {
 	return matches(pattern, op) || slices.ContainsFunc(strings.Split(op, between), func(name string) bool { return matches(pattern, name) })
 }
 
@@ -80,8 +80,8 @@ func matches(pattern, text string) bool {
 	return strings.HasSuffix(text, parts[last])
 }
 
-// groups are the groups of cores that the Filter leaves.
-func (f Filter) groups(all []CoreGroup) []CoreGroup {
+// Groups are the groups of cores that the Filter leaves.
+func (f Filter) Groups(all []CoreGroup) []CoreGroup {
 	if !f.Core.OK {
 		return all
 	}

@@ -1,4 +1,4 @@
-package replay
+package answer
 
 import (
 	"cmp"
@@ -242,7 +242,7 @@ func (r *Result) reasonText(code Code) string {
 	case CodeMayClash:
 		return r.clashText()
 	case CodeMeshBuffers:
-		return "L1 buffers are recorded under the id of a mesh alone, at " + shown.Plural(r.recorded.unplaced, "address") + ": no record says on which chips"
+		return "L1 buffers are recorded under the id of a mesh alone, at " + shown.Plural(r.Recording.Unplaced, "address") + ": no record says on which chips"
 	case CodeNoNodes:
 		return fmt.Sprintf("the %s has no %ss", source, r.NodeWord())
 	case CodeNoCBs:
@@ -278,7 +278,7 @@ func (r *Result) nothingRan() string {
 			registered += r.Devices[i].Programs
 		}
 	}
-	if r.recorded.cbs > 0 {
+	if r.Recording.CBs > 0 {
 		return "a recording shows no runs, and a budget is of what runs"
 	}
 	which := "no program is"
@@ -308,7 +308,7 @@ func (r *Result) roomReason(code Code) string {
 	case CodeBufferUnsized:
 		return "an L1 buffer has an address and no size: all above it was taken to be in the way"
 	case CodeNothingRan:
-		if r.recorded.cbs > 0 {
+		if r.Recording.CBs > 0 {
 			return "a recording names no cores and no ends of L1 buffers: there is no more room than this"
 		}
 	case CodePerCoreHidden:

@@ -1,4 +1,4 @@
-package replay
+package answer
 
 import (
 	"math/bits"
@@ -60,7 +60,7 @@ func NewLiveDevice(d device.Device) LiveDevice {
 		Peak: &LivePeak{&p.Registered, p.Core, &p.Resident, &p.Tracked, &p.TrackedCore},
 	}
 	row.SetBuffers(t.Buffers)
-	below, _ := d.FullestIn(underSmall(s), l1.CoreSet{})
+	below, _ := d.FullestIn(UnderSmall(s), l1.CoreSet{})
 	row.Below = &below
 	if free, ok := d.LeastHeadroom(); ok && row.Usable > 0 {
 		row.Headroom = &free

@@ -1,4 +1,4 @@
-package replay
+package answer
 
 import (
 	"github.com/cbl1/cbl1/device"
@@ -70,7 +70,7 @@ func (t *TightestRun) Document() *TightestRun {
 		return nil
 	}
 	out := *t
-	out.Row, out.Grow = newHeadroomRow(t.Headroom, captureIDRow), List(t.Grow)
+	out.Row, out.Grow = NewHeadroomRow(t.Headroom, captureIDRow), List(t.Grow)
 	return &out
 }
 

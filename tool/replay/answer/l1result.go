@@ -1,4 +1,4 @@
-package replay
+package answer
 
 import (
 	"encoding/json"
@@ -78,7 +78,7 @@ type DeviceL1 struct {
 	// core; nil without Options.GroupsAt, if nothing was there, or if the device came later.
 	// LaidGroups has them also where Options.OnePeak leaves them out.
 	Groups []LaidGroup `json:"-"`
-	after  *pastL1     `json:"-" csv:"-"` // of LaidGroups; nil if the Groups are there
+	After  *Past       `json:"-" csv:"-"` // of LaidGroups; nil if the Groups are there
 
 	// Needs are what its buffers need of the sizes with which it is opened.
 	Needs Needs `json:"-"`
@@ -125,7 +125,7 @@ type L1Peak struct {
 
 	Spike *Spike `json:"spike"` // set if the peak is one
 
-	later *pastL1 `json:"-" csv:"-"` // of Composed; nil if the composition is there
+	Later *Past `json:"-" csv:"-"` // of Composed; nil if the composition is there
 }
 
 // A UsablePeak is the moment at which one core held most below L1_SMALL, the first of equals.
@@ -368,8 +368,8 @@ type FreeMoment struct {
 	Groups []LaidGroup
 }
 
-// count counts operations that found their program in the program cache, if the event reports any.
-func (h *Hits) count(e *event.Event) {
+// Count counts operations that found their program in the program cache, if the event reports any.
+func (h *Hits) Count(e *event.Event) {
 	switch code := Code(e.Code); {
 	case code == CodeInferred:
 		h.Inferred += max(e.Count, 1)

@@ -1,4 +1,4 @@
-package replay
+package answer
 
 import (
 	"encoding/json"
@@ -91,7 +91,7 @@ func (r *Result) Judge(t Terms) Judgement {
 	}
 	if t.Budget != nil {
 		limit, ok := t.Budget.Of(r.Spec.UsableBytes())
-		if !ok || r.uneven && t.Budget.IsShare() {
+		if !ok || r.Uneven && t.Budget.IsShare() {
 			j.add(r.Reason(CodeBudgetUnknown))
 		} else {
 			j.Limit, j.Over = event.Some(limit), r.over(limit)
@@ -131,18 +131,18 @@ func (r *Result) reasons(budget bool) (out []Reason) {
 	case r.Checks.Tightest != nil || r.Checks.Endless > 0:
 		out = append(out, r.Unseen()...)
 	}
-	if r.Checks.Endless > 0 || r.recorded.endless {
+	if r.Checks.Endless > 0 || r.Recording.Endless {
 		out = append(out, r.Reason(CodeL1Unknown))
 	}
 	if r.beyondOther() || r.onQuasarAlone() {
 		out = append(out, r.Reason(CodeChipAssumed))
 	}
 	switch {
-	case r.recorded.clashes > 0:
+	case r.Recording.Clashes > 0:
 		out = append(out, r.Reason(CodeMayClash))
-	case r.recorded.unplaced > 0:
+	case r.Recording.Unplaced > 0:
 		out = append(out, r.Reason(CodeMeshBuffers))
-	case r.Checks.Runs == 0 && (r.recorded.cbs == 0 || budget):
+	case r.Checks.Runs == 0 && (r.Recording.CBs == 0 || budget):
 		out = append(out, r.Reason(CodeNothingRan))
 	}
 	return out
@@ -151,7 +151,7 @@ func (r *Result) reasons(budget bool) (out []Reason) {
 // refusedDoubts reports whether all refused events run programs in doubt. Without a budget the code of the doubt
 // stands for them: they change no other verdict.
 func (r *Result) refusedDoubts() bool {
-	return !slices.ContainsFunc(r.Anomalies, func(a AnomalyCount) bool { return a.Code == CodeEventRefused && a.Count != r.doubted })
+	return !slices.ContainsFunc(r.Anomalies, func(a AnomalyCount) bool { return a.Code == CodeEventRefused && a.Count != r.Doubted })
 }
 
 // Unseen returns L1 buffers without a known place or owner. They are in no program's way only for that reason.
@@ -171,7 +171,7 @@ func (r *Result) Unseen() (out []Reason) {
 // beyondOther reports whether circular buffers fit on the chip that is assumed, but would
 // not on the other one that it may be.
 func (r *Result) beyondOther() bool {
-	return r.Spec.assumed() && slices.ContainsFunc(r.Devices, func(d Device) bool { return d.HighestEnd > l1.ArchSpec(l1.Wormhole).L1Size })
+	return r.Spec.Assumed() && slices.ContainsFunc(r.Devices, func(d Device) bool { return d.HighestEnd > l1.ArchSpec(l1.Wormhole).L1Size })
 }
 
 // onQuasarAlone reports whether runs do not fit on the chip that is assumed only since their dataflow buffers end
@@ -183,11 +183,11 @@ func (r *Result) onQuasarAlone() bool {
 			return r.Kind != fit.RefusedGrow || r.What == program.CircularBuffer || r.End > l1.ArchSpec(l1.Quasar).L1Size
 		}) || slices.ContainsFunc(v.Clashes, func(c fit.Clash) bool { return !c.Grows })
 	}
-	return r.Spec.assumed() && r.Checks.Failed > 0 && r.Checks.More == 0 && !slices.ContainsFunc(r.Checks.List, beyond)
+	return r.Spec.Assumed() && r.Checks.Failed > 0 && r.Checks.More == 0 && !slices.ContainsFunc(r.Checks.List, beyond)
 }
 
-// assumed reports whether the chip may be another one, with another L1.
-func (s Spec) assumed() bool {
+// Assumed reports whether the chip may be another one, with another L1.
+func (s Spec) Assumed() bool {
 	return s.ArchFrom == event.FromAssumed && s.L1Size == l1.ArchSpec(s.Arch).L1Size
 }
 
@@ -202,22 +202,22 @@ func (r *Result) over(limit uint64) (out []BudgetExcess) {
 	return out
 }
 
-// recorded is the outcome of a recording.
-type recorded struct {
-	cbs      int64  // programs that came
-	clashes  int64  // pairs
-	first    string // of them, in words
-	unplaced uint64 // addresses of L1 buffers that no record of a chip names
-	endless  bool   // a program came on a device whose L1 is not known
+// Recording is the outcome of a recording.
+type Recording struct {
+	CBs      int64  // programs that came
+	Clashes  int64  // pairs
+	First    string // of them, in words
+	Unplaced uint64 // addresses of L1 buffers that no record of a chip names
+	Endless  bool   // a program came on a device whose L1 is not known
 }
 
 // Recorded returns how many programs a log of records has, which has no runs; 0 for other sources.
-func (r *Result) Recorded() int64 { return r.recorded.cbs }
+func (r *Result) Recorded() int64 { return r.Recording.CBs }
 
 // clashText names the first pair that may clash.
 func (r *Result) clashText() string {
-	if n := r.recorded.clashes; n > 1 {
-		return fmt.Sprintf("%s; %s more", r.recorded.first, l1.Bytes(n-1).Exact())
+	if n := r.Recording.Clashes; n > 1 {
+		return fmt.Sprintf("%s; %s more", r.Recording.First, l1.Bytes(n-1).Exact())
 	}
-	return r.recorded.first
+	return r.Recording.First
 }

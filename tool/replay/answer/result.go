@@ -1,4 +1,4 @@
-package replay
+package answer
 
 import (
 	"encoding/json"
@@ -19,7 +19,7 @@ type Result struct {
 
 	Only Filter // to what it was narrowed
 
-	doubted int64 // refused events that run a program in doubt, whose own code is a reason already
+	Doubted int64 // refused events that run a program in doubt, whose own code is a reason already
 
 	// Spec is the device as far as it matters: base and alignment with which CBs
 	// without an address were placed, L1 size for percentages. Its grid is not known.
@@ -53,8 +53,8 @@ type Result struct {
 
 	Layouts []MeshLayout // of the meshes that a log declares, in its order
 
-	uneven   bool     // devices differ in how much of L1 is usable, or one does not say it
-	recorded recorded // of a log of records, which has no runs
+	Uneven    bool      // devices differ in how much of L1 is usable, or one does not say it
+	Recording Recording // of a log of records, which has no runs
 }
 
 // A Spec is an l1.Spec and where its numbers come from.
@@ -290,8 +290,8 @@ type AnomalyCount struct {
 	Hidden bool        `json:"-"`           // it hides something that ran or lived, or may: the answer "fits" is impossible
 }
 
-// with adds further addresses to the summary of their sources.
-func (a Addresses) with(recorded, synthesised bool) Addresses {
+// With adds further addresses to the summary of their sources.
+func (a Addresses) With(recorded, synthesised bool) Addresses {
 	recorded = recorded || a == AddressesRecorded || a == AddressesMixed
 	synthesised = synthesised || a == AddressesSynthesised || a == AddressesMixed
 	switch {
@@ -305,13 +305,13 @@ func (a Addresses) with(recorded, synthesised bool) Addresses {
 	return a
 }
 
-// An other is the figures of a kind that is no circular buffer.
-type other struct {
-	kind program.Kind
+// An Other is the figures of a kind that is no circular buffer.
+type Other struct {
+	Kind program.Kind
 	*Dataflow
 }
 
-// others are the figures of the kinds that are no circular buffers.
-func (f *Device) others() [2]other {
-	return [2]other{{program.DataflowBuffer, &f.Dataflow}, {program.Scratchpad, (*Dataflow)(&f.Scratchpad)}}
+// Others are the figures of the kinds that are no circular buffers.
+func (f *Device) Others() [2]Other {
+	return [2]Other{{program.DataflowBuffer, &f.Dataflow}, {program.Scratchpad, (*Dataflow)(&f.Scratchpad)}}
 }

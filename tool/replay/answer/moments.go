@@ -1,4 +1,4 @@
-package replay
+package answer
 
 import (
 	"encoding/json"
@@ -18,15 +18,15 @@ type LaidMoment struct {
 	T  json.Number `json:"t,omitempty"` // the simulator's time, as it was written; "" = none
 	Op Name        `json:"op"`          // that of the last Sample of the node
 
-	held    *scene
+	held    *Scene
 	runs    []ProgramRun  // of the programs of held
 	buffers []*BufferInfo // of held; nil where the device does not know one
 	laid    Composition
 	n       uint64 // of all nodes that changed the device, from 0
 }
 
-// A scene has the content of all cores of a device at one moment. Devices that hold the same share one.
-type scene struct {
+// A Scene has the content of all cores of a device at one moment. Devices that hold the same share one.
+type Scene struct {
 	groups    []device.UsageGroup
 	programs  map[*program.Program]int // their numbers in LaidMoment.runs
 	buffers   map[fit.BufferID]int     // their numbers in LaidMoment.buffers
@@ -55,17 +55,17 @@ func (m LaidMoment) resident(r fit.Resident) L1Resident {
 	return out
 }
 
-// moments are the Moments of a Timeline in the making: of each node that changed the device, then
+// Moments are the Moments of a Timeline in the making: of each node that changed the device, then
 // of every second one, then of every fourth one, so that they are not too many.
-type moments struct {
-	list  []LaidMoment
+type Moments struct {
+	List  []LaidMoment
 	named int    // residents in list
 	taken uint64 // nodes
 	step  uint64 // 0: not begun
 }
 
-// fill records the content of a device: what lies there, and whose that is.
-func (m *LaidMoment) fill(held *scene, laid Composition, run func(*program.Program) ProgramRun, buffer func(fit.BufferID) *BufferInfo) {
+// Fill records the content of a device: what lies there, and whose that is.
+func (m *LaidMoment) Fill(held *Scene, laid Composition, run func(*program.Program) ProgramRun, buffer func(fit.BufferID) *BufferInfo) {
 	m.held, m.laid = held, laid
 	m.runs, m.buffers = make([]ProgramRun, len(held.programs)), make([]*BufferInfo, len(held.buffers))
 	for p, i := range held.programs {
@@ -76,9 +76,9 @@ func (m *LaidMoment) fill(held *scene, laid Composition, run func(*program.Progr
 	}
 }
 
-// sceneOf returns the scene of a device at a moment.
-func sceneOf(now device.Moment) *scene {
-	out := &scene{slices.Collect(now.UsageGroups()), map[*program.Program]int{}, map[fit.BufferID]int{}, 0}
+// SceneOf returns the scene of a device at a moment.
+func SceneOf(now device.Moment) *Scene {
+	out := &Scene{slices.Collect(now.UsageGroups()), map[*program.Program]int{}, map[fit.BufferID]int{}, 0}
 	for _, g := range out.groups {
 		for r := range g.Residents() {
 			out.residents++
@@ -95,8 +95,8 @@ func sceneOf(now device.Moment) *scene {
 // Laid returns a name of the content. Moments of one Result with equal names have equal Groups but for nodes and times.
 func (m LaidMoment) Laid() Composition { return m.laid }
 
-// keep adds a moment if it is its turn. The moments may name most residents, and fewMoments of them four times as many.
-func (m *moments) keep(most int, one LaidMoment, fill func(*LaidMoment)) {
+// Keep adds a moment if it is its turn. The moments may name most residents, and fewMoments of them four times as many.
+func (m *Moments) Keep(most int, one LaidMoment, fill func(*LaidMoment)) {
 	const fewMoments = 480 // half of them stay when a step doubles
 	one.n = m.taken
 	m.taken++
@@ -105,12 +105,12 @@ func (m *moments) keep(most int, one LaidMoment, fill func(*LaidMoment)) {
 		return
 	}
 	fill(&one)
-	m.list, m.named = append(m.list, one), m.named+one.held.residents
-	for len(m.list) > 1 && (max(m.named, len(m.list)) > 4*most || max(m.named, len(m.list)) > most && len(m.list) > fewMoments) {
+	m.List, m.named = append(m.List, one), m.named+one.held.residents
+	for len(m.List) > 1 && (max(m.named, len(m.List)) > 4*most || max(m.named, len(m.List)) > most && len(m.List) > fewMoments) {
 		m.step *= 2
-		m.list = slices.DeleteFunc(m.list, func(one LaidMoment) bool { return one.n%m.step > 0 })
+		m.List = slices.DeleteFunc(m.List, func(one LaidMoment) bool { return one.n%m.step > 0 })
 		m.named = 0
-		for _, one := range m.list {
+		for _, one := range m.List {
 			m.named += one.held.residents
 		}
 	}

@@ -1,4 +1,4 @@
-package replay
+package answer
 
 import (
 	"github.com/cbl1/cbl1/event"

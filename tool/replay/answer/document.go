@@ -1,4 +1,4 @@
-package replay
+package answer
 
 import (
 	"cmp"
@@ -55,11 +55,11 @@ type Chip struct {
 
 // Chip returns what a document says of a Spec.
 func (s Spec) Chip() Chip {
-	return Chip{s.Arch, s.ArchFrom, s.BaseFrom, known(s.L1Size, s.L1Size), s.L1Small, s.SmallFrom, s.CBBase, s.CBAlign}
+	return Chip{s.Arch, s.ArchFrom, s.BaseFrom, Known(s.L1Size, s.L1Size), s.L1Small, s.SmallFrom, s.CBBase, s.CBAlign}
 }
 
-// known returns a figure about n bytes. It is absent if n is 0: they are not known, or not there.
-func known[T any](n uint64, figure T) event.Opt[T] {
+// Known returns a figure about n bytes. It is absent if n is 0: they are not known, or not there.
+func Known[T any](n uint64, figure T) event.Opt[T] {
 	if n == 0 {
 		return event.Opt[T]{}
 	}
@@ -77,7 +77,7 @@ type Basis struct {
 
 // Grounds returns the facts under figures that were reckoned with a Spec.
 func (r *Result) Basis(s Spec) Basis {
-	return Basis{s.Chip(), known(s.L1Size, s.UsableBytes()), r.Addresses, r.Earlier.L1, r.Earlier.Bytes}
+	return Basis{s.Chip(), Known(s.L1Size, s.UsableBytes()), r.Addresses, r.Earlier.L1, r.Earlier.Bytes}
 }
 
 // A PeakDocument is the answer of cbl1 peak.
@@ -107,9 +107,9 @@ type DevicePeak struct {
 
 // Document returns the peak as documents have it: composed, with its share of the L1 of a Spec. A
 // nil peak has none.
-func (p *L1Peak) Document(s Spec) *L1Peak { return p.document(s, everything()) }
+func (p *L1Peak) Document(s Spec) *L1Peak { return p.document(s, Everything()) }
 
-func (p *L1Peak) document(s Spec, c *composer) *L1Peak {
+func (p *L1Peak) document(s Spec, c *Composer) *L1Peak {
 	if p == nil {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package replay
+package answer
 
 import (
 	"github.com/cbl1/cbl1/device"
@@ -17,8 +17,8 @@ type HeadroomRow struct {
 	GapAt   uint64  `json:"largest_gap_start"`
 }
 
-// newHeadroomRow returns the row of a headroom. id gives the id of its device, nil for
+// NewHeadroomRow returns the row of a headroom. id gives the id of its device, nil for
 // none.
-func newHeadroomRow(h fit.Headroom, id func(device.ID) *uint64) HeadroomRow {
+func NewHeadroomRow(h fit.Headroom, id func(device.ID) *uint64) HeadroomRow {
 	return HeadroomRow{id(h.Device), h.Devices, h.Cores.String(), h.Cores.Len(), h.End, h.Free, h.Gap.Len(), h.Gap.Start}
 }

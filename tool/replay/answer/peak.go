@@ -1,4 +1,4 @@
-package replay
+package answer
 
 import (
 	"iter"
@@ -22,56 +22,56 @@ type Composition struct {
 
 // Laid returns a name of the composition. It reports false if the peak has its composition.
 func (p *L1Peak) Laid() (name Composition, ok bool) {
-	if p.later == nil {
+	if p.Later == nil {
 		return name, false
 	}
-	return p.later.laid(p.Core), true
+	return p.Later.laid(p.Core), true
 }
 
-// A pastL1 is a moment of a device whose composition is looked up on demand.
-type pastL1 struct {
-	moment   device.Moment
-	groups   bool // Options.Groups
-	names    [2]uint64
-	spec     l1.Spec
-	resident func(fit.Resident) L1Resident // says whose bytes a range was then
+// A Past is a moment of a device whose composition is looked up on demand.
+type Past struct {
+	Moment   device.Moment
+	Groups   bool // Options.Groups
+	Names    [2]uint64
+	Spec     l1.Spec
+	Resident func(fit.Resident) L1Resident // says whose bytes a range was then
 }
 
-func (w *pastL1) laid(core l1.Core) Composition {
-	of := newComposition(w.moment, w.names, w.spec)
+func (w *Past) laid(core l1.Core) Composition {
+	of := NewComposition(w.Moment, w.Names, w.Spec)
 	of.core = core
 	return of
 }
 
-// newComposition returns the name of what lies on all cores of a device at a moment. names are the same where those are that
+// NewComposition returns the name of what lies on all cores of a device at a moment. names are the same where those are that
 // have a part in it.
-func newComposition(m device.Moment, names [2]uint64, spec l1.Spec) Composition {
+func NewComposition(m device.Moment, names [2]uint64, spec l1.Spec) Composition {
 	return Composition{moment: m.Name(), names: names, spec: spec}
 }
 
 // Composed returns the peak with the composition that Options.OnePeak leaves out. Cost: the
 // residents of a core or, with Options.Groups, of all cores; nothing if the peak has it.
 func (p *L1Peak) Composed() *L1Peak {
-	if p == nil || p.later == nil {
+	if p == nil || p.Later == nil {
 		return p
 	}
-	return everything().peak(p)
+	return Everything().peak(p)
 }
 
 // Laid returns a name of LaidGroups. It reports false if the Groups are there, or nothing is.
 func (d *DeviceL1) Laid() (name Composition, ok bool) {
-	if d.after == nil {
+	if d.After == nil {
 		return name, false
 	}
-	return d.after.laid(l1.Core{}), true
+	return d.After.laid(l1.Core{}), true
 }
 
 // LaidGroups returns the Groups, also where Options.OnePeak leaves them out. Cost: the residents of
 // all cores; nothing if the Groups are there.
-func (d *DeviceL1) LaidGroups() []LaidGroup { return everything().after(d) }
+func (d *DeviceL1) LaidGroups() []LaidGroup { return Everything().after(d) }
 
-// A composer looks up what lay on devices, one after the other. Devices that held the same share one lookup.
-type composer struct {
+// A Composer looks up what lay on devices, one after the other. Devices that held the same share one lookup.
+type Composer struct {
 	most   int // residents that a device lists
 	moment device.MomentName
 	groups []heldGroup // of the moment
@@ -90,13 +90,13 @@ type heldGroup struct {
 const listed = 100_000
 
 // composer returns the composer of a document, in which each device lists its share of the residents.
-func (r *Result) composer() *composer { return &composer{most: listed / max(1, len(r.L1))} }
+func (r *Result) composer() *Composer { return &Composer{most: listed / max(1, len(r.L1))} }
 
-// everything returns a composer that leaves nothing out.
-func everything() *composer { return &composer{most: math.MaxInt} }
+// Everything returns a composer that leaves nothing out.
+func Everything() *Composer { return &Composer{most: math.MaxInt} }
 
 // at returns what lay on all cores at a moment.
-func (c *composer) at(m device.Moment) []heldGroup {
+func (c *Composer) at(m device.Moment) []heldGroup {
 	if c.groups == nil || c.moment != m.Name() {
 		c.moment, c.groups = m.Name(), heldGroups(m.UsageGroups())
 	}
@@ -111,22 +111,22 @@ func heldGroups(groups iter.Seq[device.UsageGroup]) (out []heldGroup) {
 }
 
 // peak returns the peak with its composition.
-func (c *composer) peak(p *L1Peak) *L1Peak {
+func (c *Composer) peak(p *L1Peak) *L1Peak {
 	out := *p
-	if w := p.later; w != nil {
-		groups := c.at(w.moment)
+	if w := p.Later; w != nil {
+		groups := c.at(w.Moment)
 		i := slices.IndexFunc(groups, func(g heldGroup) bool { return g.Cores.Has(p.Core) })
-		out.later = nil
+		out.Later = nil
 		if name := w.laid(p.Core); c.last == nil || c.named != name {
-			out.composition(groups[i], w.spec)
+			out.composition(groups[i], w.Spec)
 			c.last, c.named = &out, name
 		} else {
 			out.Shared, out.WithKernels, out.Below = c.last.Shared, c.last.WithKernels, c.last.Below
 			out.Kinds, out.Top, out.Largest = c.last.Kinds, c.last.Top, c.last.Largest
 		}
-		out.Residents, out.More = groups[i].residents(c.most, w.resident)
-		if w.groups {
-			out.Groups = c.laid(w.moment, w.spec, w.resident)
+		out.Residents, out.More = groups[i].residents(c.most, w.Resident)
+		if w.Groups {
+			out.Groups = c.Laid(w.Moment, w.Spec, w.Resident)
 		}
 	}
 	out.More += cut(&out.Residents, c.most)
@@ -135,15 +135,15 @@ func (c *composer) peak(p *L1Peak) *L1Peak {
 }
 
 // after returns what lay on all cores of a device after the node of Options.GroupsAt.
-func (c *composer) after(d *DeviceL1) []LaidGroup {
-	if w := d.after; w != nil {
-		return c.laid(w.moment, w.spec, w.resident)
+func (c *Composer) after(d *DeviceL1) []LaidGroup {
+	if w := d.After; w != nil {
+		return c.Laid(w.Moment, w.Spec, w.Resident)
 	}
 	return cutGroups(d.Groups, c.most)
 }
 
-// laid returns what lay on all cores at a moment. name says whose a resident is.
-func (c *composer) laid(m device.Moment, spec l1.Spec, name func(fit.Resident) L1Resident) []LaidGroup {
+// Laid returns what lay on all cores at a moment. name says whose a resident is.
+func (c *Composer) Laid(m device.Moment, spec l1.Spec, name func(fit.Resident) L1Resident) []LaidGroup {
 	return laidGroups(c.at(m), spec, c.most, name)
 }
 
@@ -169,13 +169,13 @@ func (g heldGroup) residents(most int, name func(fit.Resident) L1Resident) (out 
 // BelowSmall returns the tracked bytes of each core of a group that lie below L1_SMALL.
 func BelowSmall(g device.UsageGroup, spec l1.Spec) (bytes uint64) {
 	for _, r := range g.Regions {
-		bytes += r.Intersect(underSmall(spec)).Len()
+		bytes += r.Intersect(UnderSmall(spec)).Len()
 	}
 	return bytes
 }
 
-// underSmall returns the addresses that are not in L1_SMALL: everything, if there is none.
-func underSmall(spec l1.Spec) l1.Range {
+// UnderSmall returns the addresses that are not in L1_SMALL: everything, if there is none.
+func UnderSmall(spec l1.Spec) l1.Range {
 	if spec.L1Small == 0 {
 		return l1.Range{End: math.MaxUint64}
 	}
@@ -212,7 +212,7 @@ func (p *L1Peak) composition(g heldGroup, spec l1.Spec) {
 		}
 	}
 	p.Below, p.WithKernels = BelowSmall(g.UsageGroup, spec), p.Bytes+below
-	p.Kinds = kindsOf(g.Usage)
+	p.Kinds = KindsOf(g.Usage)
 	p.Top, p.Largest = freeRuns(g.Regions, spec)
 }
 
@@ -239,7 +239,8 @@ func freeRuns(regions []l1.Range, spec l1.Spec) (top, largest l1.Range) {
 	return top, largest
 }
 
-func kindsOf(u device.Usage) map[fit.Kind]uint64 {
+// KindsOf returns the bytes of a core by kind, of those that have any.
+func KindsOf(u device.Usage) map[fit.Kind]uint64 {
 	kinds := map[fit.Kind]uint64{}
 	for k := fit.KindCB; k.InL1(); k++ {
 		if n := u.Of(k); n > 0 {

@@ -1,4 +1,4 @@
-package replay
+package answer
 
 import (
 	"bytes"
@@ -123,7 +123,7 @@ type ProgramExcess struct {
 func (r *Result) judgeOps(budgets []OpBudget) (out []OpJudgement) {
 	for _, b := range budgets {
 		j := OpJudgement{Op: Name(b.Op), Line: b.Line, Budget: b.Budget, Text: b.String()}
-		if limit, ok := b.Of(r.Spec.UsableBytes()); ok && !(r.uneven && b.IsShare()) {
+		if limit, ok := b.Of(r.Spec.UsableBytes()); ok && !(r.Uneven && b.IsShare()) {
 			j.Limit = event.Some(limit)
 		}
 		out = append(out, j)
@@ -184,7 +184,7 @@ func (x *opIndex) of(op string) []int {
 		out = append(out, x.plain[name]...)
 	}
 	for _, i := range x.starred {
-		if opMatches(x.budgets[i].Op, op) {
+		if OpMatches(x.budgets[i].Op, op) {
 			out = append(out, i)
 		}
 	}

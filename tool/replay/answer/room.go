@@ -1,4 +1,4 @@
-package replay
+package answer
 
 import (
 	"encoding/json"
@@ -61,10 +61,10 @@ type Rooms struct {
 	Tight     []TightRun `json:"too_tight"`
 	TightMore int64      `json:"too_tight_more"` // that the list leaves out
 
-	candidates bool `json:"-"` // an operation ran one of several programs: one of those that were taken in may never have run
-	unsettled  bool `json:"-"` // a run was taken in that may be several programs
-	small      bool `json:"-"` // on a smaller chip, which it may be, the size has no place
-	banks      bool `json:"-"` // the cores over which the tensor lies are not known, or devices differ in them
+	Candidates bool `json:"-"` // an operation ran one of several programs: one of those that were taken in may never have run
+	Unsettled  bool `json:"-"` // a run was taken in that may be several programs
+	Small      bool `json:"-"` // on a smaller chip, which it may be, the size has no place
+	Banks      bool `json:"-"` // the cores over which the tensor lies are not known, or devices differ in them
 }
 
 // A Room is where one more L1 buffer could have been on some cores, and who first took the bytes
@@ -86,8 +86,9 @@ type Gap struct {
 	End   event.Opt[uint64] `json:"end"`
 }
 
-func newGap(free l1.Range) Gap {
-	return Gap{free.Len(), known(free.Len(), free.Start), known(free.Len(), free.End)}
+// NewGap returns a run of free bytes.
+func NewGap(free l1.Range) Gap {
+	return Gap{free.Len(), Known(free.Len(), free.Start), Known(free.Len(), free.End)}
 }
 
 // Range returns the bytes of the gap.
@@ -171,19 +172,19 @@ func (r *Result) judgeRoom(accept []Code) Judgement {
 			j.add(why)
 		}
 	}
-	if fits && r.Rooms.small {
+	if fits && r.Rooms.Small {
 		also(CodeChipAssumed)
 	}
-	if !fits && r.Rooms.candidates {
+	if !fits && r.Rooms.Candidates {
 		also(CodeAmbiguous)
 	}
-	if !fits && r.Rooms.unsettled {
+	if !fits && r.Rooms.Unsettled {
 		also(CodeUnsettled)
 	}
 	if q := r.Rooms.Question; q.atMoment() && r.Rooms.Moment == nil {
 		j.Untold = append(j.Untold, r.Reason(CodeNoCBs)) // at that moment
 	}
-	if r.Rooms.banks {
+	if r.Rooms.Banks {
 		j.Untold = append(j.Untold, r.Reason(CodeBanksUnknown)) // also if it is accepted: nothing is left to judge
 	}
 	unsure := slices.ContainsFunc(j.Untold, func(why Reason) bool {

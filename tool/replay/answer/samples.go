@@ -1,4 +1,4 @@
-package replay
+package answer
 
 import (
 	"encoding/json"
@@ -39,24 +39,24 @@ type Sample struct {
 // maxSamples is how many samples a Timeline has at most.
 const maxSamples = 1024
 
-// samples are a Timeline in the making. All of it is thinned alike: to the extremes of
+// Samples are a Timeline in the making. All of it is thinned alike: to the extremes of
 // stretches of equally many samples, twice as many when there is no room.
-type samples struct {
-	list    []Sample
+type Samples struct {
+	List    []Sample
 	taken   uint64
 	stretch uint64
 }
 
-// add adds a sample.
-func (l *samples) add(s Sample) {
+// Add adds a sample.
+func (l *Samples) Add(s Sample) {
 	s.n = l.taken
 	l.taken++
-	l.list = append(l.list, s)
-	if len(l.list) < maxSamples {
+	l.List = append(l.List, s)
+	if len(l.List) < maxSamples {
 		return
 	}
 	for l.stretch = max(l.stretch, 8); ; l.stretch *= 2 {
-		if l.thin(); len(l.list) <= maxSamples/2 {
+		if l.thin(); len(l.List) <= maxSamples/2 {
 			return
 		}
 	}
@@ -67,33 +67,33 @@ func (t Timeline) Thin(most int) Timeline {
 	if len(t.Samples) <= max(most, 16) {
 		return t
 	}
-	l := samples{list: slices.Clone(t.Samples)}
-	for i := range l.list {
-		l.list[i].n = uint64(i)
+	l := Samples{List: slices.Clone(t.Samples)}
+	for i := range l.List {
+		l.List[i].n = uint64(i)
 	}
-	for l.stretch = 1; len(l.list) > max(most, 16); l.stretch *= 2 {
+	for l.stretch = 1; len(l.List) > max(most, 16); l.stretch *= 2 {
 		l.thin()
 	}
-	return Timeline{t.Device, l.list, t.Moments}
+	return Timeline{t.Device, l.List, t.Moments}
 }
 
 // thin keeps of each stretch those samples that are its highest or, for headroom, its
 // lowest, the first of equals; and the last one of all.
-func (l *samples) thin() {
-	last := l.list[len(l.list)-1]
+func (l *Samples) thin() {
+	last := l.List[len(l.List)-1]
 	var out []Sample
-	for start := 0; start < len(l.list); {
+	for start := 0; start < len(l.List); {
 		end := start
-		for end < len(l.list) && l.list[end].n/l.stretch == l.list[start].n/l.stretch {
+		for end < len(l.List) && l.List[end].n/l.stretch == l.List[start].n/l.stretch {
 			end++
 		}
-		out = append(out, extremes(l.list[start:end])...)
+		out = append(out, extremes(l.List[start:end])...)
 		start = end
 	}
 	if out[len(out)-1].n != last.n {
 		out = append(out, last)
 	}
-	l.list = out
+	l.List = out
 }
 
 // extremes returns the samples of a stretch that are extremes of a figure.

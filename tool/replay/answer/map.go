@@ -1,4 +1,4 @@
-package replay
+package answer
 
 import (
 	"encoding/json"
@@ -45,7 +45,7 @@ type Sizes struct {
 
 // Sizes returns the bounds of L1.
 func (s Spec) Sizes() Sizes {
-	return Sizes{known(s.L1Size, s.L1Size), s.L1Small, s.CBBase, known(s.L1Size, s.UsableBytes())}
+	return Sizes{Known(s.L1Size, s.L1Size), s.L1Small, s.CBBase, Known(s.L1Size, s.UsableBytes())}
 }
 
 // A MapClash is a program run that does not fit, on one core, with all that is in its way.
@@ -86,9 +86,9 @@ func (r *Result) Map(at event.Opt[uint64]) MapDocument {
 }
 
 // Mapped returns the groups of cores of a device for Result.Map. Cost: the residents of all its cores.
-func (d *DeviceL1) Mapped(at event.Opt[uint64]) []LaidGroup { return d.mapped(at, everything()) }
+func (d *DeviceL1) Mapped(at event.Opt[uint64]) []LaidGroup { return d.mapped(at, Everything()) }
 
-func (d *DeviceL1) mapped(at event.Opt[uint64], c *composer) []LaidGroup {
+func (d *DeviceL1) mapped(at event.Opt[uint64], c *Composer) []LaidGroup {
 	switch {
 	case at.OK:
 		return c.after(d)

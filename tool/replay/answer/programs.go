@@ -1,4 +1,4 @@
-package replay
+package answer
 
 import (
 	"iter"
@@ -51,8 +51,8 @@ func (p *Programs) row(i int) *programRow {
 	return &p.last[i-len(p.full)*rowsAtOnce]
 }
 
-// firstOf returns the node of the first circular buffer of a row.
-func (p *Programs) firstOf(i int) uint64 { return p.row(i).first }
+// FirstOf returns the node of the first circular buffer of a row.
+func (p *Programs) FirstOf(i int) uint64 { return p.row(i).first }
 
 // All returns the rows with their numbers.
 func (p *Programs) All() iter.Seq2[int, ProgramDetail] {
@@ -88,8 +88,8 @@ func newProgramRow(d ProgramDetail) programRow {
 	return row
 }
 
-// clone returns rows that go their own way. Until then both share full chunks.
-func (p *Programs) clone() *Programs {
+// Clone returns rows that go their own way. Until then both share full chunks.
+func (p *Programs) Clone() *Programs {
 	if len(p.full) > 0 {
 		p.shared = slices.Repeat([]bool{true}, len(p.full))
 	}
