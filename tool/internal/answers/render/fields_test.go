@@ -163,7 +163,7 @@ func TestAnomalyCodes(t *testing.T) {
 // codesOfReplay reads the constants of type Code from the source.
 func codesOfReplay(t *testing.T) []string {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "../../../replay/result.go", nil, 0)
+	file, err := parser.ParseFile(token.NewFileSet(), "../../../replay/answer/result.go", nil, 0)
 	require.NoError(t, err)
 	var out []string
 	ast.Inspect(file, func(n ast.Node) bool {

@@ -76,7 +76,7 @@ type device struct {
 
 	room    event.Opt[uint64] // by how much tensors and programs can move together; absent: not known
 	at      event.Opt[uint64] // the program run that leaves it
-	atLeast bool              // on another device: this one has no less
+	atLeast bool              // there may be more: another device or L1_SMALL ends it
 	fails   bool              // a program does not fit
 	over    uint64            // by so much, or more
 	hides   bool              // the run hides something, which may take of the room
@@ -115,7 +115,9 @@ func (a *Answer) AddRun(r *answer.Result) {
 // measure finds how much room there is, or by how much a program does not fit.
 func (o *device) measure(r *answer.Result, d *answer.DeviceL1) {
 	if t := r.Checks.Tightest; t != nil {
-		o.room, o.at, o.atLeast = event.Some(t.Headroom.Free), event.Some(t.Run.At), t.Device != d.ID
+		h := t.Headroom
+		o.room, o.at = event.Some(h.Free), event.Some(t.Run.At)
+		o.atLeast = t.Device != d.ID || h.End+h.Free >= o.spec.Usable().End // programs may reach into L1_SMALL
 	}
 	if lowest, base := d.Needs.Lowest.Value, o.spec.CBBase; lowest > 0 && lowest >= base && least(&o.room, event.Some(lowest-base)) {
 		o.atLeast = false
@@ -282,7 +284,7 @@ func (o *device) with(small, base uint64) verdict {
 	case !o.room.OK:
 		v.why = o.need.File + ": nothing says how much room there is"
 	case v.taken > signed(o.room.V) && o.atLeast:
-		v.why = o.need.File + ": its devices differ, and how much room each leaves is not known"
+		v.why = o.need.File + ": there is so much room at least, and how much more is not known"
 	case v.taken > signed(o.room.V):
 		v.answer = answer.DoesNotFit
 	case o.hides:
