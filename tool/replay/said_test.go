@@ -58,7 +58,7 @@ func spelt(v reflect.Value) string {
 		}
 		var fields []string
 		for i := range v.NumField() {
-			if f := v.Type().Field(i); f.IsExported() && !v.Field(i).IsZero() {
+			if f := v.Type().Field(i); f.IsExported() && !v.Field(i).IsZero() && f.Type != reflect.TypeFor[*answer.Past]() { // which names a moment
 				fields = append(fields, f.Name+" "+spelt(v.Field(i)))
 			}
 		}
