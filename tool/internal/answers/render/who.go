@@ -158,6 +158,8 @@ func outside(r *answer.Result, q answer.WhoDocument) string {
 		return text
 	}
 	switch s := r.SpecOf(q.Device); {
+	case s.L1Size > 0 && q.Address >= s.L1Size && s.CBBase == 0 && r.Count(answer.CodeTensorsOnly) > 0:
+		return fmt.Sprintf("beyond the bank, which ends at %s: --arch and --l1-small make offsets addresses of L1", grouped(s.L1Size))
 	case s.L1Size > 0 && q.Address >= s.L1Size:
 		return fmt.Sprintf("beyond L1, which ends at %s", grouped(s.L1Size))
 	case q.Address < s.CBBase:
