@@ -423,6 +423,9 @@ func TestSameIDAnotherFootprint(t *testing.T) {
 
 // Two programs with the same short text may differ.
 func TestConflictNamesTheDifference(t *testing.T) {
+	scratchpad := func(on string, size uint64) program.CB {
+		return program.CB{Kind: program.Scratchpad, Cores: cores(on), Size: size}
+	}
 	spec := l1.N150()
 	other := spec
 	other.L1Align = 32
@@ -439,6 +442,9 @@ func TestConflictNamesTheDifference(t *testing.T) {
 		{"dataflow buffer",
 			build(t, spec, 1, program.CB{Kind: program.DataflowBuffer, Cores: cores("{[0-0 - 0-0]}"), Size: 64}),
 			build(t, spec, 1, program.CB{Kind: program.DataflowBuffer, Cores: cores("{[0-0 - 0-0]}"), Size: 96})},
+		{"scratchpad",
+			build(t, spec, 1, scratchpad("{[0-0 - 0-0]}", 64), scratchpad("{[1-0 - 1-0]}", 128)),
+			build(t, spec, 1, scratchpad("{[0-0 - 0-0]}", 128), scratchpad("{[1-0 - 1-0]}", 64))},
 		{"a later range", build(t, spec, 1, at(0, cb("{[0-0 - 0-0]}", 64)), at(128, cb("{[0-0 - 0-0]}", 64))),
 			build(t, spec, 1, at(0, cb("{[0-0 - 0-0]}", 64)), at(192, cb("{[0-0 - 0-0]}", 64)))},
 		{"number of ranges", // made up for on other cores

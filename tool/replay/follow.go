@@ -172,7 +172,7 @@ func (r *replay) source(e *event.Event) error {
 }
 
 // hiddenApart is the code of L1 buffers under ids that no check covers.
-const hiddenApart = "buffers-apart"
+const hiddenApart = string(answer.CodeBuffersApart)
 
 // before keeps the marks that an event could hide, or that the fleet will forget with it.
 func (r *replay) before(e *event.Event) {

@@ -126,7 +126,7 @@ func (m *matcher) form(f form) bool {
 		delete(numbers, "placeable")
 		delete(numbers, "window")
 	}
-	return numbers["start"] <= numbers["stop"]
+	return !m.msg.has("start", "stop") || numbers["start"] <= numbers["stop"]
 }
 
 // enough reports whether enough was read to be a message: a figure, or in a form that has none

@@ -145,7 +145,7 @@ func groupsText(r *answer.Result, groups []answer.LaidGroup) string {
 		if !r.Only.HasCores(g.Cores) {
 			continue
 		}
-		fmt.Fprint(&b, g.Cores, g.Bytes)
+		fmt.Fprint(&b, g.Cores, g.Bytes, " ", g.Below)
 		if r.Only.Core.OK {
 			for _, x := range g.Residents {
 				x = nowhere([]answer.L1Resident{x})[0]

@@ -201,6 +201,25 @@ func TestMapFoldsDevices(t *testing.T) {
 	require.True(t, strings.HasPrefix(b.String(), "map  run.jsonl  nothing is known to have been in L1, after event 1\n"), b.String())
 }
 
+// Devices that hold different bytes on the same cores differ, also where they differ below L1_SMALL alone.
+func TestMapOfUnlikeDevices(t *testing.T) {
+	const log = `{"event":"log","version":1}
+{"event":"mesh","first":0,"rows":1,"cols":2,"spec":{"board":"n150","l1_small":65536}}
+{"event":"allocate","buffer":1,"kind":"l1","devices":[0],"parts":[{"cores":"1-1","address":600000,"size":6400}]}
+`
+	for other, fullest := range map[string]string{
+		`"l1","devices":[1],"parts":[{"cores":"1-1","address":600000,"size":1280}]`:        "device 0",
+		`"l1_small","devices":[1],"parts":[{"cores":"1-1","address":1450000,"size":6400}]`: "device 0",
+	} {
+		r := logged(t, log+`{"event":"allocate","buffer":2,"kind":`+other+"}\n", replay.Options{Groups: true})
+		var b bytes.Buffer
+		require.NoError(t, render.Map(r, event.Opt[uint64]{}).Text(&b, 0))
+		require.Contains(t, b.String(), "on the fullest core of "+fullest)
+		require.Contains(t, b.String(), "\ndevice 0, at the peak: ")
+		require.Contains(t, b.String(), "\ndevice 1, at the peak: ")
+	}
+}
+
 // A run that does not fit is drawn with what is in its way; names are inert in each form.
 func TestMapOfAClash(t *testing.T) {
 	for _, evil := range append(hostileNames(), "matmul") {

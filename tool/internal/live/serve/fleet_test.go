@@ -336,3 +336,23 @@ func TestMachineOfFleets(t *testing.T) {
 		})
 	}
 }
+
+// TestRowsBeyondSums: a sum of a mesh beyond 2^64 is not known, and the whole row is not.
+func TestRowsBeyondSums(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newPipedServer(t, serve.Config{Dialect: wire.Newest()})
+		l := newLogs(s)
+		a := l.tell(t, ours)
+		for _, line := range []string{
+			`{"event":"anomaly","code":"every-core","count":1}`,
+			`{"event":"device","device":1,"spec":{"board":"n150"},"role":"chip"}`, `{"event":"device","device":2,"spec":{"board":"n150"},"role":"chip"}`,
+			`{"event":"device","device":3,"spec":{"board":"n150"},"role":"chip"}`, `{"event":"device","device":9,"spec":{"board":"n150"},"role":"mesh","chips":[1,2,3]}`,
+			`{"event":"allocate","buffer":1,"kind":"dram","size":9223372036854775807,"devices":[1,2,3]}`,
+		} {
+			a.line(t, line)
+		}
+		synctest.Wait()
+		require.Regexp(t, `\ndevice 9 of ours: registered CBs \? bytes, \? of a core; tracked \?; [^\n]*kernels \?; incomplete\n`, string(s.AppendSummary(nil)))
+		l.shut(t)
+	})
+}

@@ -122,6 +122,24 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
+// A client that is closed while the disk is full is an event that is not recorded.
+func TestLossesOnAFullDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := disk{room: 1 << 20}
+		s := newPipedServer(t, serve.Config{Dialect: wire.Newest(), Quiet: true, Record: &serve.Recorder{Open: d.open}})
+		s.Sweep()
+		d.room = 0
+		allocates(t, s, 1)
+		s.Sweep()
+		before := s.Snapshot().Server.NotRecorded
+		_, err := s.connect(11).Write([]byte(strings.Repeat("\xff", 144))) // no record
+		require.NoError(t, err)
+		synctest.Wait()
+		require.EqualValues(t, before+1, s.Snapshot().Server.NotRecorded)
+		s.shut(t)
+	})
+}
+
 // After each failed try the pause doubles, up to a minute. A try writes and syncs a header; without room for that it
 // looks at no allocation.
 func TestFullDiskIsTriedSeldom(t *testing.T) {
