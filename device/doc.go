@@ -186,4 +186,13 @@
 // All methods of all types are safe for concurrent use. Operations and Totals of
 // one device or mesh are linearizable; a mesh total and a snapshot see an operation
 // on many devices as a whole.
+//
+// # Words
+//
+//   - cohort: consecutive devices on which every call did the same;
+//   - share: the part of a set that lies in one cohort;
+//   - chip: the identity of a device;
+//   - record: the content of the devices of a cohort, and their marks;
+//   - site: devices that give the same verdict;
+//   - tile: cores on which the same ranges lie.
 package device

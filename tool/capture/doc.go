@@ -113,4 +113,15 @@
 // A Reader belongs to one goroutine and starts none. An event is valid until the next one is
 // yielded; a copy of it stays, since no list in it is used again. Lists are shared and must
 // not be changed.
+//
+// # Words
+//
+//   - unit: a device with an id: a chip, a mesh, or all there is in a capture without ids;
+//   - run: the CBs that a unit placed since the last free that reached it;
+//   - announcement: a free of CBs, as it says that a program is about to run;
+//   - workload: the programs of one operation that run at one moment;
+//   - hit: an operation that found its program in the program cache;
+//   - step: what a node changes among the functions that run;
+//   - resident: a buffer in L1 from before the capture;
+//   - expiring: a buffer whose end is known before.
 package capture

@@ -56,4 +56,15 @@
 //
 // A Session belongs to one goroutine; its Fleet may be read by others. A SharedSession may be fed by
 // several at once. A Result is a value of its own.
+//
+// # Words
+//
+//   - row: one device, or several as long as the same happens to them;
+//   - content: what a program places, worked out once;
+//   - launch: a run at the moment when it is enqueued;
+//   - candidates: what else a workload may be;
+//   - mark: a moment at which a core held more than ever before;
+//   - standing: all that was in the way of one more buffer;
+//   - remnant: the CBs that dispatches of one program have left;
+//   - layered: a map that devices share until they part.
 package replay

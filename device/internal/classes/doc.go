@@ -9,4 +9,11 @@
 //
 // This package does not know fleets, devices or states: the users of a shared content
 // copy it, in O(classes), and name the copy.
+//
+// # Words
+//
+//   - class: cores on which the same programs are counted;
+//   - member: a class in a partition;
+//   - partition: the classes of all cores that hold anything;
+//   - board: one content, and the programs on it.
 package classes

@@ -7,4 +7,10 @@
 // [Book] shares residues between devices, and remembers their overlays; it forgets
 // everything beyond [MaxResidues]. [TrackedBytes] counts the bytes on a device and on its
 // fullest core.
+//
+// # Words
+//
+//   - residue: the bytes that the last dispatch left on each core;
+//   - book: the residues of all devices;
+//   - writing: a residue, and one that is written over it.
 package residue

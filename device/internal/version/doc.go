@@ -12,4 +12,10 @@
 // step: they compare no hash, and nothing is worked out again. A [Store] finds versions by their
 // hashes where no [Step] leads. An [Editor] says how contents are copied and changed. A user may keep a
 // content at each version with devices: see [Store.Pass].
+//
+// # Words
+//
+//   - version: a value that does not change;
+//   - step: one thing off, and another one on;
+//   - editor: copies and changes contents.
 package version

@@ -54,4 +54,13 @@
 // not sorted out. The last number of a clash has no text behind it, so if a line
 // breaks inside that number, the number is cut; the message is then usually
 // reported as one whose numbers do not fit its words.
+//
+// # Words
+//
+//   - form: one wording of a message, in parts that follow each other;
+//   - token: fixed text, one of several texts, or a field;
+//   - note: one line of an explanation;
+//   - ask: the size of open_device for which a message asks;
+//   - margin: how far sizes can change before a run does not fit;
+//   - level: how well a run agrees with a message.
 package clash

@@ -65,4 +65,14 @@
 // # Concurrency
 //
 // Every type belongs to one goroutine at a time.
+//
+// # Words
+//
+//   - record: a message of an allocation server;
+//   - lot: the live allocation of one record;
+//   - ledger: follows records by the rules of the server;
+//   - effect: the result of a record;
+//   - fate: what becomes of a record;
+//   - oddity: a strange or impossible property of a record;
+//   - dialect: the size of records, and the types that a server knows.
 package wire
