@@ -32,7 +32,7 @@
 //	3 places                  places.go, unreadable.go
 //	  │  shared ............. specs, grids, units and events, which the parts share
 //	  ├─ programs             runs that are open, frees that announce them, equal runs, hits
-//	  │                       unit.go, open.go, workload.go, layout.go, hits.go, hidden.go
+//	  │                       unit.go, open.go, workload.go, layout.go, hits.go
 //	  └─ memory               buffers that live, their ranges, buffers from before the capture
 //	  ▼                       memory.go, heights.go, between.go
 //	4 events ───── event ───> in order, with notes about odd and hidden facts at the end

@@ -6,7 +6,7 @@
 // second reading with these facts, and shares [Buffers] with it, which pair allocations with their frees.
 //
 //	ids .......... mesh.go, groups.go
-//	silences ..... past.go, evidence.go, census.go, proven.go, timeline.go, life.go, residents.go, ends.go
+//	silences ..... past.go, evidence.go, census.go, proven.go, life.go, residents.go, ends.go
 //	sizes ........ spec.go, grid.go, small.go, said.go
 //
 // # Ids
