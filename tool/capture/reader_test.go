@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/guard/testkit"
+	"github.com/cbl1/cbl1/tool/capture/internal/graph"
 )
 
 const traces = "testdata/published"
@@ -233,6 +235,20 @@ func TestHazardWholeInput(t *testing.T) {
 		require.Equal(t, c.line, e.Line, "%s: %v", c.name, err)
 		if c.cause != nil {
 			require.ErrorIs(t, err, c.cause, c.name)
+		}
+	}
+}
+
+func TestListsOfNodesStay(t *testing.T) {
+	var nodes []*graph.Node
+	for n, err := range NewReader(bytes.NewReader(longGraph(2<<20)), "long.json").nodes() {
+		require.NoError(t, err)
+		nodes = append(nodes, new(*n))
+	}
+	for i, n := range nodes {
+		require.EqualValues(t, i, n.Counter)
+		if n.Connections != nil {
+			require.Equal(t, []uint64{uint64(i) + 1, uint64(i) + 2}, n.Connections)
 		}
 	}
 }

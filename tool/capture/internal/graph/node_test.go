@@ -3,7 +3,6 @@ package graph
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"iter"
 	"os"
@@ -45,33 +44,6 @@ func read(text string) ([]*Node, Report, error) {
 		nodes = append(nodes, new(*n))
 	}
 	return nodes, d.Info, nil
-}
-
-// longGraph returns a graph of at least size bytes.
-func longGraph(size int) []byte {
-	kinds := []string{
-		`"node_type":"function_start","arguments":["MemoryConfig(memory_layout=TensorMemoryLayout::INTERLEAVED,buffer_type=BufferType::DRAM,` +
-			`shard_spec=std::nullopt,nd_shard_spec=std::nullopt,created_with_nd_shard_spec=0)","DataType::BFLOAT16"],"params":{"inputs":"5","name":"ttnn::add"}`,
-		`"node_type":"tensor","arguments":[],"params":{"address":5848704,"buffer_type":0,"device_id":1,"device_tensors":` +
-			`"[{\"address\":5848704,\"device_id\":0,\"mesh_device_id\":1}]","dtype":"DataType::BFLOAT16","layout":"Layout::TILE",` +
-			`"memory_config":"MemoryConfig(memory_layout=TensorMemoryLayout::INTERLEAVED,buffer_type=BufferType::DRAM)",` +
-			`"shape":"Shape([1, 1, 1024, 1024])","size":2097152,"tensor_id":1}`,
-		`"node_type":"buffer","arguments":[],"params":{"buffer_type":0,"device_id":1,"layout":"INTERLEAVED","size":2097152,"type":"DRAM"}`,
-		`"node_type":"circular_buffer_deallocate_all","arguments":[],"params":{"device_id":1}`,
-		`"node_type":"circular_buffer_allocate","arguments":[],"params":{"address":111616,"core_range_set":"{[0-0 - 10-8], [0-9 - 3-9]}",` +
-			`"device_id":0,"globally_allocated":"0","size":131072}`,
-		`"node_type":"function_end","arguments":[],"duration_ns":12345,"params":{"name":"ttnn::add"}`,
-	}
-	var b strings.Builder
-	b.WriteString("[")
-	for i := 0; b.Len() < size; i++ {
-		if i > 0 {
-			b.WriteString(",\n")
-		}
-		fmt.Fprintf(&b, `{"connections":[%d,%d],"counter":%d,"input_tensors":[3,5],"stacking_level":2,%s}`, i+1, i+2, i, kinds[i%len(kinds)])
-	}
-	b.WriteString("]")
-	return []byte(b.String())
 }
 
 func some[T any](v T) event.Opt[T] { return event.Opt[T]{V: v, OK: true} }
@@ -375,17 +347,6 @@ func TestTraces(t *testing.T) {
 		}
 		for kind, count := range want {
 			require.Equal(t, count, got[kind], "%s: %s", file, kind)
-		}
-	}
-}
-
-func TestListsOfNodesStay(t *testing.T) {
-	nodes, _, err := read(string(longGraph(2 << 20)))
-	require.NoError(t, err)
-	for i, n := range nodes {
-		require.EqualValues(t, i, n.Counter)
-		if n.Connections != nil {
-			require.Equal(t, []uint64{uint64(i) + 1, uint64(i) + 2}, n.Connections)
 		}
 	}
 }
