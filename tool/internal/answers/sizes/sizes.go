@@ -99,7 +99,7 @@ func (a *Answer) AddRun(r *answer.Result) {
 		case d.Hybrid:
 			o.loose = r.File + ": in HYBRID mode each core has addresses of its own"
 		case d.Needs.Stray.Value > 0:
-			o.loose = fmt.Sprintf("%s:%d: the buffer at %d is not where tt-metal's allocator puts it: it may not move as others do", r.File, d.Needs.Stray.At, d.Needs.Stray.Value)
+			o.loose = fmt.Sprintf("%s:%d: the buffer at %s is not where tt-metal's allocator puts it: it may not move as others do", r.File, d.Needs.Stray.At, l1.Bytes(d.Needs.Stray.Value).Exact())
 		}
 		o.measure(r, d)
 		a.devices, a.needs = append(a.devices, o), append(a.needs, o.need)
@@ -151,7 +151,7 @@ func smallOf(r *answer.Result, d *answer.DeviceL1, spec answer.Spec, doubts bool
 	case all:
 		out.Text = "all its buffers of L1_SMALL together, which have no addresses: cached programs keep them"
 	case bytes > 0:
-		out.Text = fmt.Sprintf("its lowest buffer in L1_SMALL starts at %d", by.Value)
+		out.Text = fmt.Sprintf("its lowest buffer in L1_SMALL starts at %s", l1.Bytes(by.Value).Exact())
 	}
 	if bytes > 0 {
 		out.Works, out.At = event.Some(bytes), event.Some(by.At)
@@ -174,7 +174,7 @@ func (a *Answer) AddMessages(file string, all []clash.Message) {
 			one.Used = event.Some(ask.Used)
 		}
 		if ask.Parameter == worker {
-			one.Sure, one.Text = Exact, fmt.Sprintf("a program needs a kernel config ring of %d bytes", ask.Least)
+			one.Sure, one.Text = Exact, fmt.Sprintf("a program needs a kernel config ring of %s bytes", l1.Bytes(ask.Least).Exact())
 		}
 		if ask.Least == 0 {
 			one.Works, one.Sure = event.Opt[uint64]{}, CannotTell
@@ -326,7 +326,7 @@ func (a *Answer) largest(name string, together bool) (out Size, sum uint64) {
 	if !together || sum <= out.Works.V {
 		return out, 0
 	}
-	out.Text = fmt.Sprintf("between %d, the largest need, and %d, the sum: programs of two inputs may be the same", out.Works.V, sum)
+	out.Text = fmt.Sprintf("between %s, the largest need, and %s, the sum: programs of two inputs may be the same", l1.Bytes(out.Works.V).Exact(), l1.Bytes(sum).Exact())
 	out.Sure = AtLeast
 	return out, sum
 }
@@ -366,7 +366,7 @@ func (a *Answer) worker() (out Size, asked bool) {
 	case out.Works.V == 0:
 		out.Works.OK, out.Text = false, out.Text+", which is more than there is"
 	case !asked && room.OK:
-		out.Text += fmt.Sprintf("; %d bytes to spare in the tightest run", room.V)
+		out.Text += fmt.Sprintf("; %s bytes to spare in the tightest run", l1.Bytes(room.V).Exact())
 	case asked && out.Works == out.Used:
 		out.Text += ", which the size in use leaves"
 	}
