@@ -67,7 +67,7 @@ func callersOf(p *part) *callers {
 	return c
 }
 
-// Of returns where a function was called. It is asked once for each call, in their order.
+// Of returns where a function was called. Each call is asked about once, in the order of the calls.
 func (c *callers) Of(name string, outermost bool) string {
 	switch {
 	case c == nil:

@@ -10,7 +10,7 @@ import (
 	"github.com/cbl1/cbl1/tool/capture/internal/survey"
 )
 
-// shared is what the parts of the third stage have in common: knowledge of the devices, and the queue of events.
+// shared has the knowledge of the devices and the queue of events, for all parts of the third stage.
 type shared struct {
 	*survey.Chips
 	units *units

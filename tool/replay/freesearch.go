@@ -58,7 +58,7 @@ func (s *freeSearch) seek(d *row, b *buffer, now when) {
 		case sought != left:
 			far = min(far, max(left.Free, sought.Free)-min(left.Free, sought.Free))
 		case left.Free < usable.Len() && !d.had(sought):
-			groups := answer.Everything().Laid(d.dev.Moment(), spec, d.memory.resident)
+			groups := answer.LaidAt(d.dev.Moment(), spec, d.memory.resident)
 			d.on.Scarce = append(slices.Clip(d.on.Scarce), answer.FreeMoment{Scarcity: left, At: now.at, T: now.t, Op: now.op, Groups: groups})
 		}
 	}

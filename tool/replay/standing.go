@@ -217,19 +217,7 @@ func (r *rooms) look(moment uint64, all []enqueued) {
 			continue
 		}
 		seen[l.roomKey()] = true
-		now, at := fit.NewOccupancy(*l.spec), l.place(1)
-		by := r.limit(answer.RoomLimit{Program: &l.run, Enqueue: event.Some(l.at), T: l.run.T})
-		for _, c := range l.mayRun() {
-			for _, p := range c.judged {
-				now.Program(p, at.Claimed(), by)
-			}
-		}
-		for _, b := range at.Buffers {
-			if kept := l.on.memory.live.of(b.ID); kept != nil { // else it backs another one
-				info := kept.info
-				now.Buffer(b, r.limit(answer.RoomLimit{Buffer: &info}))
-			}
-		}
+		now := r.occupancy(l)
 		size = r.sizeOn(l.on.says.spec, l.on.says.grid)
 		taken, cores, mode = append(taken, now), cores.Union(r.coresOf(l.on)), min(mode, r.mode(l.on))
 		each = append(each, fit.RoomThroughout(r.mode(l.on), r.coresOf(l.on), size, now))
@@ -261,6 +249,24 @@ func (r *rooms) look(moment uint64, all []enqueued) {
 	}
 	least.Runs = runs
 	r.limits = r.limits[:limits]
+}
+
+// occupancy returns what takes L1 on a row now: its buffers, and what runs.
+func (r *rooms) occupancy(l enqueued) *fit.Occupancy {
+	now, at := fit.NewOccupancy(*l.spec), l.place(1)
+	by := r.limit(answer.RoomLimit{Program: &l.run, Enqueue: event.Some(l.at), T: l.run.T})
+	for _, c := range l.mayRun() {
+		for _, p := range c.judged {
+			now.Program(p, at.Claimed(), by)
+		}
+	}
+	for _, b := range at.Buffers {
+		if kept := l.on.memory.live.of(b.ID); kept != nil { // else it backs another one
+			info := kept.info
+			now.Buffer(b, r.limit(answer.RoomLimit{Buffer: &info}))
+		}
+	}
+	return now
 }
 
 // mayRun returns the contents of a launch and of its candidates.

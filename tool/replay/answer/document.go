@@ -107,9 +107,9 @@ type DevicePeak struct {
 
 // Document returns the peak as documents have it: composed, with its share of the L1 of a Spec. A
 // nil peak has none.
-func (p *L1Peak) Document(s Spec) *L1Peak { return p.document(s, Everything()) }
+func (p *L1Peak) Document(s Spec) *L1Peak { return p.document(s, everything()) }
 
-func (p *L1Peak) document(s Spec, c *Composer) *L1Peak {
+func (p *L1Peak) document(s Spec, c *composer) *L1Peak {
 	if p == nil {
 		return nil
 	}

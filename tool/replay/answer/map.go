@@ -86,9 +86,9 @@ func (r *Result) Map(at event.Opt[uint64]) MapDocument {
 }
 
 // Mapped returns the groups of cores of a device for Result.Map. Cost: the residents of all its cores.
-func (d *DeviceL1) Mapped(at event.Opt[uint64]) []LaidGroup { return d.mapped(at, Everything()) }
+func (d *DeviceL1) Mapped(at event.Opt[uint64]) []LaidGroup { return d.mapped(at, everything()) }
 
-func (d *DeviceL1) mapped(at event.Opt[uint64], c *Composer) []LaidGroup {
+func (d *DeviceL1) mapped(at event.Opt[uint64], c *composer) []LaidGroup {
 	switch {
 	case at.OK:
 		return c.after(d)

@@ -55,7 +55,7 @@ func (p *L1Peak) Composed() *L1Peak {
 	if p == nil || p.Later == nil {
 		return p
 	}
-	return Everything().peak(p)
+	return everything().peak(p)
 }
 
 // Laid returns a name of LaidGroups. It reports false if the Groups are there, or nothing is.
@@ -68,10 +68,10 @@ func (d *DeviceL1) Laid() (name Composition, ok bool) {
 
 // LaidGroups returns the Groups, also where Options.OnePeak leaves them out. Cost: the residents of
 // all cores; nothing if the Groups are there.
-func (d *DeviceL1) LaidGroups() []LaidGroup { return Everything().after(d) }
+func (d *DeviceL1) LaidGroups() []LaidGroup { return everything().after(d) }
 
-// A Composer looks up what lay on devices, one after the other. Devices that held the same share one lookup.
-type Composer struct {
+// A composer looks up what lay on devices, one after the other. Devices that held the same share one lookup.
+type composer struct {
 	most   int // residents that a device lists
 	moment device.MomentName
 	groups []heldGroup // of the moment
@@ -90,13 +90,18 @@ type heldGroup struct {
 const listed = 100_000
 
 // composer returns the composer of a document, in which each device lists its share of the residents.
-func (r *Result) composer() *Composer { return &Composer{most: listed / max(1, len(r.L1))} }
+func (r *Result) composer() *composer { return &composer{most: listed / max(1, len(r.L1))} }
 
-// Everything returns a composer that leaves nothing out.
-func Everything() *Composer { return &Composer{most: math.MaxInt} }
+// LaidAt returns what lay on all cores of a device of a Spec at a moment. name says whose a resident is.
+func LaidAt(m device.Moment, spec l1.Spec, name func(fit.Resident) L1Resident) []LaidGroup {
+	return everything().laid(m, spec, name)
+}
+
+// everything returns a composer that leaves nothing out.
+func everything() *composer { return &composer{most: math.MaxInt} }
 
 // at returns what lay on all cores at a moment.
-func (c *Composer) at(m device.Moment) []heldGroup {
+func (c *composer) at(m device.Moment) []heldGroup {
 	if c.groups == nil || c.moment != m.Name() {
 		c.moment, c.groups = m.Name(), heldGroups(m.UsageGroups())
 	}
@@ -111,7 +116,7 @@ func heldGroups(groups iter.Seq[device.UsageGroup]) (out []heldGroup) {
 }
 
 // peak returns the peak with its composition.
-func (c *Composer) peak(p *L1Peak) *L1Peak {
+func (c *composer) peak(p *L1Peak) *L1Peak {
 	out := *p
 	if w := p.Later; w != nil {
 		groups := c.at(w.Moment)
@@ -126,7 +131,7 @@ func (c *Composer) peak(p *L1Peak) *L1Peak {
 		}
 		out.Residents, out.More = groups[i].residents(c.most, w.Resident)
 		if w.Groups {
-			out.Groups = c.Laid(w.Moment, w.Spec, w.Resident)
+			out.Groups = c.laid(w.Moment, w.Spec, w.Resident)
 		}
 	}
 	out.More += cut(&out.Residents, c.most)
@@ -135,15 +140,15 @@ func (c *Composer) peak(p *L1Peak) *L1Peak {
 }
 
 // after returns what lay on all cores of a device after the node of Options.GroupsAt.
-func (c *Composer) after(d *DeviceL1) []LaidGroup {
+func (c *composer) after(d *DeviceL1) []LaidGroup {
 	if w := d.After; w != nil {
-		return c.Laid(w.Moment, w.Spec, w.Resident)
+		return c.laid(w.Moment, w.Spec, w.Resident)
 	}
 	return cutGroups(d.Groups, c.most)
 }
 
-// Laid returns what lay on all cores at a moment. name says whose a resident is.
-func (c *Composer) Laid(m device.Moment, spec l1.Spec, name func(fit.Resident) L1Resident) []LaidGroup {
+// laid returns what lay on all cores at a moment. name says whose a resident is.
+func (c *composer) laid(m device.Moment, spec l1.Spec, name func(fit.Resident) L1Resident) []LaidGroup {
 	return laidGroups(c.at(m), spec, c.most, name)
 }
 

@@ -123,9 +123,9 @@ func (d Device) Document(only Filter) Device {
 }
 
 // Document returns the device as documents have it: its peak is composed, with its share of the L1 of a Spec.
-func (d DeviceL1) Document(s Spec) DeviceL1 { return d.document(s, Everything()) }
+func (d DeviceL1) Document(s Spec) DeviceL1 { return d.document(s, everything()) }
 
-func (d DeviceL1) document(s Spec, c *Composer) DeviceL1 {
+func (d DeviceL1) document(s Spec, c *composer) DeviceL1 {
 	d.Chips, d.Peak = List(d.Chips), d.Peak.document(s, c)
 	return d
 }

@@ -78,8 +78,8 @@ type FunctionNode struct {
 	// Arguments is a hash of the text of the arguments, 0 if it has none or [].
 	// Equal texts have equal hashes, in every file and process.
 	Arguments uint64
-	// Inputs are counters of the tensors that a function takes, Returns those of what follows its end, the tensors that it
-	// returns among them. Only Options.Tensors has them.
+	// Inputs are counters of the tensors that a function takes. Returns are counters of what follows its end: among them are
+	// the tensors that it returns. Only Options.Tensors has them.
 	Inputs, Returns []uint64
 }
 

@@ -1,8 +1,8 @@
 // Package survey reads the nodes of a capture for the facts that hold for the whole of it. It makes no events.
 //
-// [Survey.Next] takes each node, [Survey.List] each row of a list, and [Survey.End] draws the conclusions. What they
-// find is [Knowledge]: the ids of meshes ([Members]), buffers from before the capture ([Resident]), the meaning of
-// frees ([FreeKind]). [Chips] say what each device is, by options, file or architecture. Package capture begins its
+// [Survey.Next] takes each node, [Survey.List] each row of a list, and [Survey.End] draws the conclusions: they
+// are [Knowledge]. [Members] has the ids of meshes, a [Resident] is a buffer from before the capture, and a [FreeKind] the
+// meaning of a free. [Chips] say what each device is, by options, file or architecture. Package capture begins its
 // second reading with these facts, and shares [Buffers] with it, which pair allocations with their frees.
 //
 //	ids .......... mesh.go, groups.go

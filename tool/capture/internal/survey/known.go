@@ -24,9 +24,9 @@ type Knowledge struct {
 	Rows    []graph.Device     // of devices
 	BadRows graph.UnreadRows   // rows of lists of buffers that cannot be read
 	Sizes   KnownSizes         // of L1_SMALL
-	banks   SaidBanks          // sizes of banks by messages of the allocator
+	banks   saidBanks          // sizes of banks by messages of the allocator
 	Shards  map[uint64]*Shards // of sharded buffers, by the counters of their allocations
-	blind   HiddenTensors      // with no buffer of the capture that is known to be theirs
+	blind   hiddenTensors      // with no buffer of the capture that is known to be theirs
 	// recorded begins where the lowest local circular buffer with an address starts, and ends at the highest end of any
 	// recorded range in L1.
 	recorded l1.Range
@@ -72,7 +72,7 @@ type KnownBefore struct {
 func NewKnowledge(m *Members) *Knowledge {
 	return &Knowledge{
 		Members: m, IDs: map[device.ID]bool{}, Placed: map[device.ID]bool{}, Runs: map[device.ID]bool{}, Shards: map[uint64]*Shards{}, Aborted: map[uint64]bool{},
-		Sizes: KnownSizes{Contradicted: map[uint64]bool{}}, blind: HiddenTensors{},
+		Sizes: KnownSizes{Contradicted: map[uint64]bool{}}, blind: hiddenTensors{},
 		behind: graph.Counters{}, Unshown: graph.Counters{}, Partly: map[uint64][]device.ID{}, Settled: map[uint64]bool{}, Bottom: Bottom{map[Owner]uint64{}, map[device.ID]uint64{}, map[Owner]bool{}},
 	}
 }
@@ -95,10 +95,10 @@ func (k *Knowledge) ofOneMesh() bool {
 
 // blindTensors are tensors whose memory_config cannot be read: by address, 0 if that cannot be read either,
 // the ids that they name.
-type HiddenTensors map[uint64]map[device.ID]bool
+type hiddenTensors map[uint64]map[device.ID]bool
 
 // add records a tensor. No live buffer is known to be its own.
-func (t HiddenTensors) add(n *graph.Node) {
+func (t hiddenTensors) add(n *graph.Node) {
 	kind, ok := graph.BufferKind(n)
 	if ok && !kind.InL1() || !n.Tensor.HidesPlace && n.Address.V == 0 {
 		return

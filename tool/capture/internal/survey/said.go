@@ -13,8 +13,8 @@ import (
 // which are opened with one size of L1_SMALL, and if no row of devices has the size of a bank. A message
 // about dependencies is skipped: its bank may belong to a sub-device.
 
-// SaidBanks are the sizes of banks by messages.
-type SaidBanks struct{ l1, small saidBank }
+// saidBanks are the sizes of banks by messages.
+type saidBanks struct{ l1, small saidBank }
 
 // A saidBank is the size of the banks of one kind.
 type saidBank struct {
@@ -23,7 +23,7 @@ type saidBank struct {
 }
 
 // read adds the sizes that the message of an error names.
-func (s *SaidBanks) read(text string) {
+func (s *saidBanks) read(text string) {
 	if !strings.Contains(text, "bank") {
 		return
 	}
@@ -51,7 +51,7 @@ func (s *saidBank) add(bytes uint64) {
 
 // smallOf returns the size of L1_SMALL on devices with a Spec, and whether messages say it. It is wrong if they
 // contradict each other or the Spec. A bank of L1 says nothing where the size of L1 is only assumed.
-func (s *SaidBanks) smallOf(spec l1.Spec, assumed bool) (size SmallSize, wrong bool) {
+func (s *saidBanks) smallOf(spec l1.Spec, assumed bool) (size SmallSize, wrong bool) {
 	if s.small.OK {
 		size, wrong = SmallSize{s.small.V, true}, s.small.differ
 	}
