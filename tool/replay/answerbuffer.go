@@ -92,7 +92,7 @@ func (s *Session) bufferOf(e *event.Event) (b fit.Buffer, set device.Set, err er
 	if !e.Query.Buffer.OK {
 		return b, set, errors.New("buffer: missing")
 	}
-	set, err = s.set(e)
+	set, err = s.state.set(e)
 	return b, set, err
 }
 
@@ -102,14 +102,14 @@ func (s *Session) placeBuffer(e *event.Event) (StreamAnswer, event.Code, error) 
 		return nil, "", err
 	}
 	if b.Cores = e.Query.Cores.V; !e.Query.Cores.OK {
-		if b.Cores, err = s.grids.common(&s.fleet, set); err != nil {
+		if b.Cores, err = s.state.grids.common(&s.state.fleet, set); err != nil {
 			return nil, event.CodeSpec, err
 		}
 	}
 	if len(e.Parts) > 0 {
 		return nil, "", errors.New("parts: the query is for a place")
 	}
-	found, err := s.fleet.FindPlace(b, e.Query.Size.V, set)
+	found, err := s.state.fleet.FindPlace(b, e.Query.Size.V, set)
 	if err != nil {
 		return nil, "", err
 	}
@@ -138,36 +138,36 @@ func (s *Session) checkBuffer(e *event.Event) (StreamAnswer, event.Code, error) 
 	if len(e.Parts) == 0 && b.Hidden.IsEmpty() && b.Kind.InL1() {
 		return nil, "", errors.New("parts: missing")
 	}
-	if b.Parts, err = s.partsOf(e, set); err != nil {
+	if b.Parts, err = s.state.partsOf(e, set); err != nil {
 		return nil, event.CodeSpec, err
 	}
-	v, err := s.fleet.CheckBuffer(b, set)
+	v, err := s.state.fleet.CheckBuffer(b, set)
 	if err != nil {
 		return nil, "", err
 	}
 	a := CheckBufferAnswer{headOf("check"), b.ID, v.Fits(), v.String(), v.Outside, []OverlapRow{}, []RefusedRow{}}
-	rowOf := rowsWith(s.programs)
+	rowOf := rowsWith(s.state.programs)
 	for _, o := range v.Overlaps {
 		a.Overlaps = append(a.Overlaps, OverlapRow{o.Device, o.Devices, o.Cores.String(), o.Bytes, rowOf(o.With)})
 	}
 	for _, r := range v.Refused {
-		id, _ := idShown(r.Program.ID(), s.programs)
+		id, _ := idShown(r.Program.ID(), s.state.programs)
 		a.Refused = append(a.Refused, RefusedRow{id, clip(r.Program.Name()), fit.NewAnswerRow(r, rowOf)})
 	}
 	return a, "", nil
 }
 
 func (s *Session) room(e *event.Event) (StreamAnswer, event.Code, error) {
-	set, err := s.set(e)
+	set, err := s.state.set(e)
 	if err != nil {
 		return nil, "", err
 	}
 	for id := range set.All() {
-		if d, err := s.fleet.Device(id); err == nil && !s.grids.of(d).HasAll(e.Query.Cores.V) {
+		if d, err := s.state.fleet.Device(id); err == nil && !s.state.grids.of(d).HasAll(e.Query.Cores.V) {
 			return nil, event.CodeGrid, fmt.Errorf("cores %s: not all lie on the grid of device %d", e.Query.Cores.V.Brief(), id)
 		}
 	}
-	r, err := s.fleet.Room(e.Buffer.Mode, e.Query.Cores.V, set)
+	r, err := s.state.fleet.Room(e.Buffer.Mode, e.Query.Cores.V, set)
 	if err != nil {
 		return nil, "", err
 	}
@@ -175,7 +175,7 @@ func (s *Session) room(e *event.Event) (StreamAnswer, event.Code, error) {
 		if at == nil {
 			return nil
 		}
-		row := rowsWith(s.programs)(*at)
+		row := rowsWith(s.state.programs)(*at)
 		return &LimitRow{row.Kind, row.Program, row.Buffer, row.Name, row.Op}
 	}
 	return RoomAnswer{headOf("room"), e.Buffer.Mode, r.Cores.String(), r.Cores.Len(), answer.NewGap(r.Range), limit(r.Below), limit(r.Above)}, "", nil

@@ -16,7 +16,7 @@ import (
 // A replay is a Result in the making: a fleet that follows events, and stages that get its changes. No stage knows
 // another one.
 type replay struct {
-	session Session
+	state   state
 	changes []device.Notice // operations of the fleet for the current event
 	result  answer.Result
 	rows    rows
@@ -60,22 +60,22 @@ func (r *replay) happens(e *event.Event) error {
 		before(e, &r.rows, &r.marker)
 	}
 	if e.Kind == event.KindHeader && !r.seen.begun {
-		_ = r.session.Apply(e) // the first one
-		r.books.ledger.begin(r.session.source != "")
-		r.result.Log = r.session.source == ""
+		_, _ = r.state.apply(e) // the first one
+		r.books.ledger.begin(r.state.source != "")
+		r.result.Log = r.state.source == ""
 		return nil
 	}
 	r.seen.begun = true
 	r.result.Nodes = max(r.result.Nodes, e.Pos.Node+1) // unless an end has another number
 	r.before(e)
-	err := r.session.Apply(e)
+	code, err := r.state.apply(e)
 	if err != nil && e.Corrects {
 		r.changes = r.changes[:0] // the buffer was taken off and put back
 	}
-	if err := r.notice(e, err); err != nil {
+	if err := r.notice(e, code, err); err != nil {
 		return err
 	}
-	if err == nil || isType[fit.Verdict](err) || errors.Is(err, device.ErrGrid) {
+	if judged(err) {
 		if err := r.enqueue(e); err != nil {
 			return err
 		}
@@ -91,10 +91,10 @@ func (r *replay) happens(e *event.Event) error {
 	r.changes = r.changes[:0]
 	switch {
 	case err == nil:
-		r.recording.take(e, func() []device.ID { return slices.Collect(r.session.fleet.Set().All()) })
+		r.recording.take(e, func() []device.ID { return slices.Collect(r.state.fleet.Set().All()) })
 		if r.recording.on && e.Kind == event.KindRegister {
 			for _, registered := range r.subscribers.registered {
-				registered(r.rows.named(e), r.session.programs[e.Program], e)
+				registered(r.rows.named(e), r.state.programs[e.Program], e)
 			}
 		}
 		return r.source(e)
@@ -106,7 +106,7 @@ func (r *replay) happens(e *event.Event) error {
 
 // changed returns the rows that an event has changed, and the operation that did it.
 func (r *replay) changed(e *event.Event) (out []*row, now when) {
-	now = r.session.now(e)
+	now = r.state.now(e)
 	named := r.books.ledger.runs
 	for _, told := range r.changes {
 		out = append(out, r.rows.of(told.Set)...)
@@ -140,7 +140,7 @@ func (r *replay) source(e *event.Event) error {
 		}
 	case event.KindExecuted:
 		return r.executions.execute(e.Devices.V, &r.rows, func(d *row) (*content, error) {
-			return r.session.programs.executed(e, d.dev, r.session.grids, r.session.Fleet())
+			return r.state.programs.executed(e, d.dev, r.state.grids, &r.state.fleet)
 		})
 	case event.KindAllocate:
 		return r.outside.allocated(e, &r.rows, r.notes)
@@ -156,10 +156,10 @@ func (r *replay) source(e *event.Event) error {
 		r.result.Hits.Count(e)
 		r.notes.anomaly(e)
 	case event.KindResetPeaks:
-		set, _ := r.session.set(e) // it was there just now
+		set, _ := r.state.set(e) // it was there just now
 		for _, d := range r.rows.of(set) {
 			r.books.reset(d)
-			r.marker.reset(d, r.session.now(e))
+			r.marker.reset(d, r.state.now(e))
 		}
 	case event.KindUpstream:
 		r.result.Upstream = e.Upstream
@@ -191,7 +191,7 @@ func (r *replay) before(e *event.Event) {
 	default:
 		return
 	}
-	set, err := r.session.set(e)
+	set, err := r.state.set(e)
 	if err != nil || e.Kind == event.KindAllocate && !e.Corrects {
 		return // it will be refused, or may make the peak a higher one
 	}
@@ -203,24 +203,23 @@ func (r *replay) before(e *event.Event) {
 	}
 }
 
-// notice counts odd things about an event.
-func (r *replay) notice(e *event.Event, err error) error {
+// notice counts odd things about an event, which the fleet may have refused.
+func (r *replay) notice(e *event.Event, refused event.Code, err error) error {
 	if e.Anomaly.Has(event.AnomalyDuplicateKey) {
 		r.notes.note(answer.CodeDuplicateKey, at(e), "")
 	}
 	if e.Refused {
 		r.notes.note(answer.CodeRefused, at(e), "")
 	}
-	refused, ok := errors.AsType[*RefusedError](err)
-	if !ok {
+	if err == nil {
 		return nil
 	}
 	runs := r.books.ledger.runs
-	code, detail := answer.CodeEventRefused, refused.Error()
+	code, detail := answer.CodeEventRefused, refusal(e, r.state.programs.nameOf(e), err)
 	if runs { // whose lines are not known
-		detail = string(e.Kind) + ": " + shown.Escape(refused.Err.Error())
+		detail = string(e.Kind) + ": " + shown.Escape(err.Error())
 	}
-	switch refused.Code {
+	switch refused {
 	case event.CodeDoesNotFit:
 		return nil // which Checks say
 	case event.CodeUnknownEvent:
@@ -244,11 +243,18 @@ func (r *replay) notice(e *event.Event, err error) error {
 		code = answer.CodeTornLine
 	case event.CodeOverflow:
 		if runs {
-			return refused.Err
+			return err
 		}
 	}
 	r.notes.note(code, at(e), detail)
 	return nil
+}
+
+// judged reports whether a verdict about a program may be asked for: err is nil, says that it does not fit, or that it
+// lies outside the grid.
+func judged(err error) bool {
+	_, refused := errors.AsType[fit.Verdict](err)
+	return err == nil || refused || errors.Is(err, device.ErrGrid)
 }
 
 // failed is the error of an event that no Result can have: of a sum that no figure can hold, or one of the fleet.
@@ -277,7 +283,7 @@ func (r *replay) judge(next *event.Event) {
 // forget drops everything that no later event can refer to.
 func (r *replay) forget() {
 	if r.catalogue.turn.comes(r.catalogue.patience) {
-		gone := r.catalogue.forget(r.session.programs, &r.rows)
+		gone := r.catalogue.forget(r.state.programs, &r.rows)
 		r.catalogue.turn.looked += forgetAnswers(r.checks.known, gone) + forgetAnswers(r.checks.others.fits, gone)
 	}
 }

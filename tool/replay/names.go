@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"encoding/json"
 	"hash/maphash"
 	"math/bits"
 
@@ -9,13 +8,6 @@ import (
 	"github.com/cbl1/cbl1/program"
 	"github.com/cbl1/cbl1/tool/replay/answer"
 )
-
-// A when is where in a source something happened.
-type when struct {
-	at uint64 // the counter of a node, or a line
-	t  json.Number
-	op answer.Name // functions that were running
-}
 
 // A sum128 is a sum of hashes, in any order.
 type sum128 struct{ hi, lo uint64 }

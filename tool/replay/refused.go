@@ -1,16 +1,6 @@
 package replay
 
-import (
-	"errors"
-	"fmt"
-	"strings"
-
-	"github.com/cbl1/cbl1/event"
-	"github.com/cbl1/cbl1/internal/shown"
-)
-
-// maxText is the length in bytes that no error text exceeds.
-const maxText = 300
+import "github.com/cbl1/cbl1/event"
 
 // A RefusedError says why a Session refused an event, which then has changed nothing.
 type RefusedError struct {
@@ -22,23 +12,9 @@ type RefusedError struct {
 }
 
 // Error is one line of at most 300 bytes.
-func (e *RefusedError) Error() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "line %d: %s", e.Event.Pos.Line, shown.Name(string(e.Event.Kind), 60))
-	if e.Name != "" {
-		fmt.Fprintf(&b, " (%s)", shown.Name(e.Name, 40))
-	}
-	b.WriteString(": ")
-	b.WriteString(shown.Escape(e.Err.Error()))
-	return shown.Head(b.String(), maxText)
-}
+func (e *RefusedError) Error() string { return refusal(&e.Event, e.Name, e.Err) }
 
 func (e *RefusedError) Unwrap() error { return e.Err }
-
-func isType[E error](err error) bool {
-	_, ok := errors.AsType[E](err)
-	return ok
-}
 
 // A RefusalCount says how often something was odd, and where first.
 type RefusalCount struct {

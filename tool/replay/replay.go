@@ -81,10 +81,10 @@ func newReplay(file string, opt Options) *replay {
 	}
 	(&overlaps{notes: r.notes, only: opt.Only}).join(r.subscribers)
 	if opt.Strays {
-		s := &strays{session: &r.session}
+		s := &strays{state: &r.state}
 		r.subscribers.before, r.subscribers.laid = append(r.subscribers.before, s.before), append(r.subscribers.laid, s.laid)
 	}
-	fleet := r.session.Fleet()
+	fleet := &r.state.fleet
 	r.books = books{
 		ledger: newLedger(fleet), notes: r.notes, buffers: opt.Buffers, addresses: answer.AddressesNone,
 	}
@@ -150,8 +150,8 @@ func (r *replay) finish() (*answer.Result, error) {
 	if out.Live, big = leaksOf(r.rows.sorted(), r.books.ledger.runs); big != nil {
 		return nil, r.failed(&event.Event{Node: big.info.At}, device.ErrOverflow)
 	}
-	for range r.session.ops {
-		r.notes.note(answer.CodeUnfinished, -1, r.session.ops[len(r.session.ops)-1])
+	for range r.state.running.ops {
+		r.notes.note(answer.CodeUnfinished, -1, r.state.running.ops[len(r.state.running.ops)-1])
 	}
 	if r.books.ledger.runs && !r.seen.ended {
 		r.notes.note(answer.CodeUnfinished, -1, "the source is cut")

@@ -40,9 +40,9 @@ func Feed(events iter.Seq2[*event.Event, error], of func(header *event.Event) (*
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.session.running = own
+		s.session.state.running = own
 		answers, err = s.session.step(e)
-		own = s.session.running
+		own = s.session.state.running
 		s.see(e)
 		if s.Heard != nil {
 			s.Heard(e, err)

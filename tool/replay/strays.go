@@ -11,8 +11,8 @@ import (
 
 // strays find the buffers that tt-metal's allocator would put elsewhere.
 type strays struct {
-	session *Session
-	found   bool // the buffer at hand is one
+	state *state
+	found bool // the buffer at hand is one
 }
 
 // before looks for the place of the buffer that is next.
@@ -26,10 +26,10 @@ func (s *strays) astray(e *event.Event) bool {
 	if b.Kind != fit.KindL1 && b.Kind != fit.KindGlobalCB || b.Backing || b.Unsized || len(e.Parts) == 0 || e.Parts[0].Synthesised {
 		return false
 	}
-	set, _ := s.session.set(e) // with an error it is refused
-	parts, _ := s.session.partsOf(e, set)
+	set, _ := s.state.set(e) // with an error it is refused
+	parts, _ := s.state.partsOf(e, set)
 	return slices.ContainsFunc(parts, func(part fit.Part) bool {
-		found, err := s.session.fleet.FindPlace(fit.Buffer{ID: b.ID, Kind: b.Kind, Mode: b.Mode, Cores: part.Cores}, part.Range.Len(), set)
+		found, err := s.state.fleet.FindPlace(fit.Buffer{ID: b.ID, Kind: b.Kind, Mode: b.Mode, Cores: part.Cores}, part.Range.Len(), set)
 		return err != nil || slices.ContainsFunc(found, func(p device.Placement) bool { return p.Buffer.Range.Start != part.Range.Start })
 	})
 }

@@ -60,7 +60,7 @@ func (r *replay) takeOn(d *row, e *event.Event, told device.Notice) error {
 		if e.Kind == event.KindRun { // which has rows of its own
 			return nil
 		}
-		c, err := r.catalogue.content(told.Program, r.session.programs[told.Program.ID()])
+		c, err := r.catalogue.content(told.Program, r.state.programs[told.Program.ID()])
 		if err != nil {
 			return err
 		}
@@ -83,7 +83,7 @@ func (r *replay) takeOn(d *row, e *event.Event, told device.Notice) error {
 			}
 			d.logged(p)
 		}
-		r.marker.grown(d, r.session.now(e), nil)
+		r.marker.grown(d, r.state.now(e), nil)
 		d.log.Executions++
 	case device.NoticeFreed:
 		r.free(d, told, e)
@@ -93,14 +93,14 @@ func (r *replay) takeOn(d *row, e *event.Event, told device.Notice) error {
 
 // runs returns when an event of a log runs a program. Its operation names the program too.
 func (r *replay) runs(p *program.Program, e *event.Event) when {
-	now := r.session.now(e)
-	now.op = r.session.programs.label(p, now.op)
+	now := r.state.now(e)
+	now.op = r.state.programs.label(p, now.op)
 	return now
 }
 
 // add makes the row of a device, or takes it up again where an id comes back.
 func (r *replay) add(id device.ID, e *event.Event) error {
-	dev, err := r.session.fleet.Device(id)
+	dev, err := r.state.fleet.Device(id)
 	if err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func (r *replay) declare(e *event.Event) {
 // allocate records that a buffer is allocated.
 func (r *replay) allocate(e *event.Event, told device.Notice) {
 	given, rows := told.Buffer, r.rows.of(told.Set)
-	b := newBuffer(e, given, r.session.now(e), r.marker.count)
+	b := newBuffer(e, given, r.state.now(e), r.marker.count)
 	b.info.Tensor = r.tensors.Of(e)
 	if !r.books.ledger.runs {
 		first := event.Opt[uint64]{}
@@ -178,7 +178,7 @@ func (r *replay) free(d *row, told device.Notice, e *event.Event) {
 	if b == nil { // it backed another one
 		return
 	}
-	now := r.session.now(e)
+	now := r.state.now(e)
 	d.drop(b, now, e.Corrects)
 	for _, gone := range r.subscribers.gone {
 		gone(d, b, now)
@@ -217,13 +217,13 @@ func (r *replay) enqueue(e *event.Event) error {
 			return err
 		}
 	case event.KindEnqueue, event.KindDispatch:
-		set, err := r.session.set(e)
+		set, err := r.state.set(e)
 		if err != nil || set.Len() == 0 { // a dispatch on no device needs no program
 			return err
 		}
-		p, ok := r.session.fleet.Program(e.Program)
+		p, ok := r.state.fleet.Program(e.Program)
 		if !ok {
-			if p, _, err = r.session.place(e.Program, set); err != nil {
+			if p, _, err = r.state.place(e.Program, set); err != nil {
 				return err
 			}
 		}
@@ -239,13 +239,13 @@ func (r *replay) enqueue(e *event.Event) error {
 		}
 	}
 	for _, call := range calls {
-		c, err := r.catalogue.content(call.program, r.session.programs[call.program.ID()])
+		c, err := r.catalogue.content(call.program, r.state.programs[call.program.ID()])
 		if err != nil {
 			return err
 		}
 		now := r.runs(call.program, e)
 		for _, d := range r.rows.of(call.set) {
-			spec := r.checks.specOf(r.session.grids.of(d.dev))
+			spec := r.checks.specOf(r.state.grids.of(d.dev))
 			all = append(all, launch{on: d, content: c, run: d.loggedRun(call.program, now), spec: spec})
 		}
 	}
@@ -255,20 +255,20 @@ func (r *replay) enqueue(e *event.Event) error {
 
 // launched returns the programs of a run, with their candidates.
 func (r *replay) launched(e *event.Event) (all []launch, err error) {
-	contents := contentsOf(r.session.launched)
+	contents := contentsOf(r.state.launched)
 	var others map[l1.Spec]*candidates // nil: it is known what ran
 	if len(e.Candidates) > 0 {
 		others = map[l1.Spec]*candidates{}
-		for _, l := range r.session.launched {
+		for _, l := range r.state.launched {
 			spec := placing(r.rows.Get(l.ids[0]).dev.Spec())
-			if others[spec], err = r.session.programs.candidatesOf(e, spec); err != nil {
+			if others[spec], err = r.state.programs.candidatesOf(e, spec); err != nil {
 				return nil, err
 			}
 		}
 	}
 	for _, at := range r.rows.ran(e) {
 		d, c := at.row, contents(at.on.Device)
-		spec := r.checks.specOf(r.session.grids.of(d.dev))
+		spec := r.checks.specOf(r.state.grids.of(d.dev))
 		all = append(all, launch{d, c, d.named(c, at.on, e), spec, others[placing(d.dev.Spec())], e.Unsettled, e.Persistent})
 	}
 	return all, nil
@@ -276,7 +276,7 @@ func (r *replay) launched(e *event.Event) (all []launch, err error) {
 
 // run gives a run a row on each of its devices. outside: it ran outside the grid of one.
 func (r *replay) run(e *event.Event, outside bool) {
-	contents := contentsOf(r.session.launched)
+	contents := contentsOf(r.state.launched)
 	for _, at := range r.rows.ran(e) {
 		c := contents(at.on.Device)
 		run := r.books.run(at.row, c, at.on, e, outside)
