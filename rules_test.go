@@ -56,7 +56,7 @@ type row struct {
 // importTable has a row per package. A package's own internal/ folders belong
 // to its row and may be imported by it. Test files may import what they like.
 func importTable() map[string]row {
-	product := []string{"l1", "cbregion", "program", "fit", "device", "event", "tool/capture", "tool/tensor", "tool/replay", "tool/replay/answer", "tool/replay/diff", "tool/internal/clash", "tool/internal/pictures/draw", "tool/internal/answers/render", "tool/internal/answers/sizes", "tool/internal/answers/parquet", "tool/internal/live/wire", "tool/internal/live/shm", "tool/internal/live/watch", "tool/internal/live/serve"}
+	product := []string{"l1", "cbregion", "program", "fit", "device", "event", "tool/capture", "tool/tensor", "tool/replay", "tool/replay/answer", "tool/replay/session", "tool/replay/diff", "tool/internal/clash", "tool/internal/pictures/draw", "tool/internal/answers/render", "tool/internal/answers/sizes", "tool/internal/answers/parquet", "tool/internal/live/wire", "tool/internal/live/shm", "tool/internal/live/watch", "tool/internal/live/serve"}
 	// What reads and writes text from outside.
 	readers := slices.Clip([]string{"internal/asciijson", "internal/jsonobject", "internal/magic", "internal/packed", "internal/shown"})
 	const layers = "device/internal/"
@@ -88,7 +88,9 @@ func importTable() map[string]row {
 		"tool/capture/internal/survey":  {ours: []string{"l1", "cbregion", "fit", "device", "event", "tool/tensor", "tool/internal/clash", "tool/capture/internal/graph", "internal/jsonobject"}, outside: []string{btree}, never: []string{"os", "flag"}},
 		"tool/capture":                  {ours: append(readers, "l1", "program", "fit", "device", "event", "tool/dump", "tool/tensor"), outside: []string{btree}},
 		"tool/replay/answer":            {ours: []string{"l1", "program", "fit", "device", "event", "tool/tensor", "tool/internal/fold", "internal/shown"}, never: []string{"os", "flag"}},
-		"tool/replay":                   {ours: []string{"l1", "program", "fit", "device", "event", "tool/replay/answer", "tool/tensor", "internal/asciijson", "internal/corepeaks", "tool/internal/fold", "internal/shown"}, never: []string{"os", "flag"}},
+		"tool/replay/internal/source":   {ours: []string{"l1", "program", "fit", "device", "event", "tool/replay/answer", "internal/corepeaks", "internal/shown"}, never: []string{"os", "flag"}},
+		"tool/replay/session":           {ours: []string{"l1", "program", "fit", "device", "event", "tool/replay/answer", "tool/replay/internal/source", "internal/asciijson", "tool/internal/fold", "internal/shown"}, never: []string{"os", "flag"}},
+		"tool/replay":                   {ours: []string{"l1", "program", "fit", "device", "event", "tool/replay/answer", "tool/replay/internal/source", "tool/tensor", "internal/corepeaks", "tool/internal/fold", "internal/shown"}, never: []string{"os", "flag"}},
 		"tool/replay/internal/same":     {},
 		"tool/replay/diff":              {ours: []string{"l1", "fit", "event", "tool/replay/answer", "tool/internal/fold"}, never: []string{"os", "flag"}},
 		"tool/internal/clash":           {ours: []string{"l1", "fit", "internal/asciijson", "internal/shown"}},
@@ -98,8 +100,8 @@ func importTable() map[string]row {
 		"tool/internal/answers/render":  {ours: []string{"l1", "tool/internal/pictures/draw", "program", "fit", "device", "event", "tool/replay/answer", "tool/replay/diff", "tool/internal/clash", "tool/internal/answers/sizes", "tool/internal/answers/parquet", "internal/asciijson", "tool/internal/fold", "internal/shown"}, never: []string{"os", "flag"}},
 		"tool/internal/live/wire":       {ours: []string{"l1", "program", "fit", "device", "event", "internal/shown"}, outside: []string{btree}, never: []string{"os/exec", "net", "flag"}},
 		"tool/internal/live/shm":        {ours: []string{"internal/shown"}, never: []string{"os/exec", "net", "flag", "encoding/json"}},
-		"tool/internal/live/watch":      {ours: []string{"l1", "fit", "device", "event", "tool/internal/pictures/draw", "tool/replay", "tool/replay/answer", "tool/internal/live/wire", "tool/internal/live/shm", "internal/asciijson", "internal/shown"}, never: []string{"os", "net", "flag"}},
-		"tool/internal/live/serve":      {ours: []string{"l1", "device", "event", "tool/replay", "tool/replay/answer", "tool/internal/live/wire", "tool/internal/live/shm", "tool/internal/live/watch", "internal/asciijson", "internal/shown"}, never: []string{"os/exec", "flag"}},
+		"tool/internal/live/watch":      {ours: []string{"l1", "fit", "device", "event", "tool/internal/pictures/draw", "tool/replay/session", "tool/replay/answer", "tool/internal/live/wire", "tool/internal/live/shm", "internal/asciijson", "internal/shown"}, never: []string{"os", "net", "flag"}},
+		"tool/internal/live/serve":      {ours: []string{"l1", "device", "event", "tool/replay/session", "tool/replay/answer", "tool/internal/live/wire", "tool/internal/live/shm", "tool/internal/live/watch", "internal/asciijson", "internal/shown"}, never: []string{"os/exec", "flag"}},
 		"fuzz":                          {},
 		"fuzz/model":                    {ours: []string{"l1", "program"}},
 		"fuzz/gen":                      {ours: []string{"l1", "program", "fuzz/model"}, outside: []string{rapid}},

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/event"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/session"
 )
 
 // A value is one of an answer that is no object and no list.
@@ -64,7 +64,7 @@ func TestAnswer(t *testing.T) {
 	log, err := os.ReadFile("../event/testdata/conformance.jsonl")
 	require.NoError(t, err)
 	var answers bytes.Buffer
-	require.NoError(t, new(replay.Session).Stream(event.NewLog(bytes.NewReader(log), "log").Events(), &answers))
+	require.NoError(t, new(session.Session).Stream(event.NewLog(bytes.NewReader(log), "log").Events(), &answers))
 	odd := `{"answer":"error","error":"a \"q\" \\ \/ \b\f\n\r\t \u00e9 \u20ac \ud83d\ude00 {}[],:","n":18446744073709551615,"fits":true,"null":null}` + "\n"
 	lines := strings.Split(strings.TrimSuffix(answers.String()+odd, "\n"), "\n")
 	var asked strings.Builder

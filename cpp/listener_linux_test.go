@@ -21,6 +21,7 @@ import (
 	"github.com/cbl1/cbl1/internal/guard/testkit"
 	"github.com/cbl1/cbl1/tool/replay"
 	"github.com/cbl1/cbl1/tool/replay/answer"
+	"github.com/cbl1/cbl1/tool/replay/session"
 )
 
 var update = flag.Bool("update", false, "TestListener: write its log anew; review the difference")
@@ -69,7 +70,7 @@ func TestListener(t *testing.T) {
 			require.NoError(t, err)
 		}
 		var answers bytes.Buffer
-		require.NoError(t, new(replay.Session).Stream(event.NewLog(bytes.NewReader(text), "log").Events(), &answers))
+		require.NoError(t, new(session.Session).Stream(event.NewLog(bytes.NewReader(text), "log").Events(), &answers))
 		require.Empty(t, answers.String())
 		result, err := replay.Run("log", event.NewLog(bytes.NewReader(text), "log").Events(), replay.Options{})
 		require.NoError(t, err)

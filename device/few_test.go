@@ -13,7 +13,7 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/guard/testkit"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/session"
 )
 
 var update = flag.Bool("update", false, "TestFew: write testdata/few.txt anew; review the difference")
@@ -22,7 +22,7 @@ var update = flag.Bool("update", false, "TestFew: write testdata/few.txt anew; r
 // in short (testkit.EventLog), and behind > what was refused, and then each device. Devices that are alike come once.
 func TestFew(t *testing.T) {
 	testkit.Sections(t, "testdata/few.txt", *update, func(asked []string) (out []string) {
-		var s replay.Session
+		var s session.Session
 		for e, err := range event.NewLog(strings.NewReader(testkit.EventLog(asked...)), "few").Events() {
 			require.NoError(t, err)
 			require.Zero(t, e.Anomaly, "line %d", e.Pos.Node)

@@ -15,7 +15,7 @@ import (
 	"github.com/cbl1/cbl1/internal/guard/testkit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/session"
 )
 
 var update = flag.Bool("update", false, "TestFew: write testdata/few.txt anew; review the difference")
@@ -32,7 +32,7 @@ var update = flag.Bool("update", false, "TestFew: write testdata/few.txt anew; r
 //	blocks ALIGN              the free blocks of a bank of the first device
 func TestFew(t *testing.T) {
 	testkit.Sections(t, "testdata/few.txt", *update, func(asked []string) (out []string) {
-		var s replay.Session
+		var s session.Session
 		at := slices.IndexFunc(asked, func(line string) bool { return line[0] == '?' })
 		for e, err := range event.NewLog(strings.NewReader(testkit.EventLog(asked[:at]...)), "few").Events() {
 			require.NoError(t, err)

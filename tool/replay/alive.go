@@ -10,6 +10,7 @@ import (
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 	"github.com/cbl1/cbl1/tool/replay/answer"
+	"github.com/cbl1/cbl1/tool/replay/internal/source"
 )
 
 // programs are the programs of the devices of a row: their rows in Programs, and the live ones.
@@ -19,16 +20,16 @@ type programs struct {
 	starts starts
 	cores  l1.CoreSet // covered by a local circular buffer at any time
 
-	held         layered[program.ID, *content] // of a log, alive until it is unregistered
-	open         []*openRun                    // alive until its circular buffers are freed
-	crest        *corepeaks.Marks              // of the runs that were alive alone
-	final        uint64                        // bytes of the one that is alive alone in the end
-	sizes, loose uint64                        // of live programs: sums of sizes without cores, and of CBs that name none
+	held         layered[program.ID, *source.Content] // of a log, alive until it is unregistered
+	open         []*openRun                           // alive until its circular buffers are freed
+	crest        *corepeaks.Marks                     // of the runs that were alive alone
+	final        uint64                               // bytes of the one that is alive alone in the end
+	sizes, loose uint64                               // of live programs: sums of sizes without cores, and of CBs that name none
 }
 
 // An openRun is a run that was not freed yet.
 type openRun struct {
-	content *content
+	content *source.Content
 	row     int // in ProgramsDetail, -1 without
 	on      event.RunDevice
 	op      answer.Name
@@ -49,8 +50,8 @@ func (p *programs) clone() programs {
 }
 
 // ended removes sizes that are not alive any more.
-func (p *programs) ended(c *content) {
-	p.sizes, p.loose = p.sizes-min(p.sizes, c.sizes), p.loose-min(p.loose, c.loose)
+func (p *programs) ended(c *source.Content) {
+	p.sizes, p.loose = p.sizes-min(p.sizes, c.Sizes), p.loose-min(p.loose, c.Loose)
 }
 
 // forget forgets the runs that are not alive any more.
@@ -82,11 +83,11 @@ func over(peaks *corepeaks.Marks, f program.Footprint) *corepeaks.Marks {
 }
 
 // passes raises the high-water marks by a run that was alive alone.
-func (p *programs) passes(c *content, f *answer.Device) {
-	f.LogicalPeak = max(f.LogicalPeak, c.logical[program.CircularBuffer])
-	f.ResidentPeak, f.CorePeak = max(f.ResidentPeak, c.detail.Bytes), max(f.CorePeak, c.detail.Core)
+func (p *programs) passes(c *source.Content, f *answer.Device) {
+	f.LogicalPeak = max(f.LogicalPeak, c.Logical[program.CircularBuffer])
+	f.ResidentPeak, f.CorePeak = max(f.ResidentPeak, c.Detail.Bytes), max(f.CorePeak, c.Detail.Core)
 	for _, of := range f.Others() {
-		if counted := c.counted[of.Kind]; counted != nil {
+		if counted := c.Counted[of.Kind]; counted != nil {
 			taken := counted.Occupied(program.CircularBuffer)
 			of.ResidentPeak = max(of.ResidentPeak, taken.Bytes())
 			for g := range taken.Groups() {
@@ -94,13 +95,13 @@ func (p *programs) passes(c *content, f *answer.Device) {
 			}
 		}
 	}
-	if !c.places() {
+	if !c.Places() {
 		return
 	}
-	if x := &c.crossed; !x.known || x.from != p.crest {
-		*x = crossing{true, p.crest, over(p.crest, c.counted[program.CircularBuffer].Occupied(program.CircularBuffer))}
+	if x := &c.Crossed; !x.Known || x.From != p.crest {
+		*x = source.Crossing{Known: true, From: p.crest, To: over(p.crest, c.Counted[program.CircularBuffer].Occupied(program.CircularBuffer))}
 	}
-	p.crest = c.crossed.to
+	p.crest = c.Crossed.To
 }
 
 // starts finds the rows of runs by the node of their first circular buffer. While each row

@@ -10,6 +10,7 @@ import (
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/tool/replay/answer"
+	"github.com/cbl1/cbl1/tool/replay/internal/source"
 )
 
 // maxCandidates is how many workloads are judged where one of them ran. With more of them the
@@ -20,7 +21,7 @@ const maxCandidates = 64
 const maxPrograms = 1 << 12
 
 // candidatesOf returns the workloads that may have run instead, on devices of a Spec.
-func (defs definitions) candidatesOf(e *event.Event, spec l1.Spec) (*candidates, error) {
+func candidatesOf(e *event.Event, defs source.Definitions, spec l1.Spec) (*candidates, error) {
 	c := &candidates{several: len(e.Candidates), unsettled: e.CandidatesUnsettled}
 	if c.several >= maxCandidates {
 		c.many = fmt.Sprintf("more than %d candidates", maxCandidates)
@@ -31,9 +32,9 @@ func (defs definitions) candidatesOf(e *event.Event, spec l1.Spec) (*candidates,
 			c.many = fmt.Sprintf("candidates of more than %d programs", maxPrograms)
 			break
 		}
-		var workload []*content
+		var workload []*source.Content
 		for _, id := range ids {
-			one, err := defs[id].apart(spec)
+			one, err := defs[id].Apart(spec)
 			if err != nil {
 				return nil, err
 			}
@@ -180,7 +181,7 @@ func (k *alternatives) fitting(l launch) fittings {
 	}
 	place := l.place(1)
 	fits.fit = true
-	for _, p := range l.content.programs {
+	for _, p := range l.content.Programs {
 		v := fit.Check(p, place)
 		fits.fit, fits.fail = fits.fit && (v.Fits() || v.CannotTell() || l.doubts(p, v)), fits.fail || !v.Fits()
 	}

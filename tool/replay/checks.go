@@ -132,7 +132,7 @@ func (k *checks) judge(all []launch, notes notes) {
 // noteSmall notes programs that end in L1_SMALL. tt-metal compares them with all of L1.
 func (n notes) noteSmall(all []launch) {
 	for _, l := range all {
-		if spec := l.spec; spec.L1Small > 0 && l.content.end > spec.Usable().End {
+		if spec := l.spec; spec.L1Small > 0 && l.content.End > spec.Usable().End {
 			n.add(answer.AnomalyCount{
 				Code: answer.CodeSmallReached, Count: int64(l.on.members.Len()), First: answer.NodeNumber(l.run.At), Detail: string(l.run.Op),
 			})
@@ -180,7 +180,7 @@ func (k *checks) find(group []launch) (is found) {
 	}
 	clear := first.on.dev.Clear()
 	place := sync.OnceValue(func() fit.Place { return first.place(int(devices(group))) })
-	for _, one := range first.content.judged {
+	for _, one := range first.content.Judged {
 		if !fit.Clears(one, *first.spec, clear) {
 			switch verdict := fit.Check(one, place()); {
 			case verdict.CannotTell():
@@ -230,7 +230,7 @@ func (k *checks) fail(group []launch, v fit.Verdict) found {
 		is = found{misfit, len(k.result.List)}
 		c := answer.FailedCheck{
 			Run: first.run, Enqueue: k.moment, T: first.run.T, Device: first.on.id, Devices: int(devices(group)), Times: devices(group), Verdict: v,
-			Buffers: map[fit.BufferID]answer.BufferInfo{}, Synthesised: first.content.from.resolved,
+			Buffers: map[fit.BufferID]answer.BufferInfo{}, Synthesised: first.content.From.Resolved,
 		}
 		explain(&c, &first.on.memory)
 		k.named += len(c.Buffers)

@@ -2,16 +2,12 @@
 //
 // # Model
 //
-// A [Session] is a device.Fleet that follows events. [Session.Query] answers a query with a value, a
-// [StreamAnswer]; Answer and Stream write the same as lines. A refusal of the fleet is a [RefusedError],
-// counted as a [RefusalCount]. A [SharedSession] is one that several logs [Feed] at once.
-//
-// [Run] feeds a Session with all events of a source and makes an [answer.Result] with the parts that its
+// [Run] applies all events of a source to a fleet and makes an [answer.Result] with the parts that its
 // [Options] select. The fleet holds the state of the devices. The rest is in a row for
 // each device, which devices share while the same happens to them. A row has only data; stages change
 // it, each with its own file, and no stage knows another:
 //
-//	event ──> Session ──> device.Fleet
+//	event ──> source.State ──> device.Fleet
 //	             │            │ operations
 //	             ▼            ▼
 //	          replay: looks before an event, applies it, passes it on
@@ -32,7 +28,8 @@
 // A stage gets a row and the facts of an event, and returns an error without a place. The replay adds
 // the place. A row has parts: says (facts of the source), programs, memory, marks, log and execution.
 //
-// Package tool/replay/answer has the Result and what is said of it, tool/replay/diff compares two of them.
+// Package tool/replay/answer has the Result and what is said of it, tool/replay/diff compares two of them, and
+// tool/replay/session answers queries while events go by.
 //
 // A run of a capture and a register, enqueue or dispatch of a log lead into the same
 // fleet. They count for different times: a program that a log registers is registered and
@@ -54,17 +51,14 @@
 //
 // # Concurrency
 //
-// A Session belongs to one goroutine; its Fleet may be read by others. A SharedSession may be fed by
-// several at once. A Result is a value of its own.
+// A Run belongs to one goroutine. A Result is a value of its own.
 //
 // # Words
 //
 //   - row: one device, or several as long as the same happens to them;
-//   - content: what a program places, worked out once;
 //   - launch: a run at the moment when it is enqueued;
 //   - candidates: what else a workload may be;
 //   - mark: a moment at which a core held more than ever before;
 //   - standing: all that was in the way of one more buffer;
-//   - remnant: the CBs that dispatches of one program have left;
 //   - layered: a map that devices share until they part.
 package replay

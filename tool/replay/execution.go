@@ -6,6 +6,7 @@ import (
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 	"github.com/cbl1/cbl1/tool/replay/answer"
+	"github.com/cbl1/cbl1/tool/replay/internal/source"
 )
 
 // executions follow the programs that chips executed. For many runs nothing shows whether and when they were
@@ -23,7 +24,7 @@ const maxKnown = 1 << 12
 // A writing is a content that is executed where something is left.
 type writing struct {
 	under *overlay
-	over  *content
+	over  *source.Content
 }
 
 func newExecutions() executions {
@@ -38,7 +39,7 @@ type execution struct {
 
 // An overlay holds the circular buffers that executions left. Its parts share no cores. It does not change.
 type overlay struct {
-	top   *content // the last one
+	top   *source.Content // the last one
 	parts []layer
 	bytes uint64 // summed over cores
 }
@@ -51,7 +52,7 @@ type layer struct {
 
 // execute records an execution on some devices. placed returns the content that was executed on a row, nil if it
 // is not known.
-func (x *executions) execute(on []device.ID, rows *rows, placed func(*row) (*content, error)) error {
+func (x *executions) execute(on []device.ID, rows *rows, placed func(*row) (*source.Content, error)) error {
 	for _, id := range on {
 		if rows.Get(id) == nil {
 			stray := x.strays[id]
@@ -75,13 +76,13 @@ func (x *executions) execute(on []device.ID, rows *rows, placed func(*row) (*con
 }
 
 // executeOn records an execution on the devices of a row.
-func (x *executions) executeOn(on *execution, c *content) error {
+func (x *executions) executeOn(on *execution, c *source.Content) error {
 	on.row.Executions++
 	switch {
 	case c == nil:
 		on.row.Unknown++
 		return nil
-	case !c.places():
+	case !c.Places():
 		return nil
 	}
 	left, err := x.write(c, on.left)
@@ -90,12 +91,12 @@ func (x *executions) executeOn(on *execution, c *content) error {
 	}
 	on.left, on.row.Final = left, left.bytes
 	on.row.Peak = max(on.row.Peak, on.row.Final)
-	on.row.CorePeak = max(on.row.CorePeak, c.detail.Core)
+	on.row.CorePeak = max(on.row.CorePeak, c.Detail.Core)
 	return nil
 }
 
 // write returns the overlay after a content is executed on top of another overlay; nil is an empty one.
-func (x *executions) write(c *content, under *overlay) (*overlay, error) {
+func (x *executions) write(c *source.Content, under *overlay) (*overlay, error) {
 	if under != nil && under.top == c {
 		return under, nil
 	}
@@ -122,11 +123,11 @@ func (x *executions) write(c *content, under *overlay) (*overlay, error) {
 }
 
 // without returns the layers on cores that a content does not write. It empties the cores of global circular buffers.
-func (o *overlay) without(c *content) (rest []layer) {
+func (o *overlay) without(c *source.Content) (rest []layer) {
 	if o == nil {
 		return nil
 	}
-	cores := c.counted[program.CircularBuffer].Named(program.CircularBuffer)
+	cores := c.Counted[program.CircularBuffer].Named(program.CircularBuffer)
 	rest = make([]layer, 0, len(o.parts)+1) // one more: most programs have one group of cores
 	for _, part := range o.parts {
 		if part.cores.Overlaps(cores) {
@@ -140,9 +141,9 @@ func (o *overlay) without(c *content) (rest []layer) {
 }
 
 // newOverlay returns an overlay of the circular buffers of a content, and of layers on other cores.
-func newOverlay(c *content, rest []layer) (*overlay, error) {
+func newOverlay(c *source.Content, rest []layer) (*overlay, error) {
 	o := &overlay{top: c, parts: rest}
-	for g := range c.counted[program.CircularBuffer].Occupied(program.CircularBuffer).Groups() {
+	for g := range c.Counted[program.CircularBuffer].Occupied(program.CircularBuffer).Groups() {
 		o.parts = append(o.parts, layer{g.Cores(), g.Bytes()})
 	}
 	for _, part := range o.parts {

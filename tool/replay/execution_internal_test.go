@@ -7,6 +7,7 @@ import (
 
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
+	"github.com/cbl1/cbl1/tool/replay/internal/source"
 )
 
 // The overlays that are known are bounded, also where each is empty: its program has a global circular buffer alone.
@@ -15,7 +16,7 @@ func TestKnownOverlaysAreBounded(t *testing.T) {
 	for id := range program.ID(maxKnown + 10) {
 		p, err := program.Place(id, "", l1.N150(), program.CB{Cores: l1.N150().Grid(), Global: true})
 		require.NoError(t, err)
-		c, err := newContent([]*program.Program{p}, func(_, _ int) bool { return false })
+		c, err := source.NewContent([]*program.Program{p}, func(_, _ int) bool { return false })
 		require.NoError(t, err)
 		left, err = x.write(c, left)
 		require.NoError(t, err)

@@ -21,6 +21,7 @@ import (
 	"github.com/cbl1/cbl1/program"
 	"github.com/cbl1/cbl1/tool/replay"
 	"github.com/cbl1/cbl1/tool/replay/answer"
+	"github.com/cbl1/cbl1/tool/replay/session"
 )
 
 var update = flag.Bool("update", false, "TestFew: write its files anew; review the difference")
@@ -90,9 +91,9 @@ func askedOf(t *testing.T, given []string) string {
 		_, text, _ := strings.Cut(out.String(), "\n") // without the header
 		return text
 	}
-	var shared replay.SharedSession
+	var shared session.Shared
 	var answers bytes.Buffer
-	require.NoError(t, replay.Feed(events(strings.NewReader(log.String()), "few"), func(*event.Event) (*replay.SharedSession, error) { return &shared, nil }, &answers))
+	require.NoError(t, session.Feed(events(strings.NewReader(log.String()), "few"), func(*event.Event) (*session.Shared, error) { return &shared, nil }, &answers))
 	return answers.String()
 }
 

@@ -8,12 +8,13 @@ import (
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 	"github.com/cbl1/cbl1/tool/replay/answer"
+	"github.com/cbl1/cbl1/tool/replay/internal/source"
 )
 
 // named returns the name of a run on a device where the current event has it.
-func (d *row) named(c *content, on event.RunDevice, e *event.Event) answer.ProgramRun {
+func (d *row) named(c *source.Content, on event.RunDevice, e *event.Event) answer.ProgramRun {
 	run := answer.ProgramRun{Row: -1, At: on.First, Op: answer.Name(e.Op.V), Inferred: e.Inferred}
-	if !c.places() {
+	if !c.Places() {
 		return run
 	}
 	if e.Inferred {
@@ -30,20 +31,20 @@ func (d *row) named(c *content, on event.RunDevice, e *event.Event) answer.Progr
 
 // alive adds the sizes of a program that becomes alive on a device. The error is device.ErrOverflow if they cannot
 // be counted: c.loose is part of c.sizes.
-func (d *row) alive(c *content) error {
+func (d *row) alive(c *source.Content) error {
 	p := &d.programs
-	if p.sizes > l1.MaxAddr-c.sizes {
+	if p.sizes > l1.MaxAddr-c.Sizes {
 		return device.ErrOverflow
 	}
-	p.sizes, p.loose = p.sizes+c.sizes, p.loose+c.loose
+	p.sizes, p.loose = p.sizes+c.Sizes, p.loose+c.Loose
 	f := &d.figures
 	f.LogicalSizesPeak, f.UnattributedPeak = max(f.LogicalSizesPeak, p.sizes), max(f.UnattributedPeak, p.loose)
 	return nil
 }
 
 // loggedRun names what an event of a log runs on a device.
-func (d *row) loggedRun(p *program.Program, now when) answer.ProgramRun {
-	run := answer.ProgramRun{Row: -1, At: now.at, T: now.t, Op: now.op}
+func (d *row) loggedRun(p *program.Program, now source.When) answer.ProgramRun {
+	run := answer.ProgramRun{Row: -1, At: now.At, T: now.T, Op: now.Op}
 	if i, ok := d.programs.detail.get(p.ID()); ok {
 		run.Row = i
 	}
@@ -61,12 +62,12 @@ type books struct {
 
 // register records that a log has registered a program on a device. It has a row there, and is alive until it is
 // unregistered.
-func (b *books) register(d *row, p *program.Program, c *content, now when) error {
-	if c.places() {
+func (b *books) register(d *row, p *program.Program, c *source.Content, now source.When) error {
+	if c.Places() {
 		rows := d.figures.ProgramsDetail
 		d.programs.starts.disorder(rows)
-		detail := c.detail
-		detail.First, detail.Last, detail.T, detail.Op = now.at, now.at, now.t, now.op
+		detail := c.Detail
+		detail.First, detail.Last, detail.T, detail.Op = now.At, now.At, now.T, now.Op
 		i, ok := d.programs.detail.get(p.ID())
 		if !ok {
 			i = rows.Len()
@@ -75,7 +76,7 @@ func (b *books) register(d *row, p *program.Program, c *content, now when) error
 		b.setRow(d, i, detail, c)
 	}
 	d.programs.held.set(p.ID(), c)
-	b.counts(d, c, int64(now.at), now.op)
+	b.counts(d, c, int64(now.At), now.Op)
 	err := d.alive(c)
 	if err == nil && b.ledger.runs {
 		err = b.ledger.live(d, c)
@@ -87,7 +88,7 @@ func (b *books) register(d *row, p *program.Program, c *content, now when) error
 }
 
 // setRow writes the row of a program, a new one or in the place of another.
-func (b *books) setRow(d *row, i int, detail answer.ProgramDetail, c *content) {
+func (b *books) setRow(d *row, i int, detail answer.ProgramDetail, c *source.Content) {
 	if rows := d.figures.ProgramsDetail; i == rows.Len() {
 		rows.Add(detail)
 		d.figures.Programs++
@@ -101,7 +102,7 @@ func (b *books) setRow(d *row, i int, detail answer.ProgramDetail, c *content) {
 	for len(f.ProgramsBuffers) <= i {
 		f.ProgramsBuffers = append(f.ProgramsBuffers, nil)
 	}
-	f.ProgramsBuffers[i] = c.placedBuffers()
+	f.ProgramsBuffers[i] = c.PlacedBuffers()
 }
 
 // unregister records that a log has unregistered a program.
@@ -117,35 +118,35 @@ func (b *books) unregister(d *row, id program.ID) error {
 
 // counts takes what a program places into the row of a device, once for each time that
 // it was registered or ran.
-func (b *books) counts(d *row, c *content, first int64, op answer.Name) {
+func (b *books) counts(d *row, c *source.Content, first int64, op answer.Name) {
 	f := &d.figures
-	n := c.nodes[program.CircularBuffer]
-	f.CBNodes, f.LocalCBs, f.GlobalCBs = f.CBNodes+n.local+n.global, f.LocalCBs+n.local, f.GlobalCBs+n.global
+	n := c.Nodes[program.CircularBuffer]
+	f.CBNodes, f.LocalCBs, f.GlobalCBs = f.CBNodes+n.Local+n.Global, f.LocalCBs+n.Local, f.GlobalCBs+n.Global
 	for _, of := range f.Others() {
-		n := c.nodes[of.Kind]
-		of.Nodes, of.Local, of.Borrowed = of.Nodes+n.local+n.global, of.Local+n.local, of.Borrowed+n.global
+		n := c.Nodes[of.Kind]
+		of.Nodes, of.Local, of.Borrowed = of.Nodes+n.Local+n.Global, of.Local+n.Local, of.Borrowed+n.Global
 	}
-	b.placed = b.placed || c.from.placed
-	if c.beyond {
+	b.placed = b.placed || c.From.Placed
+	if c.Beyond {
 		b.notes.noteAll(answer.CodeBeyondL1, first, string(op), d.members.Len())
 	}
-	if !c.places() {
+	if !c.Places() {
 		return
 	}
-	d.programs.cores = d.programs.cores.Union(c.cores)
-	f.HighestEnd = max(f.HighestEnd, c.detail.HighestEnd)
-	if c.detail.Overlapping {
+	d.programs.cores = d.programs.cores.Union(c.Cores)
+	f.HighestEnd = max(f.HighestEnd, c.Detail.HighestEnd)
+	if c.Detail.Overlapping {
 		b.notes.noteAll(answer.CodeOverlap, first, string(op), d.members.Len())
 	}
-	if c.mixed() && b.ledger.runs {
+	if c.Mixed() && b.ledger.runs {
 		b.notes.noteAll(answer.CodeMixedAddresses, first, string(op), d.members.Len())
 	}
-	b.addresses = b.addresses.With(c.from.recorded, c.from.synthesised)
+	b.addresses = b.addresses.With(c.From.Recorded, c.From.Synthesised)
 }
 
 // run gives a run its row, or updates the row of a run that goes on. A run outside the grid has a row too, but is
 // neither registered nor resident.
-func (b *books) run(d *row, c *content, on event.RunDevice, e *event.Event, outside bool) answer.ProgramRun {
+func (b *books) run(d *row, c *source.Content, on event.RunDevice, e *event.Event, outside bool) answer.ProgramRun {
 	run := d.named(c, on, e)
 	if e.Inferred {
 		return run
@@ -156,15 +157,15 @@ func (b *books) run(d *row, c *content, on event.RunDevice, e *event.Event, outs
 	if last := len(p.open) - 1; e.Continues && last >= 0 {
 		was := p.open[last]
 		p.open = p.open[:last]
-		if i, ok := p.detail.get(was.content.id); ok && i == was.row && was.row >= 0 {
-			p.detail.delete(was.content.id)
+		if i, ok := p.detail.get(was.content.ID); ok && i == was.row && was.row >= 0 {
+			p.detail.delete(was.content.ID)
 		}
 	}
 	p.open = append(p.open, o)
-	if !c.places() {
+	if !c.Places() {
 		return run
 	}
-	detail := c.detail
+	detail := c.Detail
 	detail.First, detail.Last, detail.Op = on.CBFirst, on.CBLast, o.op
 	rows := d.figures.ProgramsDetail
 	if o.row < 0 {
@@ -172,8 +173,8 @@ func (b *books) run(d *row, c *content, on event.RunDevice, e *event.Event, outs
 	}
 	p.starts.add(rows, o.row, on.CBFirst)
 	b.setRow(d, o.row, detail, c)
-	if _, seen := p.detail.get(c.id); !seen {
-		p.detail.set(c.id, o.row)
+	if _, seen := p.detail.get(c.ID); !seen {
+		p.detail.set(c.ID, o.row)
 	}
 	return run
 }
@@ -193,7 +194,7 @@ func (b *books) lone(d *row) *openRun {
 func (b *books) close(d *row) error {
 	if o := b.lone(d); o != nil {
 		d.programs.passes(o.content, &d.figures)
-		d.programs.final = o.content.detail.Bytes
+		d.programs.final = o.content.Detail.Bytes
 		return b.ran(d, o)
 	}
 	for _, o := range d.programs.open {
@@ -214,7 +215,7 @@ func (b *books) close(d *row) error {
 func (b *books) ran(d *row, o *openRun) error {
 	o.counted = true
 	first := o.on.CBFirst
-	if !o.content.places() {
+	if !o.content.Places() {
 		first = o.on.First
 	}
 	b.counts(d, o.content, int64(first), o.op)
@@ -225,12 +226,12 @@ func (b *books) ran(d *row, o *openRun) error {
 		return err
 	}
 	f := &d.figures
-	sums := [numKinds]*uint64{&f.RegisteredLogical, &f.Dataflow.RegisteredLogical, &f.Scratchpad.RegisteredLogical}
+	sums := [source.NumKinds]*uint64{&f.RegisteredLogical, &f.Dataflow.RegisteredLogical, &f.Scratchpad.RegisteredLogical}
 	for kind, sum := range sums {
-		if *sum > l1.MaxAddr-o.content.logical[kind] {
+		if *sum > l1.MaxAddr-o.content.Logical[kind] {
 			return device.ErrOverflow
 		}
-		*sum += o.content.logical[kind]
+		*sum += o.content.Logical[kind]
 	}
 	return nil
 }
@@ -246,7 +247,7 @@ func (b *books) free(d *row) error {
 		d.programs.ended(o.content)
 		return nil
 	}
-	ended := map[*content]bool{}
+	ended := map[*source.Content]bool{}
 	for _, o := range d.programs.open {
 		d.programs.ended(o.content)
 		if ended[o.content] {

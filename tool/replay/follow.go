@@ -10,13 +10,14 @@ import (
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/tool/replay/answer"
+	"github.com/cbl1/cbl1/tool/replay/internal/source"
 	"github.com/cbl1/cbl1/tool/tensor"
 )
 
 // A replay is a Result in the making: a fleet that follows events, and stages that get its changes. No stage knows
 // another one.
 type replay struct {
-	state   state
+	state   source.State
 	changes []device.Notice // operations of the fleet for the current event
 	result  answer.Result
 	rows    rows
@@ -60,15 +61,15 @@ func (r *replay) happens(e *event.Event) error {
 		before(e, &r.rows, &r.marker)
 	}
 	if e.Kind == event.KindHeader && !r.seen.begun {
-		_, _ = r.state.apply(e) // the first one
-		r.books.ledger.begin(r.state.source != "")
-		r.result.Log = r.state.source == ""
+		_, _ = r.state.Apply(e) // the first one
+		r.books.ledger.begin(r.state.Source != "")
+		r.result.Log = r.state.Source == ""
 		return nil
 	}
 	r.seen.begun = true
 	r.result.Nodes = max(r.result.Nodes, e.Pos.Node+1) // unless an end has another number
 	r.before(e)
-	code, err := r.state.apply(e)
+	code, err := r.state.Apply(e)
 	if err != nil && e.Corrects {
 		r.changes = r.changes[:0] // the buffer was taken off and put back
 	}
@@ -91,10 +92,10 @@ func (r *replay) happens(e *event.Event) error {
 	r.changes = r.changes[:0]
 	switch {
 	case err == nil:
-		r.recording.take(e, func() []device.ID { return slices.Collect(r.state.fleet.Set().All()) })
+		r.recording.take(e, func() []device.ID { return slices.Collect(r.state.Fleet.Set().All()) })
 		if r.recording.on && e.Kind == event.KindRegister {
 			for _, registered := range r.subscribers.registered {
-				registered(r.rows.named(e), r.state.programs[e.Program], e)
+				registered(r.rows.named(e), r.state.Programs[e.Program], e)
 			}
 		}
 		return r.source(e)
@@ -105,8 +106,8 @@ func (r *replay) happens(e *event.Event) error {
 }
 
 // changed returns the rows that an event has changed, and the operation that did it.
-func (r *replay) changed(e *event.Event) (out []*row, now when) {
-	now = r.state.now(e)
+func (r *replay) changed(e *event.Event) (out []*row, now source.When) {
+	now = r.state.Now(e)
 	named := r.books.ledger.runs
 	for _, told := range r.changes {
 		out = append(out, r.rows.of(told.Set)...)
@@ -114,8 +115,8 @@ func (r *replay) changed(e *event.Event) (out []*row, now when) {
 		case named:
 		case told.Program != nil:
 			now, named = r.runs(told.Program, e), true
-		case now.op == "":
-			now.op = answer.Name(told.Buffer.Name)
+		case now.Op == "":
+			now.Op = answer.Name(told.Buffer.Name)
 		}
 	}
 	return out, now
@@ -139,8 +140,8 @@ func (r *replay) source(e *event.Event) error {
 			}
 		}
 	case event.KindExecuted:
-		return r.executions.execute(e.Devices.V, &r.rows, func(d *row) (*content, error) {
-			return r.state.programs.executed(e, d.dev, r.state.grids, &r.state.fleet)
+		return r.executions.execute(e.Devices.V, &r.rows, func(d *row) (*source.Content, error) {
+			return r.state.Programs.Executed(e, d.dev, r.state.Grids, &r.state.Fleet)
 		})
 	case event.KindAllocate:
 		return r.outside.allocated(e, &r.rows, r.notes)
@@ -156,10 +157,10 @@ func (r *replay) source(e *event.Event) error {
 		r.result.Hits.Count(e)
 		r.notes.anomaly(e)
 	case event.KindResetPeaks:
-		set, _ := r.state.set(e) // it was there just now
+		set, _ := r.state.Set(e) // it was there just now
 		for _, d := range r.rows.of(set) {
 			r.books.reset(d)
-			r.marker.reset(d, r.state.now(e))
+			r.marker.reset(d, r.state.Now(e))
 		}
 	case event.KindUpstream:
 		r.result.Upstream = e.Upstream
@@ -191,7 +192,7 @@ func (r *replay) before(e *event.Event) {
 	default:
 		return
 	}
-	set, err := r.state.set(e)
+	set, err := r.state.Set(e)
 	if err != nil || e.Kind == event.KindAllocate && !e.Corrects {
 		return // it will be refused, or may make the peak a higher one
 	}
@@ -215,7 +216,7 @@ func (r *replay) notice(e *event.Event, refused event.Code, err error) error {
 		return nil
 	}
 	runs := r.books.ledger.runs
-	code, detail := answer.CodeEventRefused, refusal(e, r.state.programs.nameOf(e), err)
+	code, detail := answer.CodeEventRefused, source.Refusal(e, r.state.Programs.NameOf(e), err)
 	if runs { // whose lines are not known
 		detail = string(e.Kind) + ": " + shown.Escape(err.Error())
 	}
@@ -283,7 +284,7 @@ func (r *replay) judge(next *event.Event) {
 // forget drops everything that no later event can refer to.
 func (r *replay) forget() {
 	if r.catalogue.turn.comes(r.catalogue.patience) {
-		gone := r.catalogue.forget(r.state.programs, &r.rows)
+		gone := r.catalogue.forget(r.state.Programs, &r.rows)
 		r.catalogue.turn.looked += forgetAnswers(r.checks.known, gone) + forgetAnswers(r.checks.others.fits, gone)
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/program"
+	"github.com/cbl1/cbl1/tool/replay/internal/source"
 )
 
 // A log of months takes the memory of the programs that it names at one time: now and then the replay forgets
@@ -25,7 +26,7 @@ func (t turn) comes(patience int) bool { return t.came > patience+t.looked }
 
 // A catalogue describes the programs of a log.
 type catalogue struct {
-	contents map[*program.Program]*content
+	contents map[*program.Program]*source.Content
 	traces   map[device.TraceID][]*program.Program
 	turn     turn // of contents and last runs
 	patience int
@@ -33,12 +34,12 @@ type catalogue struct {
 
 func newCatalogue() catalogue {
 	return catalogue{
-		contents: map[*program.Program]*content{}, traces: map[device.TraceID][]*program.Program{}, patience: patience,
+		contents: map[*program.Program]*source.Content{}, traces: map[device.TraceID][]*program.Program{}, patience: patience,
 	}
 }
 
 // content describes a program. def is how its id is defined now.
-func (c *catalogue) content(p *program.Program, def *definition) (*content, error) {
+func (c *catalogue) content(p *program.Program, def *source.Definition) (*source.Content, error) {
 	if known := c.contents[p]; known != nil {
 		return known, nil
 	}
@@ -46,11 +47,11 @@ func (c *catalogue) content(p *program.Program, def *definition) (*content, erro
 	for i, cb := range p.CBs() {
 		fixed[i] = cb.Fixed
 	}
-	out, err := newContent([]*program.Program{p}, func(_, cb int) bool { return !fixed[cb] })
+	out, err := source.NewContent([]*program.Program{p}, func(_, cb int) bool { return !fixed[cb] })
 	if err != nil {
 		return nil, err
 	}
-	out.asDeclared(p, def)
+	out.AsDeclared(p, def)
 	c.contents[p] = out
 	c.turn.came++
 	return out, nil
@@ -70,9 +71,9 @@ func (c *catalogue) recorded(id device.TraceID) (out []*program.Program) {
 
 // forget drops the contents and last runs of programs that no event can name any more. It
 // returns the contents that are gone.
-func (c *catalogue) forget(defs definitions, rows *rows) (gone map[*content]bool) {
+func (c *catalogue) forget(defs source.Definitions, rows *rows) (gone map[*source.Content]bool) {
 	named, looked := c.named(defs, rows.fleet)
-	gone = map[*content]bool{}
+	gone = map[*source.Content]bool{}
 	for p, content := range c.contents {
 		if !named[p] {
 			gone[content] = true
@@ -87,16 +88,16 @@ func (c *catalogue) forget(defs definitions, rows *rows) (gone map[*content]bool
 }
 
 // forgetAnswers drops the answers about contents that are gone, and returns the number of answers left.
-func forgetAnswers[V any](known map[checkKey]V, gone map[*content]bool) int {
+func forgetAnswers[V any](known map[checkKey]V, gone map[*source.Content]bool) int {
 	maps.DeleteFunc(known, func(key checkKey, _ V) bool { return gone[key.content] })
 	return len(known)
 }
 
 // named are the programs that an event may name: as they are defined now, as they are
 // registered, and as a trace has recorded them. It returns how many names it visited.
-func (c *catalogue) named(defs definitions, fleet *device.Fleet) (out map[*program.Program]bool, looked int) {
+func (c *catalogue) named(defs source.Definitions, fleet *device.Fleet) (out map[*program.Program]bool, looked int) {
 	out = map[*program.Program]bool{}
-	defs.named(out)
+	defs.Named(out)
 	for p := range fleet.Programs() {
 		out[p] = true
 	}

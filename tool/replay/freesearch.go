@@ -8,6 +8,7 @@ import (
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/tool/replay/answer"
+	"github.com/cbl1/cbl1/tool/replay/internal/source"
 )
 
 // maxLooks is how many buffers are scanned in all for Options.Scarce, and how many moments
@@ -22,12 +23,14 @@ type freeSearch struct {
 
 // join adds the calls that are needed.
 func (s *freeSearch) join(to *subscribers) {
-	to.laid = append(to.laid, func(d *row, _ fit.Buffer, b *buffer) { s.seek(d, b, when{b.info.At, b.info.T, b.info.Op}) })
+	to.laid = append(to.laid, func(d *row, _ fit.Buffer, b *buffer) {
+		s.seek(d, b, source.When{At: b.info.At, T: b.info.T, Op: b.info.Op})
+	})
 	to.gone = append(to.gone, s.seek)
 }
 
 // seek looks whether one of the moments has come. The buffer has just come or gone; nil: all have gone.
-func (s *freeSearch) seek(d *row, b *buffer, now when) {
+func (s *freeSearch) seek(d *row, b *buffer, now source.When) {
 	if b == nil {
 		d.scarce = 0
 		return
@@ -59,7 +62,7 @@ func (s *freeSearch) seek(d *row, b *buffer, now when) {
 			far = min(far, max(left.Free, sought.Free)-min(left.Free, sought.Free))
 		case left.Free < usable.Len() && !d.had(sought):
 			groups := answer.LaidAt(d.dev.Moment(), spec, d.memory.resident)
-			d.on.Scarce = append(slices.Clip(d.on.Scarce), answer.FreeMoment{Scarcity: left, At: now.at, T: now.t, Op: now.op, Groups: groups})
+			d.on.Scarce = append(slices.Clip(d.on.Scarce), answer.FreeMoment{Scarcity: left, At: now.At, T: now.T, Op: now.Op, Groups: groups})
 		}
 	}
 	d.scarce = far

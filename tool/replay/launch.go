@@ -8,6 +8,7 @@ import (
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 	"github.com/cbl1/cbl1/tool/replay/answer"
+	"github.com/cbl1/cbl1/tool/replay/internal/source"
 )
 
 // maxRemembered bounds how many results of checks are remembered. Beyond it all are
@@ -17,7 +18,7 @@ const maxRemembered = 1 << 14
 // A checkKey is all that the answer of a check depends on. The mode of an allocator is not: devices are
 // judged each for itself, and on which cores a buffer counts is in beside.
 type checkKey struct {
-	content *content
+	content *source.Content
 	beside  sum128
 	spec    *l1.Spec // of checks.specs
 
@@ -28,7 +29,7 @@ type checkKey struct {
 // A launch is a run on the devices of a row at the moment when it is enqueued.
 type launch struct {
 	on      *row
-	content *content
+	content *source.Content
 	run     answer.ProgramRun
 	spec    *l1.Spec // with the grid; of checks.specs
 
@@ -38,7 +39,7 @@ type launch struct {
 }
 
 // uncertain reports whether addresses that the source placed are too low.
-func (l launch) uncertain() bool { return l.persistent && l.content.from.resolved }
+func (l launch) uncertain() bool { return l.persistent && l.content.From.Resolved }
 
 // doubts reports whether the refusals of a program are uncertain: their only cause is an L1
 // buffer below the program, which may be a persistent page. tt-metal compares none of these.
@@ -67,10 +68,10 @@ func devices(group []launch) (n int64) {
 
 // Candidates are the workloads that may have run instead, for devices of one Spec.
 type candidates struct {
-	workloads [][]*content // each is judged as a whole
-	several   int          // how many there are, where they are too many too
-	unsettled bool         // some may be more programs than they list
-	many      string       // why they are too many to be judged; "" = they are not
+	workloads [][]*source.Content // each is judged as a whole
+	several   int                 // how many there are, where they are too many too
+	unsettled bool                // some may be more programs than they list
+	many      string              // why they are too many to be judged; "" = they are not
 }
 
 // groupsOf divides launches into groups with equal keys, in the order of their first launches.
@@ -98,7 +99,7 @@ func leave(all []launch, f answer.Filter) []launch {
 		return all
 	}
 	return slices.DeleteFunc(all, func(l launch) bool {
-		return !f.HasDevice(l.on.id) || !f.HasOp(l.run.Op) || !f.HasCores(l.content.allCores())
+		return !f.HasDevice(l.on.id) || !f.HasOp(l.run.Op) || !f.HasCores(l.content.AllCores())
 	})
 }
 

@@ -3,25 +3,26 @@ package replay
 import (
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/program"
+	"github.com/cbl1/cbl1/tool/replay/internal/source"
 )
 
 // A ledger has the fleets that count programs by kind of buffer. In a log a program is registered and alive until
 // it is unregistered. In a capture a program that ran stays registered, and is alive until its free.
 type ledger struct {
 	fleet             *device.Fleet // of the session, which has circular buffers as registered
-	registered, alive [numKinds]*device.Fleet
+	registered, alive [source.NumKinds]*device.Fleet
 	runs              bool // the source saw what ran, and not how it was planned
 }
 
 // newLedger returns a ledger beside the fleet of a session.
 func newLedger(fleet *device.Fleet) ledger {
-	return ledger{fleet: fleet, registered: [numKinds]*device.Fleet{program.CircularBuffer: fleet}}
+	return ledger{fleet: fleet, registered: [source.NumKinds]*device.Fleet{program.CircularBuffer: fleet}}
 }
 
 // begin makes the fleets when the source is known.
 func (l *ledger) begin(runs bool) {
 	l.runs = runs
-	for kind := range numKinds {
+	for kind := range source.NumKinds {
 		if l.registered[kind] == nil {
 			l.registered[kind] = device.NewFleet()
 		}
@@ -32,14 +33,14 @@ func (l *ledger) begin(runs bool) {
 }
 
 // register counts a program on a device as registered.
-func (l *ledger) register(d *row, c *content) error { return l.count(d, c, &l.registered) }
+func (l *ledger) register(d *row, c *source.Content) error { return l.count(d, c, &l.registered) }
 
 // live counts a program on a device as alive.
-func (l *ledger) live(d *row, c *content) error { return l.count(d, c, &l.alive) }
+func (l *ledger) live(d *row, c *source.Content) error { return l.count(d, c, &l.alive) }
 
 // count counts a program on a device in fleets.
-func (l *ledger) count(d *row, c *content, in *[numKinds]*device.Fleet) error {
-	for kind, counted := range c.counted {
+func (l *ledger) count(d *row, c *source.Content, in *[source.NumKinds]*device.Fleet) error {
+	for kind, counted := range c.Counted {
 		if f := in[kind]; counted != nil && f != l.fleet {
 			set, err := d.in(f, counted.Spec)
 			if err != nil {
@@ -54,8 +55,8 @@ func (l *ledger) count(d *row, c *content, in *[numKinds]*device.Fleet) error {
 }
 
 // end records that a program is not alive any more.
-func (l *ledger) end(d *row, c *content) error {
-	for kind, counted := range c.counted {
+func (l *ledger) end(d *row, c *source.Content) error {
+	for kind, counted := range c.Counted {
 		if counted == nil || l.alive[kind] == l.fleet {
 			continue
 		}

@@ -5,6 +5,7 @@ import (
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/tool/replay/answer"
+	"github.com/cbl1/cbl1/tool/replay/internal/source"
 )
 
 // A marker makes the marks of all rows.
@@ -29,11 +30,11 @@ func (k *marker) most(d device.Device) uint64 {
 }
 
 // rise returns a mark of a device now.
-func (k *marker) rise(d *row, bytes uint64, now when, by *buffer) *mark {
+func (k *marker) rise(d *row, bytes uint64, now source.When, by *buffer) *mark {
 	if c := k.only.Core; c.OK {
-		return &mark{when: now, bytes: bytes, cores: l1.CoreSetOf(c.V), by: by}
+		return &mark{When: now, bytes: bytes, cores: l1.CoreSetOf(c.V), by: by}
 	}
-	return &mark{when: now, bytes: bytes, cores: d.dev.Fullest(), by: by}
+	return &mark{When: now, bytes: bytes, cores: d.dev.Fullest(), by: by}
 }
 
 // laid records that a device holds one more buffer.
@@ -42,11 +43,11 @@ func (k *marker) laid(d *row, b *buffer) {
 		// It lies where there is less: the mark is to be kept without it.
 		k.settle(d, b.id)
 	}
-	k.grown(d, when{b.info.At, b.info.T, b.info.Op}, b)
+	k.grown(d, source.When{At: b.info.At, T: b.info.T, Op: b.info.Op}, b)
 }
 
 // grown records that a device holds more than before.
-func (k *marker) grown(d *row, now when, by *buffer) {
+func (k *marker) grown(d *row, now source.When, by *buffer) {
 	if d.marks.top != nil {
 		d.marks.top.quiet = false
 	}
@@ -61,7 +62,7 @@ func (k *marker) grown(d *row, now when, by *buffer) {
 }
 
 // usable raises the mark of the bytes below L1_SMALL. The one of a device without such an area is on the same cores.
-func (k *marker) usable(d *row, now when) {
+func (k *marker) usable(d *row, now source.When) {
 	var among l1.CoreSet
 	if k.only.Core.OK {
 		among = l1.CoreSetOf(k.only.Core.V)
@@ -69,7 +70,7 @@ func (k *marker) usable(d *row, now when) {
 	bytes, cores := d.dev.FullestIn(answer.UnderSmall(d.dev.Spec()), among)
 	if was := d.marks.usable; bytes > 0 && (was == nil || bytes > was.Bytes) {
 		core, _ := cores.First()
-		d.marks.usable = &answer.UsablePeak{Bytes: bytes, Tracked: d.dev.Core(core).Tracked, At: now.at, T: now.t, Op: now.op, Core: core, Cores: cores, Count: cores.Len()}
+		d.marks.usable = &answer.UsablePeak{Bytes: bytes, Tracked: d.dev.Core(core).Tracked, At: now.At, T: now.T, Op: now.Op, Core: core, Cores: cores, Count: cores.Len()}
 	}
 }
 
@@ -100,7 +101,7 @@ func (k *marker) end(d *row) {
 }
 
 // reset begins the marks of a device anew, at its content of now.
-func (k *marker) reset(d *row, now when) {
+func (k *marker) reset(d *row, now source.When) {
 	d.marks.top, d.marks.usable = nil, nil
 	d.marks.rise = k.rise(d, k.most(d.dev), now, nil)
 	k.usable(d, now)

@@ -8,6 +8,7 @@ import (
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 	"github.com/cbl1/cbl1/tool/replay/answer"
+	"github.com/cbl1/cbl1/tool/replay/internal/source"
 )
 
 // A mark is a moment at which a core held more than ever before: how much, where, and when. Its composition is
@@ -17,7 +18,7 @@ import (
 //	top    something else happens          the mark keeps what lay there
 //	peak   no event is left               its rows are composed on demand
 type mark struct {
-	when
+	source.When
 	bytes uint64 // on the fullest core
 	cores l1.CoreSet
 	by    *buffer // that made it, if one did
@@ -108,14 +109,14 @@ func (m *marks) runs(p *program.Program, was answer.ProgramRun) {
 }
 
 // spiked looks whether a free shows that the last peak was a spike.
-func (m *marks) spiked(b *buffer, now when, dev device.Device) {
+func (m *marks) spiked(b *buffer, now source.When, dev device.Device) {
 	k := m.top
 	if k == nil || !k.quiet || k.by == nil || k.spike != nil || b == k.by ||
 		b.info.Kind != k.by.info.Kind || b.info.Size != k.by.info.Size {
 		return
 	}
 	if core := k.core(); b.fills(core) {
-		k.spike = &answer.Spike{New: k.by.info, Old: b.info, FreedAt: now.at, FreedT: now.t, Without: dev.Core(core).Tracked}
+		k.spike = &answer.Spike{New: k.by.info, Old: b.info, FreedAt: now.At, FreedT: now.T, Without: dev.Core(core).Tracked}
 	}
 }
 
@@ -134,7 +135,7 @@ func (k *mark) core() l1.Core {
 
 // peak returns the mark as documents have it, without its composition.
 func (k *mark) peak() *answer.L1Peak {
-	return &answer.L1Peak{Bytes: k.bytes, At: k.at, T: k.t, Op: k.op, Cores: k.cores, Core: k.core(), Later: k.past.forResult(), Spike: k.spike}
+	return &answer.L1Peak{Bytes: k.bytes, At: k.At, T: k.T, Op: k.Op, Cores: k.cores, Core: k.core(), Later: k.past.forResult(), Spike: k.spike}
 }
 
 // own returns the same for another row.

@@ -12,6 +12,7 @@ import (
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 	"github.com/cbl1/cbl1/tool/replay/answer"
+	"github.com/cbl1/cbl1/tool/replay/internal/source"
 )
 
 // A memory has the content of one device's L1, as far as the fleet does not have it.
@@ -49,11 +50,11 @@ type buffer struct {
 }
 
 // newBuffer describes a buffer by its event. It has no hash and no name yet.
-func newBuffer(e *event.Event, given fit.Buffer, now when, count int64) *buffer {
+func newBuffer(e *event.Event, given fit.Buffer, now source.When, count int64) *buffer {
 	b := &buffer{id: given.ID, unsized: given.Unsized, hides: !given.Hidden.IsEmpty(), earlier: e.Earlier, count: count}
 	b.parts = slices.Collect(given.All())
 	b.info = answer.BufferInfo{
-		At: now.at, T: now.t, Op: now.op, Kind: given.Kind, Size: given.Size,
+		At: now.At, T: now.T, Op: now.Op, Kind: given.Kind, Size: given.Size,
 		PerCore: e.PerCore, Address: e.Address, Layout: e.Layout,
 	}
 	if e.Named.OK && e.Named.V != event.NoDevice {

@@ -11,15 +11,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/event"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/session"
 )
 
 // fed returns a session that a log has fed, which refuses nothing.
-func fed(t *testing.T, log string) *replay.SharedSession {
+func fed(t *testing.T, log string) *session.Shared {
 	t.Helper()
-	var shared replay.SharedSession
+	var shared session.Shared
 	var answers bytes.Buffer
-	require.NoError(t, replay.Feed(events(strings.NewReader(log), "log"), func(*event.Event) (*replay.SharedSession, error) { return &shared, nil }, &answers))
+	require.NoError(t, session.Feed(events(strings.NewReader(log), "log"), func(*event.Event) (*session.Shared, error) { return &shared, nil }, &answers))
 	require.Empty(t, answers.String())
 	return &shared
 }
@@ -101,15 +101,15 @@ func TestMomentKeepsAThousandUnseen(t *testing.T) {
 // The operations that run in one log do not run in another one that feeds the same fleet.
 func TestFeedOfTwoLogsKeepsOperationsApart(t *testing.T) {
 	var ops []string
-	shared := &replay.SharedSession{Heard: func(e *event.Event, refused error) {
-		if r, ok := errors.AsType[*replay.RefusedError](refused); ok {
+	shared := &session.Shared{Heard: func(e *event.Event, refused error) {
+		if r, ok := errors.AsType[*session.RefusedError](refused); ok {
 			ops = append(ops, r.Op)
 		}
 	}}
 	start := func(op string) string { return `{"event":"op_start","name":"` + op + `"}` + "\n" }
 	const wrong = `{"event":"unregister","program":9}` + "\n"
 	for _, log := range []string{start("a") + wrong, wrong, start("b") + wrong} {
-		err := replay.Feed(events(strings.NewReader(logHead+log), "log"), func(*event.Event) (*replay.SharedSession, error) { return shared, nil }, io.Discard)
+		err := session.Feed(events(strings.NewReader(logHead+log), "log"), func(*event.Event) (*session.Shared, error) { return shared, nil }, io.Discard)
 		require.NoError(t, err)
 	}
 	require.Equal(t, []string{"a", "", "b"}, ops)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/session"
 )
 
 // Every answer with the id of a program has its name beside it.
@@ -28,9 +29,9 @@ func TestAnswersNamePrograms(t *testing.T) {
 {"event":"register","program":9}
 {"event":"query","query":"anomalies"}
 `
-	var session replay.Session
+	var s session.Session
 	var out bytes.Buffer
-	require.NoError(t, session.Stream(event.NewLog(strings.NewReader(log), "log").Events(), &out))
+	require.NoError(t, s.Stream(event.NewLog(strings.NewReader(log), "log").Events(), &out))
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	var got []string
 	for _, line := range lines {

@@ -9,6 +9,7 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/tool/replay/answer"
+	"github.com/cbl1/cbl1/tool/replay/internal/source"
 )
 
 // overlaps find buffers in L1 that share a byte of a core with another one: no allocator does that. A source may free the
@@ -45,7 +46,7 @@ func (o *overlaps) laid(d *row, _ fit.Buffer, b *buffer) {
 	d.overlap = now
 }
 
-func (o *overlaps) gone(d *row, _ *buffer, _ when) {
+func (o *overlaps) gone(d *row, _ *buffer, _ source.When) {
 	if d.overlap > 0 {
 		d.overlap = d.dev.Overlap()
 	}

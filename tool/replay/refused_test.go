@@ -11,6 +11,7 @@ import (
 
 	"github.com/cbl1/cbl1/tool/replay"
 	"github.com/cbl1/cbl1/tool/replay/answer"
+	"github.com/cbl1/cbl1/tool/replay/session"
 )
 
 // refusedHead fills every field of a Session: devices, an operation, programs, dispatches, traces, buffers of each
@@ -192,11 +193,11 @@ func correctedTo(line string) string { return "corrects " + line }
 // refusedAnswers returns the answers to a line and to all that follow it.
 func refusedAnswers(t *testing.T, line string) []string {
 	t.Helper()
-	var s replay.Session
+	var s session.Session
 	var out bytes.Buffer
 	require.NoError(t, s.Stream(events(strings.NewReader(refusedLog(t, line, refusedTail)), "few"), &out), line)
 	require.NoError(t, s.Fleet().CheckInvariants(), line)
-	return lines(out.String())
+	return strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
 }
 
 // refusedLog is a log with a line between the others.

@@ -84,7 +84,7 @@ func newReplay(file string, opt Options) *replay {
 		s := &strays{state: &r.state}
 		r.subscribers.before, r.subscribers.laid = append(r.subscribers.before, s.before), append(r.subscribers.laid, s.laid)
 	}
-	fleet := &r.state.fleet
+	fleet := &r.state.Fleet
 	r.books = books{
 		ledger: newLedger(fleet), notes: r.notes, buffers: opt.Buffers, addresses: answer.AddressesNone,
 	}
@@ -150,8 +150,8 @@ func (r *replay) finish() (*answer.Result, error) {
 	if out.Live, big = leaksOf(r.rows.sorted(), r.books.ledger.runs); big != nil {
 		return nil, r.failed(&event.Event{Node: big.info.At}, device.ErrOverflow)
 	}
-	for range r.state.running.ops {
-		r.notes.note(answer.CodeUnfinished, -1, r.state.running.ops[len(r.state.running.ops)-1])
+	for range r.state.Running.Ops {
+		r.notes.note(answer.CodeUnfinished, -1, r.state.Running.Ops[len(r.state.Running.Ops)-1])
 	}
 	if r.books.ledger.runs && !r.seen.ended {
 		r.notes.note(answer.CodeUnfinished, -1, "the source is cut")

@@ -10,6 +10,7 @@ import (
 	"github.com/cbl1/cbl1/program"
 	"github.com/cbl1/cbl1/tool/replay/answer"
 	"github.com/cbl1/cbl1/tool/replay/internal/same"
+	"github.com/cbl1/cbl1/tool/replay/internal/source"
 )
 
 // A row is one device, or some that are alike: their figures as far as no fleet has them,
@@ -147,7 +148,7 @@ func (d *row) lay(b *buffer, backing bool) {
 }
 
 // drop removes a buffer that an event frees. A correction puts it back at once.
-func (d *row) drop(b *buffer, now when, corrects bool) {
+func (d *row) drop(b *buffer, now source.When, corrects bool) {
 	d.memory.drop(b)
 	d.marks.freed(b)
 	if b.earlier {

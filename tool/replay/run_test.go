@@ -16,6 +16,7 @@ import (
 	"github.com/cbl1/cbl1/program"
 	"github.com/cbl1/cbl1/tool/replay"
 	"github.com/cbl1/cbl1/tool/replay/answer"
+	"github.com/cbl1/cbl1/tool/replay/session"
 )
 
 // runEvents returns the events of a source with runs, on one chip.
@@ -208,7 +209,7 @@ func TestChecksAgreeOnGrids(t *testing.T) {
 		"log":    {{Kind: event.KindHeader}, device3(""), defines(1, "{[0-0 - 8-0]}", 1024), enqueue},
 		"source": {{Kind: event.KindHeader, Source: "capture"}, device3(event.RoleChip), defines(1, "{[0-0 - 8-0]}", 1024), ran(1, 4)},
 	} {
-		var s replay.Session
+		var s session.Session
 		for i, e := range events {
 			err := s.Apply(e)
 			require.Equal(t, i == len(events)-1, err != nil, "%s: %v", name, err)
@@ -497,7 +498,7 @@ func TestDataflowBuffersNameTheirProgram(t *testing.T) {
 	require.Contains(t, v.String(), "Statically allocated dataflow buffers in program 7 clash")
 	require.EqualValues(t, 7, v.Program.ID())
 
-	var s replay.Session
+	var s session.Session
 	base := l1.N150().CBBase
 	query := func(name string) *event.Event {
 		return &event.Event{Kind: event.KindQuery, Query: event.Query{

@@ -5,6 +5,7 @@ import (
 
 	"github.com/cbl1/cbl1/tool/internal/fold"
 	"github.com/cbl1/cbl1/tool/replay/answer"
+	"github.com/cbl1/cbl1/tool/replay/internal/source"
 )
 
 // maxRuns is how many distinct runs a Result lists at most.
@@ -20,7 +21,7 @@ type runList struct {
 // A runKey is equal for runs that count as one.
 type runKey struct {
 	op      answer.Name
-	content *content
+	content *source.Content
 	lowest  uint64
 	any     bool // something lay in L1
 	oneOf   int
@@ -102,7 +103,7 @@ func (r *runList) add(l listing) {
 	}
 	r.at[key] = len(r.list)
 	r.list = append(r.list, answer.EnqueuedProgram{
-		Run: l.run, Device: l.on.id, Devices: l.devices, Times: 1, OneOf: l.oneOf, Programs: l.content.programs,
-		Synthesised: l.content.from.resolved, Lowest: low.list, LowestSynthesised: low.synthesised, LowestCores: low.cores,
+		Run: l.run, Device: l.on.id, Devices: l.devices, Times: 1, OneOf: l.oneOf, Programs: l.content.Programs,
+		Synthesised: l.content.From.Resolved, Lowest: low.list, LowestSynthesised: low.synthesised, LowestCores: low.cores,
 	})
 }

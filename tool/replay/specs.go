@@ -4,6 +4,7 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/tool/replay/answer"
+	"github.com/cbl1/cbl1/tool/replay/internal/source"
 )
 
 // specs are the Specs of the devices of a source.
@@ -17,7 +18,7 @@ type specs struct {
 // meet takes the first Spec of a log for its Result, and notes others that differ in what percentages depend on.
 // Other sources say at the end what Spec they used.
 func (s *specs) meet(d *row, notes notes) {
-	spec := gridless(d.says.spec)
+	spec := source.Gridless(d.says.spec)
 	if !d.declared() || s.known[spec] {
 		return
 	}
@@ -50,7 +51,7 @@ func (s *specs) compare(d *row, spec l1.Spec) {
 func (s *specs) own(d *row) *answer.Spec {
 	of := s.of
 	if d.declared() {
-		of = specFrom(gridless(d.says.spec), event.FromFile)
+		of = specFrom(source.Gridless(d.says.spec), event.FromFile)
 		if of.Spec == s.of.Spec {
 			return nil
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/tool/replay/answer"
+	"github.com/cbl1/cbl1/tool/replay/internal/source"
 )
 
 // Everything that is in the way of one more L1 buffer is gathered here, while events go by.
@@ -34,11 +35,11 @@ type standing struct {
 	taken   []*fit.Occupancy // of each Spec that the device had; together they are what is in the way
 	specs   []l1.Spec        // of these
 	places  map[sum128]bool
-	runs    map[*content]bool // that were checked on the row
-	cores   l1.CoreSet        // that held anything
-	service bool              // a service buffer was there, of any size
-	last    enqueued          // what ran last
-	mode    fit.Mode          // of a buffer on some cores alone
+	runs    map[*source.Content]bool // that were checked on the row
+	cores   l1.CoreSet               // that held anything
+	service bool                     // a service buffer was there, of any size
+	last    enqueued                 // what ran last
+	mode    fit.Mode                 // of a buffer on some cores alone
 }
 
 // An enqueued is a launch, if there was one, and the node at which it was enqueued.
@@ -59,7 +60,7 @@ func (s *standing) clone() *standing {
 
 // on returns the Occupancy for devices with the Spec that one has now.
 func (s *standing) on(dev device.Device) *fit.Occupancy {
-	spec := gridless(dev.Spec())
+	spec := source.Gridless(dev.Spec())
 	i := slices.Index(s.specs, spec)
 	if i < 0 {
 		i = len(s.specs)
@@ -132,15 +133,15 @@ func (r *rooms) laid(d *row, given fit.Buffer, b *buffer) {
 }
 
 // registered adds the CBs of a recording, which has no runs: they may run at any time while they stay.
-func (r *rooms) registered(rows []*row, def *definition, e *event.Event) {
+func (r *rooms) registered(rows []*row, def *source.Definition, e *event.Event) {
 	for _, d := range rows {
-		p, err := def.placed(d.dev.Spec())
+		p, err := def.Placed(d.dev.Spec())
 		if err != nil {
 			continue // it is registered, so that it was placed
 		}
 		s := d.standing
 		s.on(d.dev).Program(p, l1.CoreSet{}, r.limit(answer.RoomLimit{
-			Program: &answer.ProgramRun{Row: -1, Op: answer.Name(def.name), At: e.Node, T: json.Number(e.T)}, Enqueue: event.Some(e.Node), T: json.Number(e.T),
+			Program: &answer.ProgramRun{Row: -1, Op: answer.Name(def.Name), At: e.Node, T: json.Number(e.T)}, Enqueue: event.Some(e.Node), T: json.Number(e.T),
 		}))
 		s.cores = s.cores.Union(p.Cores())
 	}
@@ -256,7 +257,7 @@ func (r *rooms) occupancy(l enqueued) *fit.Occupancy {
 	now, at := fit.NewOccupancy(*l.spec), l.place(1)
 	by := r.limit(answer.RoomLimit{Program: &l.run, Enqueue: event.Some(l.at), T: l.run.T})
 	for _, c := range l.mayRun() {
-		for _, p := range c.judged {
+		for _, p := range c.Judged {
 			now.Program(p, at.Claimed(), by)
 		}
 	}
@@ -270,11 +271,11 @@ func (r *rooms) occupancy(l enqueued) *fit.Occupancy {
 }
 
 // mayRun returns the contents of a launch and of its candidates.
-func (l launch) mayRun() []*content {
+func (l launch) mayRun() []*source.Content {
 	if l.content == nil { // no program ran
 		return nil
 	}
-	all := []*content{l.content}
+	all := []*source.Content{l.content}
 	if l.candidates != nil {
 		all = append(all, slices.Concat(l.candidates.workloads...)...)
 	}
@@ -289,7 +290,7 @@ func (r *rooms) add(moment uint64, l launch) (added bool) {
 		return false
 	}
 	if s.runs == nil {
-		s.runs = map[*content]bool{}
+		s.runs = map[*source.Content]bool{}
 	}
 	s.runs[l.content] = true
 	var claimed l1.CoreSet
@@ -297,7 +298,7 @@ func (r *rooms) add(moment uint64, l launch) (added bool) {
 		claimed = l.place(1).Claimed()
 	}
 	by := r.limit(answer.RoomLimit{Program: &l.run, Enqueue: event.Some(moment), T: l.run.T})
-	for _, p := range l.content.judged {
+	for _, p := range l.content.Judged {
 		taken.Program(p, claimed, by)
 		for _, cb := range p.CBs() {
 			if !cb.Global && !cb.Range.IsEmpty() {
@@ -346,7 +347,7 @@ func (r *rooms) findTight(moment uint64, group []launch, size uint64) int {
 	free := first.spec.Usable().Intersect(first.on.dev.Clear())
 	clear := *first.spec
 	clear.CBBase, clear.L1Size, clear.L1Small = free.Start, free.End, 0 // in which no buffer lies
-	programs := first.content.judged
+	programs := first.content.Judged
 	bare, mode := fit.Place{Spec: clear, Programs: programs}, r.mode(first.on)
 	if free.IsEmpty() || fit.RoomOn(mode, cores, size, bare).Place.IsEmpty() {
 		place := first.place(int(devices(group)))

@@ -7,11 +7,12 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/tool/replay/answer"
+	"github.com/cbl1/cbl1/tool/replay/internal/source"
 )
 
 // strays find the buffers that tt-metal's allocator would put elsewhere.
 type strays struct {
-	state *state
+	state *source.State
 	found bool // the buffer at hand is one
 }
 
@@ -26,10 +27,10 @@ func (s *strays) astray(e *event.Event) bool {
 	if b.Kind != fit.KindL1 && b.Kind != fit.KindGlobalCB || b.Backing || b.Unsized || len(e.Parts) == 0 || e.Parts[0].Synthesised {
 		return false
 	}
-	set, _ := s.state.set(e) // with an error it is refused
-	parts, _ := s.state.partsOf(e, set)
+	set, _ := s.state.Set(e) // with an error it is refused
+	parts, _ := s.state.PartsOf(e, set)
 	return slices.ContainsFunc(parts, func(part fit.Part) bool {
-		found, err := s.state.fleet.FindPlace(fit.Buffer{ID: b.ID, Kind: b.Kind, Mode: b.Mode, Cores: part.Cores}, part.Range.Len(), set)
+		found, err := s.state.Fleet.FindPlace(fit.Buffer{ID: b.ID, Kind: b.Kind, Mode: b.Mode, Cores: part.Cores}, part.Range.Len(), set)
 		return err != nil || slices.ContainsFunc(found, func(p device.Placement) bool { return p.Buffer.Range.Start != part.Range.Start })
 	})
 }

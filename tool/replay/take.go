@@ -8,6 +8,7 @@ import (
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 	"github.com/cbl1/cbl1/tool/replay/answer"
+	"github.com/cbl1/cbl1/tool/replay/internal/source"
 )
 
 // take passes one operation of the fleet to the stages.
@@ -51,7 +52,7 @@ func (r *replay) takeOn(d *row, e *event.Event, told device.Notice) error {
 	switch told.Kind {
 	case device.NoticeDeviceRemoved:
 		for _, gone := range r.subscribers.gone {
-			gone(d, nil, when{})
+			gone(d, nil, source.When{})
 		}
 		return r.books.remove(d)
 	case device.NoticeHybridSet:
@@ -60,7 +61,7 @@ func (r *replay) takeOn(d *row, e *event.Event, told device.Notice) error {
 		if e.Kind == event.KindRun { // which has rows of its own
 			return nil
 		}
-		c, err := r.catalogue.content(told.Program, r.state.programs[told.Program.ID()])
+		c, err := r.catalogue.content(told.Program, r.state.Programs[told.Program.ID()])
 		if err != nil {
 			return err
 		}
@@ -83,7 +84,7 @@ func (r *replay) takeOn(d *row, e *event.Event, told device.Notice) error {
 			}
 			d.logged(p)
 		}
-		r.marker.grown(d, r.state.now(e), nil)
+		r.marker.grown(d, r.state.Now(e), nil)
 		d.log.Executions++
 	case device.NoticeFreed:
 		r.free(d, told, e)
@@ -92,15 +93,15 @@ func (r *replay) takeOn(d *row, e *event.Event, told device.Notice) error {
 }
 
 // runs returns when an event of a log runs a program. Its operation names the program too.
-func (r *replay) runs(p *program.Program, e *event.Event) when {
-	now := r.state.now(e)
-	now.op = r.state.programs.label(p, now.op)
+func (r *replay) runs(p *program.Program, e *event.Event) source.When {
+	now := r.state.Now(e)
+	now.Op = r.state.Programs.Label(p, now.Op)
 	return now
 }
 
 // add makes the row of a device, or takes it up again where an id comes back.
 func (r *replay) add(id device.ID, e *event.Event) error {
-	dev, err := r.state.fleet.Device(id)
+	dev, err := r.state.Fleet.Device(id)
 	if err != nil {
 		return err
 	}
@@ -147,7 +148,7 @@ func (r *replay) declare(e *event.Event) {
 // allocate records that a buffer is allocated.
 func (r *replay) allocate(e *event.Event, told device.Notice) {
 	given, rows := told.Buffer, r.rows.of(told.Set)
-	b := newBuffer(e, given, r.state.now(e), r.marker.count)
+	b := newBuffer(e, given, r.state.Now(e), r.marker.count)
 	b.info.Tensor = r.tensors.Of(e)
 	if !r.books.ledger.runs {
 		first := event.Opt[uint64]{}
@@ -178,7 +179,7 @@ func (r *replay) free(d *row, told device.Notice, e *event.Event) {
 	if b == nil { // it backed another one
 		return
 	}
-	now := r.state.now(e)
+	now := r.state.Now(e)
 	d.drop(b, now, e.Corrects)
 	for _, gone := range r.subscribers.gone {
 		gone(d, b, now)
@@ -196,7 +197,7 @@ func (r *replay) dispatched(d *row, programs []*program.Program, run answer.Prog
 		}
 		d.memory.ran(p, r.naming.run(p, run))
 	}
-	r.marker.grown(d, when{at, json.Number(e.T), run.Op}, nil)
+	r.marker.grown(d, source.When{At: at, T: json.Number(e.T), Op: run.Op}, nil)
 }
 
 // enqueue gathers the programs that an event enqueues, by a run, a call, or the replay of a trace.
@@ -217,13 +218,13 @@ func (r *replay) enqueue(e *event.Event) error {
 			return err
 		}
 	case event.KindEnqueue, event.KindDispatch:
-		set, err := r.state.set(e)
+		set, err := r.state.Set(e)
 		if err != nil || set.Len() == 0 { // a dispatch on no device needs no program
 			return err
 		}
-		p, ok := r.state.fleet.Program(e.Program)
+		p, ok := r.state.Fleet.Program(e.Program)
 		if !ok {
-			if p, _, err = r.state.place(e.Program, set); err != nil {
+			if p, _, err = r.state.Place(e.Program, set); err != nil {
 				return err
 			}
 		}
@@ -239,13 +240,13 @@ func (r *replay) enqueue(e *event.Event) error {
 		}
 	}
 	for _, call := range calls {
-		c, err := r.catalogue.content(call.program, r.state.programs[call.program.ID()])
+		c, err := r.catalogue.content(call.program, r.state.Programs[call.program.ID()])
 		if err != nil {
 			return err
 		}
 		now := r.runs(call.program, e)
 		for _, d := range r.rows.of(call.set) {
-			spec := r.checks.specOf(r.state.grids.of(d.dev))
+			spec := r.checks.specOf(r.state.Grids.Of(d.dev))
 			all = append(all, launch{on: d, content: c, run: d.loggedRun(call.program, now), spec: spec})
 		}
 	}
@@ -255,33 +256,33 @@ func (r *replay) enqueue(e *event.Event) error {
 
 // launched returns the programs of a run, with their candidates.
 func (r *replay) launched(e *event.Event) (all []launch, err error) {
-	contents := contentsOf(r.state.launched)
+	contents := source.ContentsOf(r.state.Launched)
 	var others map[l1.Spec]*candidates // nil: it is known what ran
 	if len(e.Candidates) > 0 {
 		others = map[l1.Spec]*candidates{}
-		for _, l := range r.state.launched {
-			spec := placing(r.rows.Get(l.ids[0]).dev.Spec())
-			if others[spec], err = r.state.programs.candidatesOf(e, spec); err != nil {
+		for _, l := range r.state.Launched {
+			spec := source.Placing(r.rows.Get(l.IDs[0]).dev.Spec())
+			if others[spec], err = candidatesOf(e, r.state.Programs, spec); err != nil {
 				return nil, err
 			}
 		}
 	}
 	for _, at := range r.rows.ran(e) {
 		d, c := at.row, contents(at.on.Device)
-		spec := r.checks.specOf(r.state.grids.of(d.dev))
-		all = append(all, launch{d, c, d.named(c, at.on, e), spec, others[placing(d.dev.Spec())], e.Unsettled, e.Persistent})
+		spec := r.checks.specOf(r.state.Grids.Of(d.dev))
+		all = append(all, launch{d, c, d.named(c, at.on, e), spec, others[source.Placing(d.dev.Spec())], e.Unsettled, e.Persistent})
 	}
 	return all, nil
 }
 
 // run gives a run a row on each of its devices. outside: it ran outside the grid of one.
 func (r *replay) run(e *event.Event, outside bool) {
-	contents := contentsOf(r.state.launched)
+	contents := source.ContentsOf(r.state.Launched)
 	for _, at := range r.rows.ran(e) {
 		c := contents(at.on.Device)
 		run := r.books.run(at.row, c, at.on, e, outside)
 		if !e.Aborted && !outside {
-			r.dispatched(at.row, c.programs, run, at.on.Last, e)
+			r.dispatched(at.row, c.Programs, run, at.on.Last, e)
 		}
 	}
 }

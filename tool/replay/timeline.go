@@ -8,6 +8,7 @@ import (
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/program"
 	"github.com/cbl1/cbl1/tool/replay/answer"
+	"github.com/cbl1/cbl1/tool/replay/internal/source"
 )
 
 // A history is the Timeline of a row in the making.
@@ -26,9 +27,9 @@ func (h *history) clone() *history {
 
 // A timeline makes the Timelines of all devices.
 type timeline struct {
-	most int  // Options.Moments
-	due  bool // a row is
-	node when // of these rows
+	most int         // Options.Moments
+	due  bool        // a row is
+	node source.When // of these rows
 }
 
 // join adds the calls that are needed.
@@ -37,8 +38,8 @@ func (t *timeline) join(s *subscribers) {
 }
 
 // changed adds a sample of the devices that an event has changed.
-func (t *timeline) changed(rows []*row, now when) {
-	if len(rows) > 0 && (!t.due || now.at >= t.node.at) {
+func (t *timeline) changed(rows []*row, now source.When) {
+	if len(rows) > 0 && (!t.due || now.At >= t.node.At) {
 		t.node = now
 	}
 	seen := map[*row]bool{}
@@ -54,7 +55,7 @@ func (t *timeline) changed(rows []*row, now when) {
 		t.due = t.due || t.most > 0
 		holds := d.dev.Totals()
 		d.history.samples.Add(answer.Sample{
-			At: now.at, T: now.t, Op: now.op, Registered: holds.Registered, Resident: holds.Resident, Tracked: holds.Tracked,
+			At: now.At, T: now.T, Op: now.Op, Registered: holds.Registered, Resident: holds.Resident, Tracked: holds.Tracked,
 			Core: holds.TrackedCore, Headroom: room(d),
 		})
 	}
@@ -62,14 +63,14 @@ func (t *timeline) changed(rows []*row, now when) {
 
 // before keeps moments of the devices that the last node has changed, if the next event is of another one.
 func (t *timeline) before(next *event.Event, rows *rows, _ *marker) {
-	if !t.due || next != nil && !beyond(event.Some(t.node.at), next) {
+	if !t.due || next != nil && !beyond(event.Some(t.node.At), next) {
 		return
 	}
 	seen := map[device.MomentName]*answer.Scene{}
 	for _, d := range rows.All() {
 		if d.history != nil && d.history.due {
 			d.history.due = false
-			one := answer.LaidMoment{At: t.node.at, T: t.node.t, Op: t.node.op}
+			one := answer.LaidMoment{At: t.node.At, T: t.node.T, Op: t.node.Op}
 			d.history.moments.Keep(t.most, one, func(one *answer.LaidMoment) { fill(one, d, seen) })
 		}
 	}

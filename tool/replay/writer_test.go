@@ -15,7 +15,7 @@ import (
 	"github.com/cbl1/cbl1/fuzz/gen"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/session"
 )
 
 // What a Writer has seen of a fleet, a Session makes again: whatever was called,
@@ -41,7 +41,7 @@ func TestWriterAndSession(t *testing.T) {
 			_, _ = m.Play(mover{fleet}) // of what is refused only what does not fit leaves an event
 		}
 		require.NoError(t, w.Err())
-		var s replay.Session
+		var s session.Session
 		var out bytes.Buffer
 		require.NoError(t, s.Stream(events(bytes.NewReader(log.Bytes()), "log"), &out))
 		require.Empty(t, out.String(), log.String())
@@ -102,7 +102,7 @@ func TestWriterTrace(t *testing.T) {
 	require.EqualValues(t, 1048576, d.Resident())
 	require.NoError(t, fleet.ReleaseTrace(trace))
 
-	var s replay.Session
+	var s session.Session
 	require.NoError(t, s.Stream(events(strings.NewReader(log.String()), "log"), io.Discard))
 	require.Empty(t, s.Anomalies())
 	require.Equal(t, state(fleet), state(s.Fleet()))
@@ -116,7 +116,7 @@ func TestMomentOfShared(t *testing.T) {
 		gen.Allocate, gen.Allocate, gen.Free, gen.Enqueue, gen.Enqueue,
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		var shared replay.SharedSession
+		var shared session.Shared
 		fleet := shared.Fleet()
 		for _, m := range gen.History(80, ops...).Draw(t, "history") {
 			_, _ = m.Play(mover{fleet}) // whatever is refused
@@ -130,7 +130,7 @@ func TestMomentOfShared(t *testing.T) {
 		}
 		var log bytes.Buffer
 		require.NoError(t, shared.WriteMoment(&log))
-		var again replay.Session
+		var again session.Session
 		var out bytes.Buffer
 		require.NoError(t, again.Stream(events(bytes.NewReader(log.Bytes()), "log"), &out))
 		require.Empty(t, out.String(), "%s", log.String())
@@ -170,13 +170,13 @@ func TestMomentOfDispatches(t *testing.T) {
 		{"emptied", `{"event":"dispatch","program":2}` + "\n" + `{"event":"dispatch","program":3}`, 1},
 		{"hidden", `{"event":"hidden","code":"elsewhere","count":3,"devices":[2]}` + "\n" + `{"event":"anomaly","code":"odd","count":1}`, 0},
 	} {
-		var shared replay.SharedSession
+		var shared session.Shared
 		var answers bytes.Buffer
-		require.NoError(t, replay.Feed(events(strings.NewReader(defined+c.events+"\n"), "log"), func(*event.Event) (*replay.SharedSession, error) { return &shared, nil }, &answers))
+		require.NoError(t, session.Feed(events(strings.NewReader(defined+c.events+"\n"), "log"), func(*event.Event) (*session.Shared, error) { return &shared, nil }, &answers))
 		require.Empty(t, answers.String(), c.name)
 		var log bytes.Buffer
 		require.NoError(t, shared.WriteMoment(&log))
-		var again replay.Session
+		var again session.Session
 		require.NoError(t, again.Stream(events(bytes.NewReader(log.Bytes()), "log"), &answers))
 		require.Empty(t, answers.String(), c.name)
 		for d := range shared.Fleet().Devices() {
@@ -203,7 +203,7 @@ func TestMomentOfOneID(t *testing.T) {
 			require.NoError(t, err)
 			built[x] = p
 		}
-		var shared replay.SharedSession
+		var shared session.Shared
 		fleet := shared.Fleet()
 		d, err := fleet.AddDevice(1, l1.N150())
 		require.NoError(t, err)

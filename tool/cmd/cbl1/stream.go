@@ -5,14 +5,14 @@ import (
 	"io"
 
 	"github.com/cbl1/cbl1/event"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/session"
 )
 
 func stream(c *request, args []string) (reply, error) {
 	log, shut, err := c.openLog(append(args, "-")[0])
 	return reply{file: func(w io.Writer) error {
 		defer shut()
-		var session replay.Session
+		var session session.Session
 		return session.Stream(log.Events(), w)
 	}}, err
 }

@@ -20,8 +20,8 @@ import (
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/tool/internal/live/shm"
 	"github.com/cbl1/cbl1/tool/internal/live/watch"
-	"github.com/cbl1/cbl1/tool/replay"
 	"github.com/cbl1/cbl1/tool/replay/answer"
+	"github.com/cbl1/cbl1/tool/replay/session"
 )
 
 // A looker returns the figures of now and, on request, the contents of the cores of one device.
@@ -65,7 +65,7 @@ type following struct {
 	done chan struct{}
 
 	mu      sync.Mutex // all below; a session's events come from one goroutine
-	session *replay.Session
+	session *session.Session
 	notes   *watch.Notes
 	failure error
 }
@@ -143,7 +143,7 @@ func noLog(err error) error {
 
 // begin forgets the log before.
 func (f *following) begin() {
-	f.session, f.notes, f.failure = &replay.Session{}, &watch.Notes{}, nil
+	f.session, f.notes, f.failure = &session.Session{}, &watch.Notes{}, nil
 }
 
 // read applies a log to its end.

@@ -7,9 +7,9 @@
 // its events as lines of a [Format] and as an event log ([Recorder]):
 //
 //	Listen ─> Server.Serve ─ a client ─> wire.Reader ─> wire.Ledger ─┬─> lines
-//	                                                                 ├─> replay.Session: bytes of a core, at most
+//	                                                                 ├─> session.Session: bytes of a core, at most
 //	                                                                 └─> Recorder: an event log
-//	Listen ─> Server.ServeLogs ─ a client ─> event.Log ─> its own replay.Session, or a SharedSession ─> answers
+//	Listen ─> Server.ServeLogs ─ a client ─> event.Log ─> its own session.Session, or a Shared one ─> answers
 //
 // The caller has the listeners, the clock and the moments: Server.Sweep finds dead processes,
 // Server.Statistics prints, Server.Close ends everything. Server.Snapshot returns the present

@@ -10,7 +10,7 @@ import (
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/tool/internal/live/watch"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/session"
 )
 
 // ErrNoFleet: no event log has named a fleet so.
@@ -27,14 +27,14 @@ func (s *Server) eventLog(conn net.Conn) {
 	name := fmt.Sprintf("log %d", s.counts.Logs)
 	s.mu.Unlock()
 	var of *fleet
-	err := replay.Feed(event.NewLog(conn, name).Events(), func(header *event.Event) (_ *replay.SharedSession, err error) {
+	err := session.Feed(event.NewLog(conn, name).Events(), func(header *event.Event) (_ *session.Shared, err error) {
 		if header.Fleet == "" {
-			return &replay.SharedSession{}, nil
+			return &session.Shared{}, nil
 		}
 		if of, err = s.join(header.Fleet); err != nil {
 			return nil, err
 		}
-		return &of.SharedSession, nil
+		return &of.Shared, nil
 	}, conn)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -48,7 +48,7 @@ func (s *Server) eventLog(conn net.Conn) {
 
 // A fleet is one that logs share by name.
 type fleet struct {
-	replay.SharedSession
+	session.Shared
 	notes watch.Notes
 	name  string
 	logs  int // that feed it now

@@ -14,13 +14,13 @@ import (
 	"github.com/cbl1/cbl1/tool/internal/live/serve"
 	"github.com/cbl1/cbl1/tool/internal/live/watch"
 	"github.com/cbl1/cbl1/tool/internal/live/wire"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/session"
 )
 
 // watched returns the snapshot of a viewer of a recording.
 func watched(t *testing.T, log string) (now watch.Snapshot) {
 	t.Helper()
-	var s replay.Session
+	var s session.Session
 	var notes watch.Notes
 	for e, err := range event.NewLog(strings.NewReader(log), "log").Events() {
 		require.NoError(t, err)

@@ -16,7 +16,7 @@ import (
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/tool/internal/live/watch"
 	"github.com/cbl1/cbl1/tool/internal/live/wire"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/session"
 )
 
 // A Format is the form of the lines of a Server.
@@ -69,7 +69,7 @@ type Server struct {
 	mu      sync.Mutex // all below
 	ledger  *wire.Ledger
 	teller  wire.Translator
-	live    replay.Session
+	live    session.Session
 	known   map[int32]wire.DeclaredDevice // that are no meshes
 	meshes  map[int32]wire.DeclaredDevice
 	byPID   map[int32]*process

@@ -29,6 +29,7 @@ import (
 	"github.com/cbl1/cbl1/tool/internal/live/watch"
 	"github.com/cbl1/cbl1/tool/internal/live/wire"
 	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/session"
 )
 
 // pipedServer is a server on pipes, with the processes that the test puts at their other ends.
@@ -581,7 +582,7 @@ func TestRecord(t *testing.T) {
 			require.True(t, log.closed)
 			text := log.String()
 			require.True(t, strings.HasPrefix(text, `{"event":"log","version":1}`+"\n"+`{"event":"anomaly","code":"every-core"`) || i == 0 || strings.Contains(text, `"code":"every-core"`))
-			var again replay.Session
+			var again session.Session
 			for e, err := range event.NewLog(strings.NewReader(text), "log").Events() {
 				require.NoError(t, err)
 				require.NoError(t, again.Apply(e))

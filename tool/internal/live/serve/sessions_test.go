@@ -48,9 +48,9 @@ func (o *outputs) moment(t *testing.T, s *pipedServer) {
 	o.part("moment", log.String())
 }
 
-// session plays two processes and a monitor on a server: each size is another one, and most things
+// playSession plays two processes and a monitor on a server: each size is another one, and most things
 // come twice.
-func session(t *testing.T, f serve.Format) string {
+func playSession(t *testing.T, f serve.Format) string {
 	var o outputs
 	synctest.Test(t, func(t *testing.T) {
 		d := wire.Newest()
@@ -116,7 +116,7 @@ func session(t *testing.T, f serve.Format) string {
 // -update writes them anew: review the difference.
 func TestSessions(t *testing.T) {
 	for _, f := range []serve.Format{serve.FormatText, serve.FormatProtocol, serve.FormatJSON} {
-		testkit.Golden(t, *update, "testdata/session."+string(f)+".golden", session(t, f))
+		testkit.Golden(t, *update, "testdata/session."+string(f)+".golden", playSession(t, f))
 	}
 }
 

@@ -175,7 +175,7 @@ func (s *Server) WriteMoment(fleet string, w io.Writer) error {
 }
 
 // moment writes the ledger of records behind a header, as a log that begins now. A fleet has no processes, no declared
-// DRAM and no CB without a place, so replay.SharedSession.WriteMoment, which writes fleets, does not serve here. The error
+// DRAM and no CB without a place, so session.Shared.WriteMoment, which writes fleets, does not serve here. The error
 // is the first of write.
 func (s *Server) moment(to *wire.Translator, write func(*event.Event) error) error {
 	for _, id := range s.devices() {

@@ -9,8 +9,8 @@ import (
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/tool/internal/live/wire"
-	"github.com/cbl1/cbl1/tool/replay"
 	"github.com/cbl1/cbl1/tool/replay/answer"
+	"github.com/cbl1/cbl1/tool/replay/session"
 )
 
 // The limits of Notes: refusals kept as text, and devices with something hidden. With more of
@@ -43,7 +43,7 @@ func (n *Notes) Take(e *event.Event, err error) {
 		n.odd, n.hidden, n.dram, n.meshes = map[event.Code]int64{}, map[device.ID]bool{}, map[device.ID]uint64{}, map[device.ID][]device.ID{}
 		n.held = holders{on: map[device.ID]map[thing]stake{}, sizes: map[uint64]uint64{}}
 	}
-	if refused, ok := errors.AsType[*replay.RefusedError](err); ok {
+	if refused, ok := errors.AsType[*session.RefusedError](err); ok {
 		n.odd[refused.Code]++
 		n.refused = append(n.refused, refused.Error())
 		n.refused = n.refused[max(0, len(n.refused)-maxRefused):]

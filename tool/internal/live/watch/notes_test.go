@@ -15,8 +15,8 @@ import (
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 	"github.com/cbl1/cbl1/tool/internal/live/watch"
-	"github.com/cbl1/cbl1/tool/replay"
 	"github.com/cbl1/cbl1/tool/replay/answer"
+	"github.com/cbl1/cbl1/tool/replay/session"
 )
 
 // noted are the notes of an event log behind its header, and the fleet that it makes.
@@ -24,7 +24,7 @@ func noted(t *testing.T, lines ...string) (*watch.Notes, *device.Fleet) {
 	t.Helper()
 	text := `{"event":"log","version":1}` + "\n" + strings.Join(lines, "\n") + "\n"
 	var n watch.Notes
-	var s replay.Session
+	var s session.Session
 	for e, err := range event.NewLog(strings.NewReader(text), "log").Events() {
 		require.NoError(t, err)
 		n.Take(e, s.Apply(e))

@@ -15,7 +15,7 @@
 // records of a client.
 //
 //	bytes ── Reader ──> Record ── Ledger.Apply ──> Effect ─┬─ AppendLine ──> the server's line
-//	                                  │                    └─ Translator.Tell ─> event.Event ──> replay.Session
+//	                                  │                    └─ Translator.Tell ─> event.Event ──> session.Session
 //
 // A [Ledger], made by NewLedger, follows records by the server's rules: each live allocation is a
 // [Lot] of a [Client], and each device has [Sums]. An [Effect] is the result of a record: its

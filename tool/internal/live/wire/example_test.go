@@ -7,7 +7,7 @@ import (
 
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/tool/internal/live/wire"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/session"
 )
 
 // A server reads what a client sends, whatever it was built with.
@@ -41,7 +41,7 @@ func ExampleLedger() {
 
 // A teller makes events of records, so that a session has a device's bytes.
 func ExampleTranslator() {
-	ledger, teller, live := wire.NewLedger(), new(wire.Translator), new(replay.Session)
+	ledger, teller, live := wire.NewLedger(), new(wire.Translator), new(session.Session)
 	for _, e := range teller.Declare(wire.DeclaredDevice{ID: 0, Spec: l1.N150()}) {
 		fmt.Println(e.Kind, live.Apply(&e))
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/cbl1/cbl1/program"
 	"github.com/cbl1/cbl1/tool/internal/live/watch"
 	"github.com/cbl1/cbl1/tool/internal/live/wire"
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/session"
 )
 
 // Of these devices, 300 is a mesh of a board and of an undeclared device. 255 is a mesh that has the id of its first chip.
@@ -29,7 +29,7 @@ type world struct {
 	ledger *wire.Ledger
 	model  naive
 	teller wire.Translator
-	live   replay.Session
+	live   session.Session
 	notes  watch.Notes
 	leaked int64 // by the events
 	log    *event.Writer
@@ -209,7 +209,7 @@ func ledgerModel(t *rapid.T) {
 
 // checkLog reads the written log back: the same fleet comes out.
 func (w *world) checkLog(t require.TestingT) {
-	var again replay.Session
+	var again session.Session
 	for e, err := range event.NewLog(&w.text, "log").Events() {
 		require.NoError(t, err)
 		require.NoError(t, again.Apply(e))
@@ -219,7 +219,7 @@ func (w *world) checkLog(t require.TestingT) {
 
 // checkAfresh begins a log with the live lots: the same fleet comes out, except for its peaks.
 func (w *world) checkAfresh(t require.TestingT) {
-	var again replay.Session
+	var again session.Session
 	var teller wire.Translator
 	for _, d := range declared() {
 		for _, e := range teller.Declare(d) {
@@ -234,7 +234,7 @@ func (w *world) checkAfresh(t require.TestingT) {
 	w.requireSame(t, &again)
 }
 
-func (w *world) requireSame(t require.TestingT, again *replay.Session) {
+func (w *world) requireSame(t require.TestingT, again *session.Session) {
 	for d := range w.live.Fleet().Devices() {
 		want := d.Totals()
 		other, err := again.Fleet().Device(d.ID())

@@ -1,4 +1,4 @@
-package replay
+package source
 
 import (
 	"cmp"
@@ -19,39 +19,39 @@ import (
 // grid is the size of a compute grid.
 type grid struct{ cols, rows int }
 
-// gridless returns a Spec that refuses no core.
-func gridless(spec l1.Spec) l1.Spec {
+// Gridless returns a Spec that refuses no core.
+func Gridless(spec l1.Spec) l1.Spec {
 	spec.Cols, spec.Rows = 0, 0
 	return spec
 }
 
-// placing returns the Spec for which programs are built for a device: the size of L1_SMALL does
+// Placing returns the Spec for which programs are built for a device: the size of L1_SMALL does
 // not change where they lie, and devices may differ in it.
-func placing(spec l1.Spec) l1.Spec {
+func Placing(spec l1.Spec) l1.Spec {
 	spec.L1Small = 0
 	return spec
 }
 
-// grids are the grids that devices do not have in the fleet.
-type grids map[device.ID]grid
+// Grids are the grids that devices do not have in the fleet.
+type Grids map[device.ID]grid
 
 // learn stores the grid of n new devices, or of one that is known better now, if the fleet has another one. runs:
 // the source saw what ran.
-func (g *grids) learn(e *event.Event, n int, runs bool) {
+func (g *Grids) learn(e *event.Event, n int, runs bool) {
 	known := e.Role == "" && runs || e.Role != "" && e.From.Grid == event.FromFile
 	if !known || e.Spec.Cols <= 0 || e.Spec.Rows <= 0 {
 		return
 	}
 	if *g == nil {
-		*g = grids{}
+		*g = Grids{}
 	}
 	for i := range n {
 		(*g)[e.Device+device.ID(i)] = grid{e.Spec.Cols, e.Spec.Rows}
 	}
 }
 
-// of returns the Spec with which programs are judged on a device.
-func (g grids) of(d device.Device) l1.Spec {
+// Of returns the Spec with which programs are judged on a device.
+func (g Grids) Of(d device.Device) l1.Spec {
 	spec := d.Spec()
 	if own, ok := g[d.ID()]; ok {
 		spec.Cols, spec.Rows = own.cols, own.rows
@@ -61,7 +61,7 @@ func (g grids) of(d device.Device) l1.Spec {
 
 // refuse refuses a program, with device.ErrGrid, on a device whose grid lies beside the
 // fleet. A program that is not defined is not refused.
-func (g grids) refuse(def *definition, f *device.Fleet, on device.ID) error {
+func (g Grids) refuse(def *Definition, f *device.Fleet, on device.ID) error {
 	own, ok := g[on]
 	if !ok || def == nil {
 		return nil
@@ -71,7 +71,7 @@ func (g grids) refuse(def *definition, f *device.Fleet, on device.ID) error {
 	}
 	grid := l1.Spec{Cols: own.cols, Rows: own.rows}
 	beyond := func(p *program.Program) bool { return !grid.HasAll(p.Cores()) }
-	if c := def.parts.one; c != nil && !slices.ContainsFunc(c.programs, beyond) { // the usual case
+	if c := def.parts.one; c != nil && !slices.ContainsFunc(c.Programs, beyond) { // the usual case
 		return nil
 	}
 	for _, cb := range def.cbs {
@@ -86,7 +86,7 @@ func (g grids) refuse(def *definition, f *device.Fleet, on device.ID) error {
 }
 
 // refuseAny is refuse for some devices.
-func (g grids) refuseAny(def *definition, f *device.Fleet, set device.Set) error {
+func (g Grids) refuseAny(def *Definition, f *device.Fleet, set device.Set) error {
 	if len(g) == 0 {
 		return nil
 	}
@@ -99,19 +99,19 @@ func (g grids) refuseAny(def *definition, f *device.Fleet, set device.Set) error
 }
 
 // places returns what lives on some devices.
-func (g grids) places(f *device.Fleet, set device.Set) (out []fit.Place, err error) {
+func (g Grids) places(f *device.Fleet, set device.Set) (out []fit.Place, err error) {
 	for id := range set.All() {
 		d, err := f.Device(id)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, fit.Place{Device: id, Spec: g.of(d), Hybrid: d.Hybrid(), Buffers: slices.Collect(d.Buffers())})
+		out = append(out, fit.Place{Device: id, Spec: g.Of(d), Hybrid: d.Hybrid(), Buffers: slices.Collect(d.Buffers())})
 	}
 	return out, nil
 }
 
-// common returns the cores that all devices of a set have.
-func (g grids) common(f *device.Fleet, set device.Set) (l1.CoreSet, error) {
+// Common returns the cores that all devices of a set have.
+func (g Grids) Common(f *device.Fleet, set device.Set) (l1.CoreSet, error) {
 	var cols, rows int
 	if spec, ok := set.Spec(); ok && len(g) == 0 && spec.Cols > 0 {
 		return spec.Grid().Cores(), nil
@@ -121,7 +121,7 @@ func (g grids) common(f *device.Fleet, set device.Set) (l1.CoreSet, error) {
 		if err != nil {
 			return l1.CoreSet{}, err
 		}
-		spec := g.of(d)
+		spec := g.Of(d)
 		switch {
 		case spec.Cols == 0:
 			return l1.CoreSet{}, fmt.Errorf("device %d: its grid is not known: name the cores", id)

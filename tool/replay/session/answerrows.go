@@ -1,4 +1,4 @@
-package replay
+package session
 
 import (
 	"cmp"
@@ -13,6 +13,7 @@ import (
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 	"github.com/cbl1/cbl1/tool/replay/answer"
+	"github.com/cbl1/cbl1/tool/replay/internal/source"
 )
 
 // A StreamAnswer is an answer of Session.Query: a TotalsAnswer, CoreAnswer, UsageAnswer, WhoAnswer, CheckAnswer,
@@ -140,7 +141,7 @@ type CoreAnswer struct {
 	Usage      UsageRow    `json:"resident"`
 }
 
-func newCoreAnswer(d device.Device, core l1.Core, programs map[program.ID]*definition) CoreAnswer {
+func newCoreAnswer(d device.Device, core l1.Core, programs map[program.ID]*source.Definition) CoreAnswer {
 	t := d.Core(core)
 	a := CoreAnswer{
 		AnswerHead: headOf("core"), Device: d.ID(), Core: core,
@@ -149,7 +150,7 @@ func newCoreAnswer(d device.Device, core l1.Core, programs map[program.ID]*defin
 		Usage: newUsageRow(groupOn(d, core, device.BasisResident).Usage),
 	}
 	if p, ranges, ok := d.ResidentOn(core); ok {
-		id, _ := idShown(p.ID(), programs)
+		id, _ := source.ShownID(p.ID(), programs)
 		a.Program, a.Name, a.Left = &id, clip(p.Name()), newRangeRows(ranges)
 	}
 	return a
@@ -206,14 +207,14 @@ type WhoAnswer struct {
 func clip(name string) string { return shown.Clip(name, shown.MaxOutput) }
 
 // rowsWith returns how things in L1 become rows, with the names that are known.
-func rowsWith(defs definitions) func(fit.Resident) fit.IDRow {
+func rowsWith(defs source.Definitions) func(fit.Resident) fit.IDRow {
 	return func(r fit.Resident) fit.IDRow {
 		row := fit.NewIDRow(r)
 		if r.Program != nil {
-			id, def := idShown(r.Program.ID(), defs)
+			id, def := source.ShownID(r.Program.ID(), defs)
 			row.Program = &id
 			if def != nil {
-				row.Name, row.Op = cmp.Or(row.Name, def.name), clip(def.op)
+				row.Name, row.Op = cmp.Or(row.Name, def.Name), clip(def.Op)
 			}
 		}
 		row.Name = clip(row.Name)

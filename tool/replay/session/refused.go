@@ -1,6 +1,9 @@
-package replay
+package session
 
-import "github.com/cbl1/cbl1/event"
+import (
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/tool/replay/internal/source"
+)
 
 // A RefusedError says why a Session refused an event, which then has changed nothing.
 type RefusedError struct {
@@ -12,7 +15,7 @@ type RefusedError struct {
 }
 
 // Error is one line of at most 300 bytes.
-func (e *RefusedError) Error() string { return refusal(&e.Event, e.Name, e.Err) }
+func (e *RefusedError) Error() string { return source.Refusal(&e.Event, e.Name, e.Err) }
 
 func (e *RefusedError) Unwrap() error { return e.Err }
 

@@ -1,4 +1,4 @@
-package replay
+package session
 
 import (
 	"encoding/json"
@@ -10,6 +10,7 @@ import (
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/program"
 	"github.com/cbl1/cbl1/tool/replay/answer"
+	"github.com/cbl1/cbl1/tool/replay/internal/source"
 )
 
 // A PlaceAnswer is where tt-metal's allocator would put a buffer. Its Parts have the form of an event "allocate".
@@ -92,7 +93,7 @@ func (s *Session) bufferOf(e *event.Event) (b fit.Buffer, set device.Set, err er
 	if !e.Query.Buffer.OK {
 		return b, set, errors.New("buffer: missing")
 	}
-	set, err = s.state.set(e)
+	set, err = s.state.Set(e)
 	return b, set, err
 }
 
@@ -102,14 +103,14 @@ func (s *Session) placeBuffer(e *event.Event) (StreamAnswer, event.Code, error) 
 		return nil, "", err
 	}
 	if b.Cores = e.Query.Cores.V; !e.Query.Cores.OK {
-		if b.Cores, err = s.state.grids.common(&s.state.fleet, set); err != nil {
+		if b.Cores, err = s.state.Grids.Common(&s.state.Fleet, set); err != nil {
 			return nil, event.CodeSpec, err
 		}
 	}
 	if len(e.Parts) > 0 {
 		return nil, "", errors.New("parts: the query is for a place")
 	}
-	found, err := s.state.fleet.FindPlace(b, e.Query.Size.V, set)
+	found, err := s.state.Fleet.FindPlace(b, e.Query.Size.V, set)
 	if err != nil {
 		return nil, "", err
 	}
@@ -138,36 +139,36 @@ func (s *Session) checkBuffer(e *event.Event) (StreamAnswer, event.Code, error) 
 	if len(e.Parts) == 0 && b.Hidden.IsEmpty() && b.Kind.InL1() {
 		return nil, "", errors.New("parts: missing")
 	}
-	if b.Parts, err = s.state.partsOf(e, set); err != nil {
+	if b.Parts, err = s.state.PartsOf(e, set); err != nil {
 		return nil, event.CodeSpec, err
 	}
-	v, err := s.state.fleet.CheckBuffer(b, set)
+	v, err := s.state.Fleet.CheckBuffer(b, set)
 	if err != nil {
 		return nil, "", err
 	}
 	a := CheckBufferAnswer{headOf("check"), b.ID, v.Fits(), v.String(), v.Outside, []OverlapRow{}, []RefusedRow{}}
-	rowOf := rowsWith(s.state.programs)
+	rowOf := rowsWith(s.state.Programs)
 	for _, o := range v.Overlaps {
 		a.Overlaps = append(a.Overlaps, OverlapRow{o.Device, o.Devices, o.Cores.String(), o.Bytes, rowOf(o.With)})
 	}
 	for _, r := range v.Refused {
-		id, _ := idShown(r.Program.ID(), s.state.programs)
+		id, _ := source.ShownID(r.Program.ID(), s.state.Programs)
 		a.Refused = append(a.Refused, RefusedRow{id, clip(r.Program.Name()), fit.NewAnswerRow(r, rowOf)})
 	}
 	return a, "", nil
 }
 
 func (s *Session) room(e *event.Event) (StreamAnswer, event.Code, error) {
-	set, err := s.state.set(e)
+	set, err := s.state.Set(e)
 	if err != nil {
 		return nil, "", err
 	}
 	for id := range set.All() {
-		if d, err := s.state.fleet.Device(id); err == nil && !s.state.grids.of(d).HasAll(e.Query.Cores.V) {
+		if d, err := s.state.Fleet.Device(id); err == nil && !s.state.Grids.Of(d).HasAll(e.Query.Cores.V) {
 			return nil, event.CodeGrid, fmt.Errorf("cores %s: not all lie on the grid of device %d", e.Query.Cores.V.Brief(), id)
 		}
 	}
-	r, err := s.state.fleet.Room(e.Buffer.Mode, e.Query.Cores.V, set)
+	r, err := s.state.Fleet.Room(e.Buffer.Mode, e.Query.Cores.V, set)
 	if err != nil {
 		return nil, "", err
 	}
@@ -175,7 +176,7 @@ func (s *Session) room(e *event.Event) (StreamAnswer, event.Code, error) {
 		if at == nil {
 			return nil
 		}
-		row := rowsWith(s.state.programs)(*at)
+		row := rowsWith(s.state.Programs)(*at)
 		return &LimitRow{row.Kind, row.Program, row.Buffer, row.Name, row.Op}
 	}
 	return RoomAnswer{headOf("room"), e.Buffer.Mode, r.Cores.String(), r.Cores.Len(), answer.NewGap(r.Range), limit(r.Below), limit(r.Above)}, "", nil

@@ -1,4 +1,4 @@
-package replay
+package session
 
 import (
 	"io"
@@ -8,17 +8,18 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/tool/replay/internal/source"
 )
 
 // A Session is a device.Fleet that follows events, and answers queries about it. The zero Session is empty and
 // ready to use; it must not be copied. It belongs to one goroutine; its Fleet may be read by others.
 type Session struct {
-	state    state
+	state    source.State
 	refusals refusals
 }
 
 // Fleet returns the fleet. A caller that changes it must know the events to come.
-func (s *Session) Fleet() *device.Fleet { return &s.state.fleet }
+func (s *Session) Fleet() *device.Fleet { return &s.state.Fleet }
 
 // Apply makes the call that an event stands for. A program is placed for the Spec of
 // the first of the devices that it is registered on. Queries, and what a source says of
@@ -30,11 +31,11 @@ func (s *Session) Apply(e *event.Event) error {
 	if e.Anomaly.Has(event.AnomalyDuplicateKey) {
 		s.refusals.count(e, event.CodeDuplicateKey, nil)
 	}
-	code, err := s.state.apply(e)
+	code, err := s.state.Apply(e)
 	if err == nil {
 		return nil
 	}
-	refused := &RefusedError{Event: *e, Op: s.state.running.op(), Name: s.state.programs.nameOf(e), Code: code, Err: err}
+	refused := &RefusedError{Event: *e, Op: s.state.Running.Op(), Name: s.state.Programs.NameOf(e), Code: code, Err: err}
 	s.refusals.count(e, code, refused)
 	return refused
 }

@@ -1,4 +1,4 @@
-package replay
+package session
 
 import (
 	"cmp"
@@ -34,13 +34,13 @@ func (s *Session) Answer(e *event.Event) []byte { return line(e, s.Query(e)) }
 // Anomaly returns the complaint of Stream about an event: err is the error of Apply, or nil if the event has a key
 // twice.
 func (s *Session) Anomaly(e *event.Event, err error) AnomalyAnswer {
-	a := AnomalyAnswer{AnswerHead: headOf("anomaly"), Line: e.Pos.Line, Event: string(e.Kind), Op: clip(s.state.opOf(e))}
+	a := AnomalyAnswer{AnswerHead: headOf("anomaly"), Line: e.Pos.Line, Event: string(e.Kind), Op: clip(s.state.OpOf(e))}
 	a.Code, a.Error = event.CodeDuplicateKey, "a key comes twice, with equal values"
 	if refused, ok := errors.AsType[*RefusedError](err); ok {
 		a.Code, a.Error, a.Name = refused.Code, shown.Escape(refused.Err.Error()), clip(refused.Name)
 	}
 	if verdict, ok := errors.AsType[fit.Verdict](err); ok {
-		v := fit.NewAnswerRow(verdict, rowsWith(s.state.programs))
+		v := fit.NewAnswerRow(verdict, rowsWith(s.state.Programs))
 		a.Verdict = &v
 	}
 	return a
@@ -53,20 +53,20 @@ func (s *Session) answer(e *event.Event) (a StreamAnswer, code event.Code, err e
 	}
 	switch q.Name {
 	case "totals":
-		d, err := deviceOf(&s.state.fleet, e)
+		d, err := deviceOf(&s.state.Fleet, e)
 		return newTotalsAnswer(d), "", err
 	case "core":
-		d, err := coreOf(&s.state.fleet, e)
-		return newCoreAnswer(d, q.Core.V, s.state.programs), "", err
+		d, err := coreOf(&s.state.Fleet, e)
+		return newCoreAnswer(d, q.Core.V, s.state.Programs), "", err
 	case "usage":
-		d, err := deviceOf(&s.state.fleet, e)
+		d, err := deviceOf(&s.state.Fleet, e)
 		return newUsageAnswer(d), "", err
 	case "who":
-		d, err := coreOf(&s.state.fleet, e)
+		d, err := coreOf(&s.state.Fleet, e)
 		if err == nil && !q.Address.OK {
 			err = errors.New("address: missing")
 		}
-		return newWhoAnswer(rowsWith(s.state.programs), d, q.Core.V, q.Address.V), "", err
+		return newWhoAnswer(rowsWith(s.state.Programs), d, q.Core.V, q.Address.V), "", err
 	case "check":
 		if q.Buffer.OK {
 			return s.checkBuffer(e)
@@ -107,10 +107,10 @@ func coreOf(f *device.Fleet, e *event.Event) (device.Device, error) {
 
 // programOf returns the program that a query names, placed for the devices it names.
 func (s *Session) programOf(e *event.Event) (p *program.Program, set device.Set, code event.Code, err error) {
-	if set, err = s.state.set(e); err != nil || !e.Query.Program.OK {
+	if set, err = s.state.Set(e); err != nil || !e.Query.Program.OK {
 		return nil, set, "", err
 	}
-	p, code, err = s.state.place(e.Query.Program.V, set)
+	p, code, err = s.state.Place(e.Query.Program.V, set)
 	return p, set, code, err
 }
 
@@ -122,11 +122,11 @@ func (s *Session) check(e *event.Event) (StreamAnswer, event.Code, error) {
 	if p == nil {
 		return nil, "", errors.New("program: missing, and buffer too")
 	}
-	v, err := s.state.judge(p, set)
+	v, err := s.state.Judge(p, set)
 	if err != nil {
 		return nil, "", err
 	}
-	return CheckAnswer{headOf("check"), p.ID(), clip(p.Name()), fit.NewAnswerRow(v, rowsWith(s.state.programs))}, "", nil
+	return CheckAnswer{headOf("check"), p.ID(), clip(p.Name()), fit.NewAnswerRow(v, rowsWith(s.state.Programs))}, "", nil
 }
 
 func (s *Session) headroom(e *event.Event) (StreamAnswer, event.Code, error) {
@@ -134,7 +134,7 @@ func (s *Session) headroom(e *event.Event) (StreamAnswer, event.Code, error) {
 	if err != nil {
 		return nil, code, err
 	}
-	groups, err := s.state.fleet.Headroom(p, set)
+	groups, err := s.state.Fleet.Headroom(p, set)
 	if err != nil {
 		return nil, "", err
 	}
@@ -147,7 +147,7 @@ func (s *Session) headroom(e *event.Event) (StreamAnswer, event.Code, error) {
 		a.Groups = append(a.Groups, answer.NewHeadroomRow(g, idOf))
 	}
 	if e.Query.CB.OK {
-		bytes, ok, err := s.state.fleet.MayGrow(p, int(e.Query.CB.V), set)
+		bytes, ok, err := s.state.Fleet.MayGrow(p, int(e.Query.CB.V), set)
 		if err != nil {
 			return nil, "", err
 		}

@@ -1,4 +1,4 @@
-package replay_test
+package session_test
 
 import (
 	"bytes"
@@ -9,19 +9,19 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/tool/replay"
+	"github.com/cbl1/cbl1/tool/replay/session"
 )
 
 // TestLogConformance replays the log that any other reader of event logs can be tested
 // with. Its answers were derived by hand; they name the fields that matter. An answer
 // may have more fields, and so may the objects in it.
 func TestLogConformance(t *testing.T) {
-	log, err := os.ReadFile("../../event/testdata/conformance.jsonl")
+	log, err := os.ReadFile("../../../event/testdata/conformance.jsonl")
 	require.NoError(t, err)
-	want, err := os.ReadFile("../../event/testdata/conformance.answers.jsonl")
+	want, err := os.ReadFile("../../../event/testdata/conformance.answers.jsonl")
 	require.NoError(t, err)
 
-	var s replay.Session
+	var s session.Session
 	var out bytes.Buffer
 	require.NoError(t, s.Stream(events(bytes.NewReader(log), "conformance.jsonl"), &out))
 	require.NoError(t, s.Fleet().CheckInvariants())

@@ -1,4 +1,4 @@
-package replay_test
+package session_test
 
 import (
 	"bytes"
@@ -17,11 +17,12 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/tool/replay"
 	"github.com/cbl1/cbl1/tool/replay/answer"
+	"github.com/cbl1/cbl1/tool/replay/session"
 )
 
 // The error of the input, and of the output, is what Stream returns.
 func TestStreamFails(t *testing.T) {
-	var s replay.Session
+	var s session.Session
 	log := func() *event.Log {
 		return event.NewLog(io.MultiReader(strings.NewReader(logHead+`{"event":"op_end"}`+"\n"), iotest.ErrReader(fs.ErrPermission)), "log")
 	}
@@ -44,8 +45,8 @@ func TestStreamFails(t *testing.T) {
 
 // What a fleet refuses is counted, and changes nothing.
 func TestSessionCountsAnomalies(t *testing.T) {
-	var s replay.Session
-	var refused []*replay.RefusedError
+	var s session.Session
+	var refused []*session.RefusedError
 	for e, err := range events(strings.NewReader(logHead+`{"event":"device","device":0,"spec":{"board":"n150"}}
 {"event":"op_start","name":"a"}
 {"event":"op_start","name":"b"}
@@ -56,7 +57,7 @@ func TestSessionCountsAnomalies(t *testing.T) {
 		require.NoError(t, err)
 		if err := s.Apply(e); err != nil {
 			require.True(t, isRefused(err), "%v", err)
-			e, _ := errors.AsType[*replay.RefusedError](err)
+			e, _ := errors.AsType[*session.RefusedError](err)
 			refused = append(refused, e)
 		}
 	}
@@ -66,7 +67,7 @@ func TestSessionCountsAnomalies(t *testing.T) {
 	require.ErrorIs(t, refused[0], device.ErrNotAllocated)
 	require.EqualError(t, refused[1], "line 6: free: device 0: buffer 8: buffer is not allocated")
 	require.ErrorIs(t, refused[2], device.ErrNotRegistered)
-	require.Equal(t, []replay.RefusalCount{
+	require.Equal(t, []session.RefusalCount{
 		{Code: event.CodeNotAllocated, Count: 2, Line: 5, Detail: "line 5: free: buffer 7: buffer is not allocated"},
 		{Code: event.CodeNotRegistered, Count: 1, Line: 7, Detail: "line 7: unregister: program 1: program is not registered"},
 		{Code: event.CodeTornLine, Count: 1, Line: 8, Detail: "line 8: torn: the last line is cut"},
@@ -77,13 +78,13 @@ func TestSessionCountsAnomalies(t *testing.T) {
 }
 
 func isRefused(err error) bool {
-	_, ok := errors.AsType[*replay.RefusedError](err)
+	_, ok := errors.AsType[*session.RefusedError](err)
 	return ok
 }
 
 // A program that is defined, registered and queried again and again takes memory once.
 func TestSessionPlacesOnce(t *testing.T) {
-	var s replay.Session
+	var s session.Session
 	text := logHead + `{"event":"device","device":0,"spec":{"board":"n150"}}
 {"event":"program","program":1,"cbs":[{"cores":"[0-0 - 7-7]","size":2048}]}
 ` + strings.Repeat(`{"event":"enqueue","program":1}`+"\n", 100)
@@ -98,7 +99,7 @@ func TestSessionPlacesOnce(t *testing.T) {
 // FuzzStream follows anything: a session never panics, says the same twice, and answers in
 // lines of JSON; its fleet stays what its programs make it, and there is a Result.
 func FuzzStream(f *testing.F) {
-	conformance, err := os.ReadFile("../../event/testdata/conformance.jsonl")
+	conformance, err := os.ReadFile("../../../event/testdata/conformance.jsonl")
 	require.NoError(f, err)
 	all := lines(string(conformance))
 	for i := 0; i < len(all); i += 12 {
@@ -108,7 +109,7 @@ func FuzzStream(f *testing.F) {
 		var outs [2]bytes.Buffer
 		var errs [2]error
 		for i := range outs {
-			var s replay.Session
+			var s session.Session
 			errs[i] = s.Stream(events(bytes.NewReader(data), "fuzz.jsonl"), &outs[i])
 			require.NoError(t, s.Fleet().CheckInvariants())
 		}
@@ -182,7 +183,7 @@ func TestRunsOfLog(t *testing.T) {
 func TestDispatchOnNoDevice(t *testing.T) {
 	const log = logHead + `{"event":"dispatch","program":31}
 `
-	var s replay.Session
+	var s session.Session
 	require.NoError(t, s.Stream(events(strings.NewReader(log), "log"), io.Discard))
 	require.Empty(t, s.Anomalies())
 	r, err := replay.Run("log", events(strings.NewReader(log), "log"), replay.Options{})

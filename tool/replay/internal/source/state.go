@@ -1,4 +1,4 @@
-package replay
+package source
 
 import (
 	"encoding/json"
@@ -19,31 +19,31 @@ import (
 // enough that no line of a log takes much memory.
 const maxDevices = 1 << 16
 
-// A when is where in a source something happened.
-type when struct {
-	at uint64 // the counter of a node, or a line
-	t  json.Number
-	op answer.Name // functions that were running
+// A When is where in a source something happened.
+type When struct {
+	At uint64 // the counter of a node, or a line
+	T  json.Number
+	Op answer.Name // functions that were running
 }
 
-// A state is what the events of a source have made so far: a device.Fleet, and what the fleet does not keep. The zero
+// A State is what the events of a source have made so far: a device.Fleet, and what the fleet does not keep. The zero
 // state is empty and ready to use.
-type state struct {
-	fleet    device.Fleet
-	source   string // of the header: "" for a log of its own
+type State struct {
+	Fleet    device.Fleet
+	Source   string // of the header: "" for a log of its own
 	devices  int
-	programs definitions
+	Programs Definitions
 	traces   traces
-	grids    grids // of devices that have none in the fleet
-	running  running
+	Grids    Grids // of devices that have none in the fleet
+	Running  Running
 
-	launched []launched // by the run at hand
+	Launched []Launch // by the run at hand
 	ran      ranCounts
 }
 
-// apply makes the call that an event stands for. A program is placed for the Spec of the first of the devices that it
+// Apply makes the call that an event stands for. A program is placed for the Spec of the first of the devices that it
 // is registered on. What the fleet refuses has changed nothing, and has a code.
-func (s *state) apply(e *event.Event) (event.Code, error) {
+func (s *State) Apply(e *event.Event) (event.Code, error) {
 	code, err := s.call(e)
 	if err != nil && code == "" {
 		code = event.CodeOf(err)
@@ -51,21 +51,21 @@ func (s *state) apply(e *event.Event) (event.Code, error) {
 	return code, err
 }
 
-// opOf returns the operations in which an event happened.
-func (s *state) opOf(e *event.Event) string {
+// OpOf returns the operations in which an event happened.
+func (s *State) OpOf(e *event.Event) string {
 	if e.Op.OK {
 		return shown.Clip(e.Op.V, shown.MaxPath)
 	}
-	return s.running.op()
+	return s.Running.Op()
 }
 
-// now returns when an event happened.
-func (s *state) now(e *event.Event) when {
-	return when{e.Node, json.Number(e.T), answer.Name(s.opOf(e))}
+// Now returns when an event happened.
+func (s *State) Now(e *event.Event) When {
+	return When{e.Node, json.Number(e.T), answer.Name(s.OpOf(e))}
 }
 
 // call makes the call. The code is "" where the error has it.
-func (s *state) call(e *event.Event) (code event.Code, err error) {
+func (s *State) call(e *event.Event) (code event.Code, err error) {
 	if e.Refused {
 		return "", nil
 	}
@@ -77,29 +77,29 @@ func (s *state) call(e *event.Event) (code event.Code, err error) {
 		if e.Pos.Node > 0 {
 			return event.CodeHeaderAgain, errors.New("a header that is not the first line")
 		}
-		s.source = e.Source
+		s.Source = e.Source
 		return "", nil
 	case event.KindTorn:
 		return event.CodeTornLine, errors.New("the last line is cut")
 	case event.KindOpStart, event.KindOpEnd:
-		return s.running.operation(e)
+		return s.Running.operation(e)
 	case event.KindDevice:
 		return s.addDevices(e, 1, 1)
 	case event.KindMesh:
 		return s.addDevices(e, e.Rows, e.Cols)
 	case event.KindProgram:
-		if s.programs == nil {
-			s.programs = definitions{}
+		if s.Programs == nil {
+			s.Programs = Definitions{}
 		}
-		s.programs[e.Program] = &definition{
-			id: e.Program, name: e.Name, op: s.opOf(e), asWritten: e.AsWritten, bases: e.Bases, cbs: e.CBs,
+		s.Programs[e.Program] = &Definition{
+			id: e.Program, Name: e.Name, Op: s.OpOf(e), asWritten: e.AsWritten, bases: e.Bases, cbs: e.CBs,
 		}
 		return "", nil
 	case event.KindTraceBegin:
-		set, err := s.set(e)
-		return s.traces.begin(e, &s.fleet, set, err)
+		set, err := s.Set(e)
+		return s.traces.begin(e, &s.Fleet, set, err)
 	case event.KindRecord, event.KindTraceEnd, event.KindReplay, event.KindRelease:
-		return s.traces.call(e, &s.fleet)
+		return s.traces.call(e, &s.Fleet)
 	case event.KindReplace:
 		return s.replace(e)
 	case event.KindRun:
@@ -111,13 +111,13 @@ func (s *state) call(e *event.Event) (code event.Code, err error) {
 	return event.CodeUnknownEvent, errors.New("no such event")
 }
 
-func (s *state) addDevices(e *event.Event, rows, cols int) (event.Code, error) {
+func (s *State) addDevices(e *event.Event, rows, cols int) (event.Code, error) {
 	spec := e.Spec
-	if e.Role != "" || s.source != "" {
-		spec = gridless(spec)
+	if e.Role != "" || s.Source != "" {
+		spec = Gridless(spec)
 	}
 	if e.Role != "" {
-		if d, err := s.fleet.Device(e.Device); err == nil {
+		if d, err := s.Fleet.Device(e.Device); err == nil {
 			return declaredAgain(d, spec)
 		}
 	}
@@ -126,13 +126,13 @@ func (s *state) addDevices(e *event.Event, rows, cols int) (event.Code, error) {
 	}
 	var err error
 	if e.Kind == event.KindDevice {
-		_, err = s.fleet.AddDevice(e.Device, spec)
+		_, err = s.Fleet.AddDevice(e.Device, spec)
 	} else {
-		_, err = s.fleet.AddMesh(e.Device, rows, cols, spec)
+		_, err = s.Fleet.AddMesh(e.Device, rows, cols, spec)
 	}
 	if err == nil {
 		s.devices += rows * cols
-		s.grids.learn(e, rows*cols, s.source != "")
+		s.Grids.learn(e, rows*cols, s.Source != "")
 	}
 	return "", err
 }
@@ -149,130 +149,130 @@ func declaredAgain(d device.Device, spec l1.Spec) (event.Code, error) {
 }
 
 // on makes a call that names devices.
-func (s *state) on(e *event.Event) (event.Code, error) {
+func (s *State) on(e *event.Event) (event.Code, error) {
 	if e.Unknown || e.Again || e.Earlier && len(e.Parts) == 0 && e.Buffer.Hidden.IsEmpty() {
 		return "", nil // a buffer that lives nowhere that is known
 	}
-	set, err := s.set(e)
+	set, err := s.Set(e)
 	if err != nil {
 		return "", err
 	}
 	switch e.Kind {
 	case event.KindRemove:
-		if err = s.fleet.Remove(set); err == nil {
+		if err = s.Fleet.Remove(set); err == nil {
 			s.devices -= set.Len()
 			for id := range set.All() {
-				delete(s.grids, id)
+				delete(s.Grids, id)
 			}
 		}
 	case event.KindResetPeaks:
 		for id := range set.All() {
-			if d, err := s.fleet.Device(id); err == nil { // it was there just now
+			if d, err := s.Fleet.Device(id); err == nil { // it was there just now
 				d.ResetPeaks()
 			}
 		}
 	case event.KindHybrid, event.KindLockstep:
-		_, err = s.fleet.SetHybrid(set, e.Kind == event.KindHybrid)
+		_, err = s.Fleet.SetHybrid(set, e.Kind == event.KindHybrid)
 	case event.KindRegister, event.KindEnqueue:
-		p, code, err := s.place(e.Program, set)
+		p, code, err := s.Place(e.Program, set)
 		if err == nil {
-			err = s.grids.refuseAny(s.programs[e.Program], &s.fleet, set)
+			err = s.Grids.refuseAny(s.Programs[e.Program], &s.Fleet, set)
 		}
 		switch {
 		case err != nil:
 			return code, err
 		case e.Kind == event.KindEnqueue:
-			_, err = s.fleet.Enqueue(p, set)
+			_, err = s.Fleet.Enqueue(p, set)
 		default:
-			_, err = s.fleet.Register(p, set)
+			_, err = s.Fleet.Register(p, set)
 		}
 		return "", err
 	case event.KindDispatch:
-		err = s.fleet.Dispatch(e.Program, set)
+		err = s.Fleet.Dispatch(e.Program, set)
 	case event.KindEvict:
-		_, err = s.fleet.Evict(e.Program, set)
+		_, err = s.Fleet.Evict(e.Program, set)
 	case event.KindUnregister:
 		if e.Devices.OK {
-			err = s.fleet.Unregister(e.Program, set)
-		} else if s.fleet.UnregisterAll(e.Program).Len() == 0 {
+			err = s.Fleet.Unregister(e.Program, set)
+		} else if s.Fleet.UnregisterAll(e.Program).Len() == 0 {
 			return event.CodeNotRegistered, fmt.Errorf("program %d: %w", e.Program, device.ErrNotRegistered)
 		}
 	case event.KindAllocate:
 		return s.allocate(e, set)
 	case event.KindFree:
-		if _, err = s.fleet.Free(e.Buffer.ID, set); err == nil && !e.Devices.OK && set.Len() == 0 {
+		if _, err = s.Fleet.Free(e.Buffer.ID, set); err == nil && !e.Devices.OK && set.Len() == 0 {
 			return event.CodeNotAllocated, fmt.Errorf("buffer %d: %w", e.Buffer.ID, device.ErrNotAllocated)
 		}
 	}
 	return "", err
 }
 
-// place returns a program as it is defined now, placed for the first of some devices.
+// Place returns a program as it is defined now, placed for the first of some devices.
 // The fleet refuses it on others.
-func (s *state) place(id program.ID, set device.Set) (*program.Program, event.Code, error) {
-	def := s.programs[id]
+func (s *State) Place(id program.ID, set device.Set) (*program.Program, event.Code, error) {
+	def := s.Programs[id]
 	if def == nil {
 		return nil, event.CodeUndefined, errUndefined(id)
 	}
 	spec, same := set.Spec()
 	if !same {
 		for first := range set.All() {
-			if d, err := s.fleet.Device(first); err == nil { // it was there just now
+			if d, err := s.Fleet.Device(first); err == nil { // it was there just now
 				spec = d.Spec()
 			}
 			break
 		}
 	}
-	p, err := def.placed(spec)
+	p, err := def.Placed(spec)
 	return p, "", err
 }
 
-// set returns the devices that an event names, or all. A free that names none is about the devices that have the
+// Set returns the devices that an event names, or all. A free that names none is about the devices that have the
 // buffer.
-func (s *state) set(e *event.Event) (device.Set, error) {
+func (s *State) Set(e *event.Event) (device.Set, error) {
 	switch {
 	case !e.Devices.OK && e.Kind == event.KindFree:
-		return s.fleet.Holding(e.Buffer.ID), nil
+		return s.Fleet.Holding(e.Buffer.ID), nil
 	case !e.Devices.OK:
-		return s.fleet.Set(), nil
+		return s.Fleet.Set(), nil
 	}
-	return s.fleet.Of(e.Devices.V...)
+	return s.Fleet.Of(e.Devices.V...)
 }
 
-func (s *state) replace(e *event.Event) (event.Code, error) {
-	p, code, err := s.place(e.With.Or(e.Program), s.fleet.Where(e.Program))
+func (s *State) replace(e *event.Event) (event.Code, error) {
+	p, code, err := s.Place(e.With.Or(e.Program), s.Fleet.Where(e.Program))
 	if err != nil {
 		return code, err
 	}
-	_, err = s.fleet.Replace(e.Program, p)
+	_, err = s.Fleet.Replace(e.Program, p)
 	return "", err
 }
 
 // allocate counts a buffer, or lays one anew whose place is known better now.
-func (s *state) allocate(e *event.Event, set device.Set) (event.Code, error) {
+func (s *State) allocate(e *event.Event, set device.Set) (event.Code, error) {
 	b := e.Buffer
 	if b.Name == "" {
-		b.Name = s.opOf(e)
+		b.Name = s.OpOf(e)
 	}
 	var err error
-	if b.Parts, err = s.partsOf(e, set); err != nil {
+	if b.Parts, err = s.PartsOf(e, set); err != nil {
 		return event.CodeSpec, err
 	}
 	if e.Corrects {
-		return "", correct(&s.fleet, b, set)
+		return "", correct(&s.Fleet, b, set)
 	}
-	return "", s.fleet.Allocate(b, set)
+	return "", s.Fleet.Allocate(b, set)
 }
 
-// partsOf returns where a buffer lies. A part without cores is on all that the devices have in common.
-func (s *state) partsOf(e *event.Event, set device.Set) (out []fit.Part, err error) {
+// PartsOf returns where a buffer lies. A part without cores is on all that the devices have in common.
+func (s *State) PartsOf(e *event.Event, set device.Set) (out []fit.Part, err error) {
 	for _, part := range e.Parts {
 		if part.Range.IsEmpty() && !part.Cores.OK && !e.Buffer.Unsized {
 			continue // it lies nowhere, and where that is does not matter
 		}
 		cores := part.Cores.V
 		if !part.Cores.OK {
-			if cores, err = s.grids.common(&s.fleet, set); err != nil {
+			if cores, err = s.Grids.Common(&s.Fleet, set); err != nil {
 				return nil, err
 			}
 		}
@@ -308,43 +308,43 @@ func correct(f *device.Fleet, b fit.Buffer, set device.Set) error {
 //
 // Outside the grid of one of its devices it is a device.ErrGrid, and registered nowhere. Its shorter form is not
 // registered any more.
-func (s *state) run(e *event.Event) (event.Code, error) {
-	if def := s.programs[e.Program]; def != nil && e.Continues && len(e.On) > 0 {
-		def.shorter = s.programs[s.ran.latest[e.On[0].Device]]
+func (s *State) run(e *event.Event) (event.Code, error) {
+	if def := s.Programs[e.Program]; def != nil && e.Continues && len(e.On) > 0 {
+		def.shorter = s.Programs[s.ran.latest[e.On[0].Device]]
 	}
-	all, code, err := s.programs.launches(e, &s.fleet)
+	all, code, err := s.Programs.launches(e, &s.Fleet)
 	if err != nil {
 		return code, err
 	}
-	s.launched = all
-	if def := s.programs[e.Program]; def != nil {
+	s.Launched = all
+	if def := s.Programs[e.Program]; def != nil {
 		def.shorter = nil // which no one needs any more
 	}
 	for _, on := range e.On {
-		if err = s.grids.refuse(s.programs[e.Program], &s.fleet, on.Device); err != nil {
+		if err = s.Grids.refuse(s.Programs[e.Program], &s.Fleet, on.Device); err != nil {
 			break
 		}
 	}
 	if err == nil {
-		err = registerAll(&s.fleet, all)
+		err = registerAll(&s.Fleet, all)
 	}
 	if err != nil && !errors.Is(err, device.ErrGrid) {
 		return "", err
 	}
 	if !e.Inferred {
 		for _, on := range e.On {
-			s.ran.add(on.Device, e, &s.fleet)
+			s.ran.add(on.Device, e, &s.Fleet)
 		}
 	}
 	if err != nil {
 		return "", err
 	}
 	for _, l := range all {
-		for _, p := range l.content.programs {
+		for _, p := range l.content.Programs {
 			if e.Aborted {
 				break
 			}
-			if err := s.fleet.Dispatch(p.ID(), l.set); err != nil {
+			if err := s.Fleet.Dispatch(p.ID(), l.set); err != nil {
 				return "", err
 			}
 		}
@@ -352,14 +352,14 @@ func (s *state) run(e *event.Event) (event.Code, error) {
 	return "", nil
 }
 
-// judge judges a program on some devices as the fleet does, or beside the grids that
+// Judge judges a program on some devices as the fleet does, or beside the grids that
 // it does not have.
-func (s *state) judge(p *program.Program, set device.Set) (fit.Verdict, error) {
-	v, err := s.fleet.Check(p, set)
-	if err != nil || s.grids.refuseAny(s.programs[p.ID()], &s.fleet, set) == nil {
+func (s *State) Judge(p *program.Program, set device.Set) (fit.Verdict, error) {
+	v, err := s.Fleet.Check(p, set)
+	if err != nil || s.Grids.refuseAny(s.Programs[p.ID()], &s.Fleet, set) == nil {
 		return v, err
 	}
-	places, err := s.grids.places(&s.fleet, set)
+	places, err := s.Grids.places(&s.Fleet, set)
 	if err != nil {
 		return v, err
 	}
@@ -369,35 +369,35 @@ func (s *state) judge(p *program.Program, set device.Set) (fit.Verdict, error) {
 // maxOps is how many of the operations that run inside each other are named.
 const maxOps = 100
 
-// A running has the operations of one log that run now, outermost first.
-type running struct {
-	ops    []string
+// A Running has the operations of one log that run now, outermost first.
+type Running struct {
+	Ops    []string
 	path   string // of ops, made when it is read; "" after a change
 	deeper int    // operations that run inside the last of ops and have no name there
 }
 
-// op returns the operations that are running, outermost first. The last one is whole. Those
+// Op returns the operations that are running, outermost first. The last one is whole. Those
 // around it are clipped to 1 KiB together: names nested 100 deep would fill memory otherwise.
-func (r *running) op() string {
-	if last := len(r.ops) - 1; last >= 0 && r.path == "" {
-		if r.path = r.ops[last]; last > 0 {
-			r.path = shown.ClipJoined(r.ops[:last], " > ", shown.MaxOutput) + " > " + r.path
+func (r *Running) Op() string {
+	if last := len(r.Ops) - 1; last >= 0 && r.path == "" {
+		if r.path = r.Ops[last]; last > 0 {
+			r.path = shown.ClipJoined(r.Ops[:last], " > ", shown.MaxOutput) + " > " + r.path
 		}
 	}
 	return r.path
 }
 
 // operation starts or ends an operation.
-func (r *running) operation(e *event.Event) (event.Code, error) {
+func (r *Running) operation(e *event.Event) (event.Code, error) {
 	switch {
-	case e.Kind == event.KindOpStart && len(r.ops) == maxOps:
+	case e.Kind == event.KindOpStart && len(r.Ops) == maxOps:
 		r.deeper++
 	case e.Kind == event.KindOpStart:
-		r.ops, r.path = append(r.ops, shown.Clip(e.Name, shown.MaxName)), ""
+		r.Ops, r.path = append(r.Ops, shown.Clip(e.Name, shown.MaxName)), ""
 	case r.deeper > 0:
 		r.deeper--
-	case len(r.ops) > 0:
-		r.ops, r.path = r.ops[:len(r.ops)-1], ""
+	case len(r.Ops) > 0:
+		r.Ops, r.path = r.Ops[:len(r.Ops)-1], ""
 	default:
 		return event.CodeNoOp, errors.New("no operation is running")
 	}
@@ -407,8 +407,8 @@ func (r *running) operation(e *event.Event) (event.Code, error) {
 // maxText is the length in bytes that no text of a refusal exceeds.
 const maxText = 300
 
-// refusal says in one line of at most 300 bytes why an event was refused. The name is of its program.
-func refusal(e *event.Event, name string, err error) string {
+// Refusal says in one line of at most 300 bytes why an event was refused. The name is of its program.
+func Refusal(e *event.Event, name string, err error) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "line %d: %s", e.Pos.Line, shown.Name(string(e.Kind), 60))
 	if name != "" {

@@ -1,4 +1,4 @@
-package replay
+package source
 
 import (
 	"errors"
@@ -11,15 +11,15 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// A launched is a run on devices of Specs that place it alike.
-type launched struct {
-	content *content
+// A Launch is a run on devices of Specs that place it alike.
+type Launch struct {
+	content *Content
 	set     device.Set
-	ids     []device.ID
+	IDs     []device.ID
 }
 
 // launches returns what a run places, and on which devices.
-func (defs definitions) launches(e *event.Event, f *device.Fleet) (out []launched, code event.Code, err error) {
+func (defs Definitions) launches(e *event.Event, f *device.Fleet) (out []Launch, code event.Code, err error) {
 	def := defs[e.Program]
 	if def == nil {
 		return nil, event.CodeUndefined, errUndefined(e.Program)
@@ -37,19 +37,19 @@ func (defs definitions) launches(e *event.Event, f *device.Fleet) (out []launche
 		if err != nil {
 			return nil, "", err
 		}
-		spec := placing(d.Spec())
+		spec := Placing(d.Spec())
 		i := slices.Index(specs, spec)
 		if i < 0 {
-			c, err := def.apart(spec)
+			c, err := def.Apart(spec)
 			if err != nil {
 				return nil, "", err
 			}
-			i, specs, out = len(out), append(specs, spec), append(out, launched{content: c})
+			i, specs, out = len(out), append(specs, spec), append(out, Launch{content: c})
 		}
-		out[i].ids = append(out[i].ids, on.Device)
+		out[i].IDs = append(out[i].IDs, on.Device)
 	}
 	for i := range out {
-		if out[i].set, err = f.Of(out[i].ids...); err != nil {
+		if out[i].set, err = f.Of(out[i].IDs...); err != nil {
 			return nil, "", err
 		}
 	}
@@ -57,10 +57,10 @@ func (defs definitions) launches(e *event.Event, f *device.Fleet) (out []launche
 }
 
 // registerAll registers programs on all their devices or on none.
-func registerAll(fleet *device.Fleet, all []launched) (err error) {
+func registerAll(fleet *device.Fleet, all []Launch) (err error) {
 	var undo []func()
 	for _, l := range all {
-		for _, p := range l.content.programs {
+		for _, p := range l.content.Programs {
 			added, err := fleet.Register(p, l.set)
 			if err != nil {
 				for _, f := range slices.Backward(undo) {
@@ -68,7 +68,7 @@ func registerAll(fleet *device.Fleet, all []launched) (err error) {
 				}
 				return err
 			}
-			if len(all) == 1 && len(l.content.programs) == 1 { // as of most runs
+			if len(all) == 1 && len(l.content.Programs) == 1 { // as of most runs
 				return nil
 			}
 			undo = append(undo, func() { _ = fleet.Unregister(p.ID(), added) }) // it was registered just now
@@ -113,18 +113,18 @@ func (c *ranCounts) add(id device.ID, e *event.Event, fleet *device.Fleet) {
 	}
 }
 
-// contentsOf returns what runs place, by device.
-func contentsOf(all []launched) func(device.ID) *content {
+// ContentsOf returns what runs place, by device.
+func ContentsOf(all []Launch) func(device.ID) *Content {
 	if len(all) == 1 {
-		return func(device.ID) *content { return all[0].content }
+		return func(device.ID) *Content { return all[0].content }
 	}
-	contents := map[device.ID]*content{}
+	contents := map[device.ID]*Content{}
 	for _, l := range all {
-		for _, id := range l.ids {
+		for _, id := range l.IDs {
 			contents[id] = l.content
 		}
 	}
-	return func(id device.ID) *content { return contents[id] }
+	return func(id device.ID) *Content { return contents[id] }
 }
 
 // traces are the traces of a log that were not released, by its numbers.

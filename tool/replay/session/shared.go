@@ -1,4 +1,4 @@
-package replay
+package session
 
 import (
 	"io"
@@ -8,11 +8,12 @@ import (
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/program"
+	"github.com/cbl1/cbl1/tool/replay/internal/source"
 )
 
-// A SharedSession is a Session that several logs feed (Feed). The zero SharedSession is empty and ready to
+// A Shared is a Session that several logs feed (Feed). The zero SharedSession is empty and ready to
 // use; it must not be copied. Its methods may be called at the same time.
-type SharedSession struct {
+type Shared struct {
 	// Heard, if not nil, gets each event after it was applied, with its *RefusedError, one call after the other.
 	// It is set before the first event, and keeps all logs waiting.
 	Heard func(e *event.Event, refused error)
@@ -23,15 +24,15 @@ type SharedSession struct {
 }
 
 // Fleet returns the fleet.
-func (s *SharedSession) Fleet() *device.Fleet { return s.session.Fleet() }
+func (s *Shared) Fleet() *device.Fleet { return s.session.Fleet() }
 
 // Feed is Session.Stream for a log whose first event, its header, names the session: of returns it, and an error
 // of it ends the log. Each event is applied as a whole, before or after events of other logs. An answer is about
 // the fleet at that moment. All logs share ids; each has its own running operations. The effects of a log stay
 // when its events end. Only this log waits for w.
-func Feed(events iter.Seq2[*event.Event, error], of func(header *event.Event) (*SharedSession, error), w io.Writer) error {
-	var s *SharedSession
-	var own running
+func Feed(events iter.Seq2[*event.Event, error], of func(header *event.Event) (*Shared, error), w io.Writer) error {
+	var s *Shared
+	var own source.Running
 	return stream(events, w, func(e *event.Event) (answers [2][]byte, err error) {
 		if s == nil {
 			if s, err = of(e); err != nil {
@@ -40,9 +41,9 @@ func Feed(events iter.Seq2[*event.Event, error], of func(header *event.Event) (*
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.session.state.running = own
+		s.session.state.Running = own
 		answers, err = s.session.step(e)
-		own = s.session.state.running
+		own = s.session.state.Running
 		s.see(e)
 		if s.Heard != nil {
 			s.Heard(e, err)
@@ -56,7 +57,7 @@ func Feed(events iter.Seq2[*event.Event, error], of func(header *event.Event) (*
 // begin now, and without traces. Leftovers of a program that is not registered any more, or was partly evicted,
 // come from a program of its name that is there for a moment. Other logs wait meanwhile. Cost: O(n log n) in the
 // content of all cores of all devices. The error comes from w.
-func (s *SharedSession) WriteMoment(w io.Writer) error {
+func (s *Shared) WriteMoment(w io.Writer) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f := s.session.Fleet()
@@ -78,7 +79,7 @@ func (s *SharedSession) WriteMoment(w io.Writer) error {
 const maxUnseen = 1000
 
 // see keeps what a log says that it does not show. One event stands for all others.
-func (s *SharedSession) see(e *event.Event) {
+func (s *Shared) see(e *event.Event) {
 	if e.Kind != event.KindHidden && e.Kind != event.KindAnomaly {
 		return
 	}

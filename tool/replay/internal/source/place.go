@@ -1,4 +1,4 @@
-package replay
+package source
 
 import (
 	"fmt"
@@ -13,16 +13,16 @@ import (
 	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
-// A definition is a program in the words of its source, with its placed forms.
-type definition struct {
+// A Definition is a program in the words of its source, with its placed forms.
+type Definition struct {
 	id        program.ID
-	name, op  string
+	Name, Op  string
 	asWritten bool // core ranges are not merged
 	bases     []program.Base
 	cbs       []event.CB
 	whole     bySpec[*program.Program]
-	parts     bySpec[*content]
-	shorter   *definition // of a run that grew to this one; nil if there is none
+	parts     bySpec[*Content]
+	shorter   *Definition // of a run that grew to this one; nil if there is none
 }
 
 // bySpec is a map of values by Spec. Most programs are placed for one Spec alone. With a Go map for each of them, a
@@ -75,22 +75,22 @@ func (b *bySpec[T]) all() iter.Seq[T] {
 	}
 }
 
-// definitions are the programs of a source as they are defined now.
-type definitions map[program.ID]*definition
+// Definitions are the programs of a source as they are defined now.
+type Definitions map[program.ID]*Definition
 
 // errUndefined is the reason why no program has an id.
 func errUndefined(id program.ID) error { return fmt.Errorf("program %d: no event has defined it", id) }
 
 // name returns the name of a program; "" if it has none, or is not known.
-func (defs definitions) name(id program.ID) string {
+func (defs Definitions) name(id program.ID) string {
 	if def := defs[id]; def != nil {
-		return def.name
+		return def.Name
 	}
 	return ""
 }
 
-// nameOf returns the name of the program that an event names; "" if it is not known.
-func (defs definitions) nameOf(e *event.Event) string {
+// NameOf returns the name of the program that an event names; "" if it is not known.
+func (defs Definitions) NameOf(e *event.Event) string {
 	switch e.Kind {
 	case event.KindProgram:
 		return e.Name
@@ -101,17 +101,17 @@ func (defs definitions) nameOf(e *event.Event) string {
 	return ""
 }
 
-// executed returns what an event says was executed on a device, nil if that is not known.
-func (defs definitions) executed(e *event.Event, d device.Device, grids grids, f *device.Fleet) (*content, error) {
+// Executed returns what an event says was executed on a device, nil if that is not known.
+func (defs Definitions) Executed(e *event.Event, d device.Device, grids Grids, f *device.Fleet) (*Content, error) {
 	def := defs[e.Program]
 	if !e.Known || def == nil || grids.refuse(def, f, d.ID()) != nil {
 		return nil, nil
 	}
-	return def.apart(placing(d.Spec()))
+	return def.Apart(Placing(d.Spec()))
 }
 
-// label names a program of a log for people. op are the operations that are running.
-func (defs definitions) label(p *program.Program, op answer.Name) answer.Name {
+// Label names a program of a log for people. op are the operations that are running.
+func (defs Definitions) Label(p *program.Program, op answer.Name) answer.Name {
 	name := answer.Name(p.Name())
 	if name == "" {
 		name = answer.Name(defs.name(p.ID())) // of a definition that was not placed
@@ -125,22 +125,22 @@ func (defs definitions) label(p *program.Program, op answer.Name) answer.Name {
 	return name
 }
 
-// named are the programs that an event may name as they are defined now.
-func (defs definitions) named(out map[*program.Program]bool) {
+// Named are the programs that an event may name as they are defined now.
+func (defs Definitions) Named(out map[*program.Program]bool) {
 	for _, def := range defs {
 		for p := range def.whole.all() {
 			out[p] = true
 		}
 		for c := range def.parts.all() {
-			for _, p := range c.programs {
+			for _, p := range c.Programs {
 				out[p] = true
 			}
 		}
 	}
 }
 
-// placed returns the program, placed for a Spec.
-func (def *definition) placed(spec l1.Spec) (*program.Program, error) {
+// Placed returns the program, placed for a Spec.
+func (def *Definition) Placed(spec l1.Spec) (*program.Program, error) {
 	if p := def.whole.get(spec); p != nil {
 		return p, nil
 	}
@@ -157,8 +157,8 @@ func (def *definition) placed(spec l1.Spec) (*program.Program, error) {
 }
 
 // builder returns a Builder for the program, or for a part of it with an id of its own.
-func (def *definition) builder(id program.ID) *program.Builder {
-	b := program.NewBuilder(id).Name(def.name)
+func (def *Definition) builder(id program.ID) *program.Builder {
+	b := program.NewBuilder(id).Name(def.Name)
 	if def.asWritten {
 		b.AsWritten()
 	}
@@ -168,10 +168,10 @@ func (def *definition) builder(id program.ID) *program.Builder {
 	return b
 }
 
-// apart returns what a run of a program places: its circular buffers as one program,
+// Apart returns what a run of a program places: its circular buffers as one program,
 // its dataflow buffers and scratchpads as another. An operation may run both, which no
 // program can.
-func (def *definition) apart(spec l1.Spec) (*content, error) {
+func (def *Definition) Apart(spec l1.Spec) (*Content, error) {
 	if c := def.parts.get(spec); c != nil {
 		return c, nil
 	}
@@ -195,42 +195,42 @@ func (def *definition) apart(spec l1.Spec) (*content, error) {
 			}
 		}
 	}
-	c, err := newContent(programs, func(p, cb int) bool { return placed[p][cb] })
+	c, err := NewContent(programs, func(p, cb int) bool { return placed[p][cb] })
 	if err != nil {
 		return nil, err
 	}
-	c.judged = judged
-	c.from.resolved = c.from.placed
+	c.Judged = judged
+	c.From.Resolved = c.From.Placed
 	def.parts.set(spec, c)
 	return c, nil
 }
 
 // longer returns what a run of circular buffers places, from what its shorter form does; nil if that is not known.
-func (def *definition) longer(spec l1.Spec) *content {
+func (def *Definition) longer(spec l1.Spec) *Content {
 	was := def.shorter
 	if was == nil || len(was.cbs) == 0 || len(was.cbs) >= len(def.cbs) || &was.cbs[0] != &def.cbs[0] || was.asWritten != def.asWritten || len(def.bases) > 0 {
 		return nil // a source of runs that grow has the memory of the shorter form in the longer one
 	}
 	from, n := was.parts.get(spec), len(was.cbs)
-	if from == nil || from.counted[program.CircularBuffer] == nil || from.programs[0].Len() < n {
+	if from == nil || from.Counted[program.CircularBuffer] == nil || from.Programs[0].Len() < n {
 		return nil
 	}
 	b := make([]program.CB, len(def.cbs)-n)
 	for i, cb := range def.cbs[n:] {
 		b[i] = cb.CB
 	}
-	p, ok := from.programs[0].With(def.id, def.name, b...)
+	p, ok := from.Programs[0].With(def.id, def.Name, b...)
 	if !ok {
 		return nil
 	}
 	c := *from
-	c.id, c.programs, c.buffers, c.crossed = def.id, []*program.Program{p}, nil, crossing{}
-	c.judged = c.programs
+	c.ID, c.Programs, c.buffers, c.Crossed = def.id, []*program.Program{p}, nil, Crossing{}
+	c.Judged = c.Programs
 	for i := n; i < p.Len(); i++ {
 		c.add(p.CB(i), def.cbs[i].Synthesised, spec.L1Size)
 	}
 	c.describe(p)
-	c.from.resolved = c.from.placed
+	c.From.Resolved = c.From.Placed
 	def.parts.set(spec, &c)
 	return &c
 }
@@ -240,7 +240,7 @@ func isPart(cb event.CB, part int) bool { return (cb.Kind == program.CircularBuf
 
 // part returns the circular buffers of a program, or its other buffers, as a program with
 // an id of its own. The flags say which of them the source placed.
-func (def *definition) part(part int, id program.ID, spec l1.Spec) (p *program.Program, flags []bool, err error) {
+func (def *Definition) part(part int, id program.ID, spec l1.Spec) (p *program.Program, flags []bool, err error) {
 	b := def.builder(id).Grow(len(def.cbs))
 	for _, cb := range def.cbs {
 		if isPart(cb, part) {
@@ -256,25 +256,25 @@ func (def *definition) part(part int, id program.ID, spec l1.Spec) (p *program.P
 // other way round. No output has it.
 func apartID(id program.ID) program.ID { return ^id }
 
-// idShown returns the id that a program has for people, and how it is defined: nil if it is
+// ShownID returns the id that a program has for people, and how it is defined: nil if it is
 // not defined any more.
-func idShown(id program.ID, programs definitions) (program.ID, *definition) {
+func ShownID(id program.ID, programs Definitions) (program.ID, *Definition) {
 	if def := programs[apartID(id)]; programs[id] == nil && def != nil {
 		return apartID(id), def
 	}
 	return id, programs[id]
 }
 
-// asDeclared records the addresses of a log's program that its source made up.
-func (c *content) asDeclared(p *program.Program, def *definition) {
+// AsDeclared records the addresses of a log's program that its source made up.
+func (c *Content) AsDeclared(p *program.Program, def *Definition) {
 	if def == nil || !slices.ContainsFunc(def.cbs, func(cb event.CB) bool { return cb.Synthesised }) {
 		return
 	}
-	c.from.recorded, c.from.synthesised = false, false
+	c.From.Recorded, c.From.Synthesised = false, false
 	for i, cb := range p.CBs() {
 		if cb.Kind == program.CircularBuffer && !cb.Global {
 			made := !cb.Fixed || i < len(def.cbs) && def.cbs[i].Synthesised
-			c.from.recorded, c.from.synthesised = c.from.recorded || !made, c.from.synthesised || made
+			c.From.Recorded, c.From.Synthesised = c.From.Recorded || !made, c.From.Synthesised || made
 		}
 	}
 }
