@@ -91,6 +91,7 @@ func importTable() map[string]row {
 		"tool/replay/internal/source":   {ours: []string{"l1", "program", "fit", "device", "event", "tool/replay/answer", "internal/corepeaks", "internal/shown"}, never: []string{"os", "flag"}},
 		"tool/replay/session":           {ours: []string{"l1", "program", "fit", "device", "event", "tool/replay/answer", "tool/replay/internal/source", "internal/asciijson", "tool/internal/fold", "internal/shown"}, never: []string{"os", "flag"}},
 		"tool/replay":                   {ours: []string{"l1", "program", "fit", "device", "event", "tool/replay/answer", "tool/replay/internal/source", "tool/tensor", "internal/corepeaks", "tool/internal/fold", "internal/shown"}, never: []string{"os", "flag"}},
+		"tool/replay/internal/layered":  {},
 		"tool/replay/internal/same":     {},
 		"tool/replay/diff":              {ours: []string{"l1", "fit", "event", "tool/replay/answer", "tool/internal/fold"}, never: []string{"os", "flag"}},
 		"tool/internal/clash":           {ours: []string{"l1", "fit", "internal/asciijson", "internal/shown"}},

@@ -10,21 +10,22 @@ import (
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 	"github.com/cbl1/cbl1/tool/replay/answer"
+	"github.com/cbl1/cbl1/tool/replay/internal/layered"
 	"github.com/cbl1/cbl1/tool/replay/internal/source"
 )
 
 // programs are the programs of the devices of a row: their rows in Programs, and the live ones.
 type programs struct {
-	ran    bool                     // a run has an event
-	detail layered[program.ID, int] // of a log the row of a program, of runs its first row
+	ran    bool                         // a run has an event
+	detail layered.Map[program.ID, int] // of a log the row of a program, of runs its first row
 	starts starts
 	cores  l1.CoreSet // covered by a local circular buffer at any time
 
-	held         layered[program.ID, *source.Content] // of a log, alive until it is unregistered
-	open         []*openRun                           // alive until its circular buffers are freed
-	crest        *corepeaks.Marks                     // of the runs that were alive alone
-	final        uint64                               // bytes of the one that is alive alone in the end
-	sizes, loose uint64                               // of live programs: sums of sizes without cores, and of CBs that name none
+	held         layered.Map[program.ID, *source.Content] // of a log, alive until it is unregistered
+	open         []*openRun                               // alive until its circular buffers are freed
+	crest        *corepeaks.Marks                         // of the runs that were alive alone
+	final        uint64                                   // bytes of the one that is alive alone in the end
+	sizes, loose uint64                                   // of live programs: sums of sizes without cores, and of CBs that name none
 }
 
 // An openRun is a run that was not freed yet.
@@ -45,7 +46,7 @@ func (p *programs) clone() programs {
 		own := *o
 		to.open[i] = &own
 	}
-	to.detail, to.held, to.starts = p.detail.clone(), p.held.clone(), p.starts.clone()
+	to.detail, to.held, to.starts = p.detail.Clone(), p.held.Clone(), p.starts.clone()
 	return to
 }
 

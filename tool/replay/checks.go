@@ -274,13 +274,13 @@ func explain(c *answer.FailedCheck, in *memory) {
 	}
 	for _, clash := range c.Verdict.Clashes {
 		for _, r := range c.Verdict.Above(clash) {
-			if b := in.live.of(r.Buffer.ID); b != nil {
+			if b := in.live.Of(r.Buffer.ID); b != nil {
 				name(b)
 			}
 		}
 	}
 	for _, r := range c.Verdict.Refusals {
-		for _, b := range in.live.all() {
+		for _, b := range in.live.All() {
 			if (b.unsized || !b.span.IsEmpty()) && b.span.Start == r.Limit {
 				name(b)
 			}

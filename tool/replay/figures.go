@@ -45,7 +45,7 @@ func (d *row) alive(c *source.Content) error {
 // loggedRun names what an event of a log runs on a device.
 func (d *row) loggedRun(p *program.Program, now source.When) answer.ProgramRun {
 	run := answer.ProgramRun{Row: -1, At: now.At, T: now.T, Op: now.Op}
-	if i, ok := d.programs.detail.get(p.ID()); ok {
+	if i, ok := d.programs.detail.Get(p.ID()); ok {
 		run.Row = i
 	}
 	return run
@@ -68,14 +68,14 @@ func (b *books) register(d *row, p *program.Program, c *source.Content, now sour
 		d.programs.starts.disorder(rows)
 		detail := c.Detail
 		detail.First, detail.Last, detail.T, detail.Op = now.At, now.At, now.T, now.Op
-		i, ok := d.programs.detail.get(p.ID())
+		i, ok := d.programs.detail.Get(p.ID())
 		if !ok {
 			i = rows.Len()
-			d.programs.detail.set(p.ID(), i)
+			d.programs.detail.Set(p.ID(), i)
 		}
 		b.setRow(d, i, detail, c)
 	}
-	d.programs.held.set(p.ID(), c)
+	d.programs.held.Set(p.ID(), c)
 	b.counts(d, c, int64(now.At), now.Op)
 	err := d.alive(c)
 	if err == nil && b.ledger.runs {
@@ -107,11 +107,11 @@ func (b *books) setRow(d *row, i int, detail answer.ProgramDetail, c *source.Con
 
 // unregister records that a log has unregistered a program.
 func (b *books) unregister(d *row, id program.ID) error {
-	c := d.programs.held.of(id)
+	c := d.programs.held.Of(id)
 	if c == nil {
 		return nil
 	}
-	d.programs.held.delete(id)
+	d.programs.held.Delete(id)
 	d.programs.ended(c)
 	return b.ledger.end(d, c)
 }
@@ -157,8 +157,8 @@ func (b *books) run(d *row, c *source.Content, on event.RunDevice, e *event.Even
 	if last := len(p.open) - 1; e.Continues && last >= 0 {
 		was := p.open[last]
 		p.open = p.open[:last]
-		if i, ok := p.detail.get(was.content.ID); ok && i == was.row && was.row >= 0 {
-			p.detail.delete(was.content.ID)
+		if i, ok := p.detail.Get(was.content.ID); ok && i == was.row && was.row >= 0 {
+			p.detail.Delete(was.content.ID)
 		}
 	}
 	p.open = append(p.open, o)
@@ -173,8 +173,8 @@ func (b *books) run(d *row, c *source.Content, on event.RunDevice, e *event.Even
 	}
 	p.starts.add(rows, o.row, on.CBFirst)
 	b.setRow(d, o.row, detail, c)
-	if _, seen := p.detail.get(c.ID); !seen {
-		p.detail.set(c.ID, o.row)
+	if _, seen := p.detail.Get(c.ID); !seen {
+		p.detail.Set(c.ID, o.row)
 	}
 	return run
 }
@@ -183,7 +183,7 @@ func (b *books) run(d *row, c *source.Content, on event.RunDevice, e *event.Even
 // its live programs are registered.
 func (b *books) lone(d *row) *openRun {
 	p := &d.programs
-	if b.ledger.runs && len(p.open) == 1 && p.held.len() == 0 && !p.open[0].counted {
+	if b.ledger.runs && len(p.open) == 1 && p.held.Len() == 0 && !p.open[0].counted {
 		return p.open[0]
 	}
 	return nil
@@ -264,7 +264,7 @@ func (b *books) free(d *row) error {
 // remove ends everything on a device that is gone. Its high-water marks stay.
 func (b *books) remove(d *row) error {
 	var ids []program.ID
-	for id := range d.programs.held.all() {
+	for id := range d.programs.held.All() {
 		ids = append(ids, id)
 	}
 	slices.Sort(ids)

@@ -115,9 +115,9 @@ func (c *catalogue) named(defs source.Definitions, fleet *device.Fleet) (out map
 // things that it visited.
 func (c *catalogue) forgetRuns(d *row, named map[*program.Program]bool) (looked int) {
 	last := &d.memory.last
-	looked = 1 + last.len()
+	looked = 1 + last.Len()
 	var gone []*program.Program
-	for p := range last.all() {
+	for p := range last.All() {
 		if !named[p] {
 			gone = append(gone, p)
 		}
@@ -144,9 +144,9 @@ func (c *catalogue) forgetRuns(d *row, named map[*program.Program]bool) (looked 
 		if there[p] {
 			continue
 		}
-		last.delete(p)
+		last.Delete(p)
 		for w := range d.marks.pasts() {
-			w.last.delete(p)
+			w.last.Delete(p)
 		}
 	}
 	return looked

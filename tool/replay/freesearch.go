@@ -44,7 +44,7 @@ func (s *freeSearch) seek(d *row, b *buffer, now source.When) {
 		far -= min(far, part.Range.Len()+align)
 	}
 	d.scarce = far
-	if s.looks += d.memory.live.len() + len(s.sought); far > 0 || s.looks > maxLooks {
+	if s.looks += d.memory.live.Len() + len(s.sought); far > 0 || s.looks > maxLooks {
 		return
 	}
 	known := map[l1.Range]answer.Scarcity{}
@@ -84,7 +84,7 @@ func (s facts) usable(spec l1.Spec, bank uint64) l1.Range {
 // scarcity returns what the buffers of a device leave free, as tt-metal's allocator counts it. Cost: O(parts log parts).
 func (m *memory) scarcity(usable l1.Range, align uint64) (s answer.Scarcity) {
 	var taken []l1.Range
-	for _, b := range m.live.all() {
+	for _, b := range m.live.All() {
 		if b.unsized || !b.info.Kind.InL1() {
 			continue
 		}

@@ -156,7 +156,7 @@ func (w *who) holders(d *row, now *device.DeviceSnapshot, of []holder) []answer.
 		h.on(one.cores, func(h *answer.Holders) { h.Resident = append(h.Resident, d.memory.resident(one.held)) })
 	}
 	for _, p := range d.programs.registered(now) {
-		i := d.programs.detail.of(p.ID())
+		i := d.programs.detail.Of(p.ID())
 		detail := d.figures.ProgramsDetail.At(i)
 		run := answer.ProgramRun{Row: i, At: detail.First, T: detail.T, Op: detail.Op}
 		n := -1
@@ -176,10 +176,10 @@ func (w *who) holders(d *row, now *device.DeviceSnapshot, of []holder) []answer.
 // registered returns the programs of a device that have circular buffers, by their rows.
 func (p *programs) registered(now *device.DeviceSnapshot) (out []*program.Program) {
 	for one := range now.Programs() {
-		if _, ok := p.detail.get(one.ID()); ok {
+		if _, ok := p.detail.Get(one.ID()); ok {
 			out = append(out, one)
 		}
 	}
-	slices.SortFunc(out, func(a, b *program.Program) int { return p.detail.of(a.ID()) - p.detail.of(b.ID()) })
+	slices.SortFunc(out, func(a, b *program.Program) int { return p.detail.Of(a.ID()) - p.detail.Of(b.ID()) })
 	return out
 }

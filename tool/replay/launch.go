@@ -105,6 +105,6 @@ func leave(all []launch, f answer.Filter) []launch {
 
 // place returns what lives where a launch is judged, on so many devices that are alike.
 func (l launch) place(devices int) fit.Place {
-	buffers := slices.AppendSeq(make([]fit.Buffer, 0, l.on.memory.live.len()), l.on.dev.Buffers())
+	buffers := slices.AppendSeq(make([]fit.Buffer, 0, l.on.memory.live.Len()), l.on.dev.Buffers())
 	return fit.Place{Device: l.on.slot, Devices: devices, Spec: *l.spec, Hybrid: l.on.dev.Hybrid(), Buffers: buffers}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 	"github.com/cbl1/cbl1/tool/replay/answer"
+	"github.com/cbl1/cbl1/tool/replay/internal/layered"
 	"github.com/cbl1/cbl1/tool/replay/internal/source"
 )
 
@@ -38,11 +39,11 @@ type marks struct {
 // A past keeps a moment of a device, with the names of its content that would be forgotten since.
 type past struct {
 	moment device.Moment
-	count  int64                                        // of events before it
-	live   layered[fit.BufferID, *buffer]               // freed since
-	last   layered[*program.Program, answer.ProgramRun] // as it was before the program ran again
-	groups bool                                         // Options.Groups
-	names  sum128                                       // memory.names then
+	count  int64                                            // of events before it
+	live   layered.Map[fit.BufferID, *buffer]               // freed since
+	last   layered.Map[*program.Program, answer.ProgramRun] // as it was before the program ran again
+	groups bool                                             // Options.Groups
+	names  sum128                                           // memory.names then
 
 	of   *memory // that has the rest; nil: the row's, which still changes
 	spec l1.Spec
@@ -93,8 +94,8 @@ func (m *marks) pasts() iter.Seq[*past] {
 // freed notes that a buffer is not there any more, which a mark may have had.
 func (m *marks) freed(b *buffer) {
 	for w := range m.pasts() {
-		if b.count < w.count && w.live.of(b.id) == nil {
-			w.live.set(b.id, b)
+		if b.count < w.count && w.live.Of(b.id) == nil {
+			w.live.Set(b.id, b)
 		}
 	}
 }
@@ -102,8 +103,8 @@ func (m *marks) freed(b *buffer) {
 // runs notes that a program runs again, which a mark may have had.
 func (m *marks) runs(p *program.Program, was answer.ProgramRun) {
 	for w := range m.pasts() {
-		if _, known := w.last.get(p); !known {
-			w.last.set(p, was)
+		if _, known := w.last.Get(p); !known {
+			w.last.Set(p, was)
 		}
 	}
 }
@@ -144,7 +145,7 @@ func (w *past) own() *past {
 		return nil
 	}
 	own := *w
-	own.live, own.last = w.live.clone(), w.last.clone()
+	own.live, own.last = w.live.Clone(), w.last.Clone()
 	return &own
 }
 
@@ -152,10 +153,10 @@ func (w *past) own() *past {
 func (w *past) resident(r fit.Resident) answer.L1Resident {
 	out := w.of.resident(r)
 	if r.Program != nil {
-		if run, ok := w.last.get(r.Program); ok {
+		if run, ok := w.last.Get(r.Program); ok {
 			out.Program = &run
 		}
-	} else if b := w.live.of(r.Buffer.ID); b != nil {
+	} else if b := w.live.Of(r.Buffer.ID); b != nil {
 		info := b.info
 		out.Buffer = &info
 	}

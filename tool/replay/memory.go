@@ -12,23 +12,24 @@ import (
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 	"github.com/cbl1/cbl1/tool/replay/answer"
+	"github.com/cbl1/cbl1/tool/replay/internal/layered"
 	"github.com/cbl1/cbl1/tool/replay/internal/source"
 )
 
 // A memory has the content of one device's L1, as far as the fleet does not have it.
 type memory struct {
-	live   layered[fit.BufferID, *buffer]
-	low    *lowest                            // of live, for all rows that have the same; nil: there never was any
-	before fit.BufferTotals                   // of buffers from before the source
-	beside sum128                             // of the buffers in L1, by content: equal ones make equal sums
-	names  sum128                             // of all buffers, by the event that made them, and of what ran last
-	last   layered[*program.Program, lastRun] // of each program
+	live   layered.Map[fit.BufferID, *buffer]
+	low    *lowest                                // of live, for all rows that have the same; nil: there never was any
+	before fit.BufferTotals                       // of buffers from before the source
+	beside sum128                                 // of the buffers in L1, by content: equal ones make equal sums
+	names  sum128                                 // of all buffers, by the event that made them, and of what ran last
+	last   layered.Map[*program.Program, lastRun] // of each program
 }
 
 // clone returns a memory with the same content. Cost: O(1) if nothing has changed since the last clone.
 func (m *memory) clone() memory {
 	to := *m
-	to.live, to.last = m.live.clone(), m.last.clone()
+	to.live, to.last = m.live.Clone(), m.last.Clone()
 	return to
 }
 
@@ -105,10 +106,10 @@ func (b *buffer) measured() bool { return len(b.parts) > 0 && !b.unsized }
 
 // lay adds a buffer. Another one under its id is not there any more.
 func (m *memory) lay(b *buffer) {
-	if was := m.live.of(b.id); was != nil {
+	if was := m.live.Of(b.id); was != nil {
 		m.names = m.names.minus(was.name)
 	}
-	m.live.set(b.id, b)
+	m.live.Set(b.id, b)
 	m.low = &lowest{}
 	m.names = m.names.plus(b.name)
 	if b.claims() {
@@ -118,7 +119,7 @@ func (m *memory) lay(b *buffer) {
 
 // drop removes a buffer.
 func (m *memory) drop(b *buffer) {
-	m.live.delete(b.id)
+	m.live.Delete(b.id)
 	m.low = &lowest{}
 	m.names = m.names.minus(b.name)
 	if b.claims() {
@@ -128,11 +129,11 @@ func (m *memory) drop(b *buffer) {
 
 // ran records the last run of a program.
 func (m *memory) ran(p *program.Program, now lastRun) {
-	if was, ok := m.last.get(p); ok {
+	if was, ok := m.last.Get(p); ok {
 		m.names = m.names.minus(was.name)
 	}
 	m.names = m.names.plus(now.name)
-	m.last.set(p, now)
+	m.last.Set(p, now)
 }
 
 // countEarlier adds n buffers from before the source like this one; n is -1 where it is gone.
@@ -157,11 +158,11 @@ func (m *memory) made(t fit.BufferTotals) fit.BufferTotals {
 func (m *memory) resident(r fit.Resident) answer.L1Resident {
 	out := answer.L1Resident{ResidentRow: fit.NewResidentRow(r.Kind, r.Range)}
 	if r.Program != nil {
-		run := m.last.of(r.Program).ProgramRun
+		run := m.last.Of(r.Program).ProgramRun
 		out.CB, out.Program = event.Some(uint64(r.CB)), &run
 		return out
 	}
-	if b := m.live.of(r.Buffer.ID); b != nil {
+	if b := m.live.Of(r.Buffer.ID); b != nil {
 		info := b.info
 		out.Buffer = &info
 	}
@@ -184,7 +185,7 @@ func (m *memory) lowest() *lowest {
 	}
 	m.low.known = true
 	var found []*buffer
-	for _, b := range m.live.all() {
+	for _, b := range m.live.All() {
 		if b.span.IsEmpty() || b.info.Kind != fit.KindL1 && b.info.Kind != fit.KindGlobalCB {
 			continue
 		}

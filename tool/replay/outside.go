@@ -9,6 +9,7 @@ import (
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/tool/replay/answer"
+	"github.com/cbl1/cbl1/tool/replay/internal/layered"
 )
 
 // leaksOf lists the buffers that were not freed on any of the rows, which are in the order of their first devices.
@@ -17,9 +18,9 @@ import (
 func leaksOf(rows []*row, byID bool) (out answer.LiveBuffers, big *buffer) {
 	ids := map[fit.BufferID]bool{}
 	var all []*buffer
-	seen := sight[fit.BufferID]{}
+	seen := layered.Sight[fit.BufferID]{}
 	for _, d := range rows {
-		for _, b := range d.memory.live.unseen(seen) {
+		for _, b := range d.memory.live.Unseen(seen) {
 			if !b.earlier && !b.leaked && (!byID || !ids[b.id]) {
 				b.leaked, ids[b.id] = true, true
 				all = append(all, b)

@@ -59,7 +59,7 @@ func (o *overlaps) before(next *event.Event, rows *rows, _ *marker) {
 	}
 	for _, p := range o.pending {
 		for _, id := range p.on {
-			if d := rows.Get(id); d.slot == id && d.memory.live.of(p.of.id) == p.of && o.only.HasDevice(d.id) {
+			if d := rows.Get(id); d.slot == id && d.memory.live.Of(p.of.id) == p.of && o.only.HasDevice(d.id) {
 				o.note(d, p.of, rows)
 			}
 		}
@@ -73,7 +73,7 @@ func (o *overlaps) note(d *row, of *buffer, rows *rows) {
 	detail := text(of)
 	if o.compared < maxCompared {
 		var other *buffer
-		for _, b := range d.memory.live.all() {
+		for _, b := range d.memory.live.All() {
 			if o.compared++; of.overlaps(b) && !rows.back(of, b) && !rows.back(b, of) && (other == nil || cmp.Or(cmp.Compare(b.span.Start, other.span.Start), cmp.Compare(b.id, other.id)) < 0) {
 				other = b
 			}

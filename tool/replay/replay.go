@@ -283,7 +283,7 @@ func (d *row) fullest(end *device.DeviceSnapshot) *answer.FullestCore {
 		if !ok || g.Bytes() < f.Share {
 			continue
 		}
-		row, ok := d.programs.detail.get(p.ID())
+		row, ok := d.programs.detail.Get(p.ID())
 		if ok && (g.Bytes() > f.Share || row < best) {
 			best, f.Share = row, g.Bytes()
 		}

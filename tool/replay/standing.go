@@ -262,7 +262,7 @@ func (r *rooms) occupancy(l enqueued) *fit.Occupancy {
 		}
 	}
 	for _, b := range at.Buffers {
-		if kept := l.on.memory.live.of(b.ID); kept != nil { // else it backs another one
+		if kept := l.on.memory.live.Of(b.ID); kept != nil { // else it backs another one
 			info := kept.info
 			now.Buffer(b, r.limit(answer.RoomLimit{Buffer: &info}))
 		}

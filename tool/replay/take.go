@@ -79,7 +79,7 @@ func (r *replay) takeOn(d *row, e *event.Event, told device.Notice) error {
 		d.log.Executions++
 	case device.NoticeTraceReplayed:
 		for _, p := range r.catalogue.recorded(told.Trace) {
-			if _, known := d.memory.last.get(p); !known {
+			if _, known := d.memory.last.Get(p); !known {
 				d.memory.ran(p, r.naming.run(p, d.loggedRun(p, r.runs(p, e))))
 			}
 			d.logged(p)
@@ -175,7 +175,7 @@ func (r *replay) allocate(e *event.Event, told device.Notice) {
 // free records that a device does not hold a buffer any more. Devices may have had different ones under one id.
 func (r *replay) free(d *row, told device.Notice, e *event.Event) {
 	d.touched = true
-	b := d.memory.live.of(told.Buffer.ID)
+	b := d.memory.live.Of(told.Buffer.ID)
 	if b == nil { // it backed another one
 		return
 	}
@@ -189,7 +189,7 @@ func (r *replay) free(d *row, told device.Notice, e *event.Event) {
 // dispatched records that programs ran last on a device.
 func (r *replay) dispatched(d *row, programs []*program.Program, run answer.ProgramRun, at uint64, e *event.Event) {
 	for _, p := range programs {
-		was, ok := d.memory.last.get(p)
+		was, ok := d.memory.last.Get(p)
 		if ok {
 			d.marks.runs(p, was.ProgramRun)
 		} else {

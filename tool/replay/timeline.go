@@ -94,9 +94,9 @@ func fill(to *answer.LaidMoment, d *row, seen map[device.MomentName]*answer.Scen
 		seen[now.Name()] = held
 	}
 	to.Fill(held, answer.NewComposition(now, d.memory.names.pair(), d.dev.Spec()), func(p *program.Program) answer.ProgramRun {
-		return d.memory.last.of(p).ProgramRun
+		return d.memory.last.Of(p).ProgramRun
 	}, func(id fit.BufferID) *answer.BufferInfo {
-		b := d.memory.live.of(id)
+		b := d.memory.live.Of(id)
 		if b == nil {
 			return nil
 		}
