@@ -78,7 +78,7 @@ func (b *books) register(d *row, p *program.Program, c *source.Content, now sour
 	d.programs.held.Set(p.ID(), c)
 	b.counts(d, c, int64(now.At), now.Op)
 	err := d.alive(c)
-	if err == nil && b.ledger.runs {
+	if err == nil {
 		err = b.ledger.live(d, c)
 	}
 	if err == nil {
@@ -138,7 +138,7 @@ func (b *books) counts(d *row, c *source.Content, first int64, op answer.Name) {
 	if c.Detail.Overlapping {
 		b.notes.noteAll(answer.CodeOverlap, first, string(op), d.members.Len())
 	}
-	if c.Mixed() && b.ledger.runs {
+	if c.Mixed() && b.ledger.captured {
 		b.notes.noteAll(answer.CodeMixedAddresses, first, string(op), d.members.Len())
 	}
 	b.addresses = b.addresses.With(c.From.Recorded, c.From.Synthesised)
@@ -183,7 +183,7 @@ func (b *books) run(d *row, c *source.Content, on event.RunDevice, e *event.Even
 // its live programs are registered.
 func (b *books) lone(d *row) *openRun {
 	p := &d.programs
-	if b.ledger.runs && len(p.open) == 1 && p.held.Len() == 0 && !p.open[0].counted {
+	if b.ledger.captured && len(p.open) == 1 && p.held.Len() == 0 && !p.open[0].counted {
 		return p.open[0]
 	}
 	return nil

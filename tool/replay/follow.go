@@ -62,8 +62,8 @@ func (r *replay) happens(e *event.Event) error {
 	}
 	if e.Kind == event.KindHeader && !r.seen.begun {
 		_, _ = r.state.Apply(e) // the first one
-		r.books.ledger.begin(r.state.Source != "")
-		r.result.Log = r.state.Source == ""
+		r.books.ledger.begin(r.state.Captured)
+		r.result.Log = !r.state.Captured
 		return nil
 	}
 	r.seen.begun = true
@@ -108,7 +108,7 @@ func (r *replay) happens(e *event.Event) error {
 // changed returns the rows that an event has changed, and the operation that did it.
 func (r *replay) changed(e *event.Event) (out []*row, now source.When) {
 	now = r.state.Now(e)
-	named := r.books.ledger.runs
+	named := r.state.Captured
 	for _, told := range r.changes {
 		out = append(out, r.rows.of(told.Set)...)
 		switch {
@@ -215,9 +215,8 @@ func (r *replay) notice(e *event.Event, refused event.Code, err error) error {
 	if err == nil {
 		return nil
 	}
-	runs := r.books.ledger.runs
 	code, detail := answer.CodeEventRefused, source.Refusal(e, r.state.Programs.NameOf(e), err)
-	if runs { // whose lines are not known
+	if r.state.Captured { // whose lines are not known
 		detail = string(e.Kind) + ": " + shown.Escape(err.Error())
 	}
 	switch refused {
@@ -230,7 +229,7 @@ func (r *replay) notice(e *event.Event, refused event.Code, err error) error {
 	case event.CodeGrid:
 		if e.Kind == event.KindRun || e.Kind == event.KindEnqueue {
 			code = answer.CodeOutsideGrid // which Checks say too
-			if e, ok := errors.AsType[*device.Error](err); ok && runs {
+			if e, ok := errors.AsType[*device.Error](err); ok && r.state.Captured {
 				detail = e.Err.Error()
 			}
 		}
@@ -243,7 +242,7 @@ func (r *replay) notice(e *event.Event, refused event.Code, err error) error {
 	case event.CodeTornLine:
 		code = answer.CodeTornLine
 	case event.CodeOverflow:
-		if runs {
+		if r.state.Captured {
 			return err
 		}
 	}
@@ -265,7 +264,7 @@ func (r *replay) failed(e *event.Event, err error) error {
 	if errors.Is(err, device.ErrOverflow) {
 		out.Reason = "sizes sum to more than 2^63-1 bytes"
 	}
-	if r.books.ledger.runs {
+	if r.state.Captured {
 		out.Line, out.Offset, out.Node = 0, 0, int64(e.Node)
 	}
 	return out

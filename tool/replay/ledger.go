@@ -11,7 +11,7 @@ import (
 type ledger struct {
 	fleet             *device.Fleet // of the session, which has circular buffers as registered
 	registered, alive [source.NumKinds]*device.Fleet
-	runs              bool // the source saw what ran, and not how it was planned
+	captured          bool // the source saw what ran, and not how it was planned
 }
 
 // newLedger returns a ledger beside the fleet of a session.
@@ -20,13 +20,13 @@ func newLedger(fleet *device.Fleet) ledger {
 }
 
 // begin makes the fleets when the source is known.
-func (l *ledger) begin(runs bool) {
-	l.runs = runs
+func (l *ledger) begin(captured bool) {
+	l.captured = captured
 	for kind := range source.NumKinds {
 		if l.registered[kind] == nil {
 			l.registered[kind] = device.NewFleet()
 		}
-		if l.alive[kind] = l.registered[kind]; runs {
+		if l.alive[kind] = l.registered[kind]; captured {
 			l.alive[kind] = device.NewFleet()
 		}
 	}
@@ -127,7 +127,7 @@ func (l *ledger) finish(d *row) {
 	for _, of := range f.Others() {
 		if t, ok := totalsOf(l.registered[of.Kind], d.slot); ok {
 			of.Registered, of.RegisteredCorePeak = t.Registered, max(t.Core, of.CorePeak)
-			if !l.runs {
+			if !l.captured {
 				of.RegisteredLogical = t.Logical
 			}
 		}
@@ -135,7 +135,7 @@ func (l *ledger) finish(d *row) {
 	t := d.dev.Totals()
 	f.Registered, f.RegisteredCoreFinal, f.RegisteredRangeGranular = t.Registered, t.Core, t.Reserved
 	f.RegisteredCorePeak = max(t.Core, f.CorePeak) // in a log, alive is registered; in a capture, no program is unregistered
-	if !l.runs {
+	if !l.captured {
 		f.RegisteredLogical = t.Logical
 	}
 }

@@ -147,13 +147,13 @@ func (r *replay) finish() (*answer.Result, error) {
 	out.Recording = r.recording.result()
 	out.Placed, out.Addresses = r.books.placed, r.books.addresses
 	var big *buffer
-	if out.Live, big = leaksOf(r.rows.sorted(), r.books.ledger.runs); big != nil {
+	if out.Live, big = leaksOf(r.rows.sorted(), r.state.Captured); big != nil {
 		return nil, r.failed(&event.Event{Node: big.info.At}, device.ErrOverflow)
 	}
 	for range r.state.Running.Ops {
 		r.notes.note(answer.CodeUnfinished, -1, r.state.Running.Ops[len(r.state.Running.Ops)-1])
 	}
-	if r.books.ledger.runs && !r.seen.ended {
+	if r.state.Captured && !r.seen.ended {
 		r.notes.note(answer.CodeUnfinished, -1, "the source is cut")
 	}
 	if r.specs.again {

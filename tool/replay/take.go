@@ -150,7 +150,7 @@ func (r *replay) allocate(e *event.Event, told device.Notice) {
 	given, rows := told.Buffer, r.rows.of(told.Set)
 	b := newBuffer(e, given, r.state.Now(e), r.marker.count)
 	b.info.Tensor = r.tensors.Of(e)
-	if !r.books.ledger.runs {
+	if !r.state.Captured {
 		first := event.Opt[uint64]{}
 		if len(rows) > 0 { // the set itself sorts its devices first
 			first = event.Some(uint64(rows[0].slot))

@@ -27,10 +27,10 @@ type When struct {
 }
 
 // A State is what the events of a source have made so far: a device.Fleet, and what the fleet does not keep. The zero
-// state is empty and ready to use.
+// State is empty and ready to use.
 type State struct {
 	Fleet    device.Fleet
-	Source   string // of the header: "" for a log of its own
+	Captured bool // the header names a source that saw what ran. Else programs are registered, and lines name places
 	devices  int
 	Programs Definitions
 	traces   traces
@@ -77,7 +77,7 @@ func (s *State) call(e *event.Event) (code event.Code, err error) {
 		if e.Pos.Node > 0 {
 			return event.CodeHeaderAgain, errors.New("a header that is not the first line")
 		}
-		s.Source = e.Source
+		s.Captured = e.Source != ""
 		return "", nil
 	case event.KindTorn:
 		return event.CodeTornLine, errors.New("the last line is cut")
@@ -113,7 +113,7 @@ func (s *State) call(e *event.Event) (code event.Code, err error) {
 
 func (s *State) addDevices(e *event.Event, rows, cols int) (event.Code, error) {
 	spec := e.Spec
-	if e.Role != "" || s.Source != "" {
+	if e.Role != "" || s.Captured {
 		spec = Gridless(spec)
 	}
 	if e.Role != "" {
@@ -132,7 +132,7 @@ func (s *State) addDevices(e *event.Event, rows, cols int) (event.Code, error) {
 	}
 	if err == nil {
 		s.devices += rows * cols
-		s.Grids.learn(e, rows*cols, s.Source != "")
+		s.Grids.learn(e, rows*cols, s.Captured)
 	}
 	return "", err
 }
