@@ -6,7 +6,7 @@
 //
 // A method of Result makes each document, the JSON of a verb of the command: [Result.Report], [Result.Check],
 // [Result.Peak], [Result.Room], [Result.Who] and [Result.Map]. Their types have the tags of that JSON. Lists in a
-// document are never null, and a [Name] is cut to 1,024 bytes there. The texts of codes stand in words.go.
+// document are never null, and a [Name] is cut to 1,024 bytes there. The codes and their words stand in codes.go.
 //
 // What lies on a core at a peak is looked up on demand ([L1Peak.Composed], [DeviceL1.LaidGroups]): a [Past] keeps the
 // moment, and a [Composition] names it.

@@ -22,20 +22,6 @@ const (
 	CannotTell Answer = "cannot_tell"
 )
 
-// Reasons for "cannot tell", besides the codes of anomalies.
-const (
-	CodeEarlierUsed   Code = "earlier-used"   // L1 buffers from before the capture, whose places are not known
-	CodeEarlierFreed  Code = "earlier-freed"  // frees of such buffers
-	CodeBuffersApart  Code = "buffers-apart"  // L1 buffers of an id under which nothing runs
-	CodeL1Unknown     Code = "l1-unknown"     // the size of L1 is not known
-	CodeChipAssumed   Code = "chip-assumed"   // it fits on the chip that is assumed, not on another one that it may be
-	CodeBudgetUnknown Code = "budget-unknown" // the budget is a share of an L1 whose size is not known, or not the same on all devices
-	CodeBanksUnknown  Code = "banks-unknown"  // of room: the cores over which a tensor lies are not known, or not the same on all devices
-	CodeNothingRan    Code = "nothing-ran"    // no program is known to have run
-	CodeMayClash      Code = "may-clash"      // CBs of a recording end above an L1 buffer
-	CodeMeshBuffers   Code = "mesh-buffers"   // L1 buffers of a recording are known under the id of a mesh alone
-)
-
 // A Reason is a reason for the Answer CannotTell.
 type Reason struct {
 	Code Code   `json:"code"`

@@ -225,61 +225,6 @@ type FullestCore struct {
 	Share   uint64        `json:"program_bytes"` // bytes of that program on the core
 }
 
-// A Code names a kind of anomaly.
-type Code string
-
-// What can be odd about a capture without making it unreadable. The list is fixed
-// within a version of the report.
-const (
-	CodeNoNodes            Code = "no-nodes"            // the capture is empty
-	CodeNoCBs              Code = "no-cbs"              // no node places a CB
-	CodeCacheHit           Code = "cache-hit"           // an operation found its program in the cache: the file cannot show its CBs
-	CodeFreeWithoutCBs     Code = "free-without-cbs"    // of logs that were converted before: not-shown, of a free that no CB follows
-	CodeNotShown           Code = "not-shown"           // an operation ran a program that the capture does not show, or more programs than it shows
-	CodeUnsettled          Code = "unsettled"           // programs that cannot be distinguished, and do not fit as one
-	CodeUnattributed       Code = "unattributed"        // CBs, dataflow buffers or scratchpads that name no core
-	CodeMixedAddresses     Code = "mixed-addresses"     // a program with recorded and missing addresses
-	CodeOverlap            Code = "overlap"             // programs whose own CBs share bytes on a core
-	CodeBeyondL1           Code = "beyond-l1"           // programs that end beyond L1: does not fit
-	CodeBufferBeyondL1     Code = "buffer-beyond-l1"    // a buffer in L1 that ends beyond it: the L1 is not that of the device
-	CodeOutsideGrid        Code = "outside-grid"        // a run names cores outside the compute grid: does not fit, and is not registered
-	CodeIDCollision        Code = "id-collision"        // a number is a mesh's and a chip's, and nothing says which of them CBs name
-	CodeMeshUnknown        Code = "mesh-unknown"        // a free names an id whose chips the capture does not show
-	CodeBetween            Code = "between-operations"  // a database does not say which L1 buffers died between its operations
-	CodeOperationLost      Code = "operation-lost"      // an operation that a database names and has no graph of
-	CodeUnreadable         Code = "unreadable"          // nodes or rows with a field that cannot be read: they are hidden, and what depends on them
-	CodeSmallReached       Code = "l1-small-reached"    // programs that end in L1_SMALL, with which tt-metal does not compare them
-	CodeSmallWrong         Code = "l1-small-wrong"      // a bank of L1 that is too large for it, or reaches above an L1_SMALL buffer: the size of L1_SMALL is not known
-	CodeSpecsDiffer        Code = "specs-differ"        // devices of the file differ in L1 size; or chips of a mesh in base, so that its programs without addresses are hidden
-	CodeFreeUnknown        Code = "free-unknown"        // a buffer is freed that was not allocated in the capture
-	CodeFreeAgain          Code = "free-again"          // a buffer of the capture is freed a second time
-	CodeInferred           Code = "inferred"            // an operation that found its program in the cache: its CBs are those of its last run
-	CodeRangeLockstep      Code = "range-lockstep"      // programs that fit or not, by whether a buffer in range lockstep counts on other cores
-	CodeBuffersOverlap     Code = "buffers-overlap"     // L1 buffers that share bytes of a core: a free was missed, or the allocator is wrong
-	CodePersistentL1       Code = "persistent-l1"       // program runs above persistent pages: synthesised addresses are too low there
-	CodePerCoreHidden      Code = "per-core-hidden"     // buffers that were allocated per core, whose addresses on some cores are not known
-	CodeAmbiguous          Code = "ambiguous"           // a run from the cache that may be of several programs
-	CodeBufferUnplaced     Code = "buffer-unplaced"     // a buffer in L1 whose place on the cores is not known
-	CodeBufferUnsized      Code = "buffer-unsized"      // a buffer in L1 with an address and without a size per core
-	CodeUpstreamWrapped    Code = "upstream-wrapped"    // ttnn's own figures ran below zero
-	CodeEndWithoutStart    Code = "end-without-start"   // a function ends that did not start
-	CodeUnfinished         Code = "unfinished"          // functions that did not end: the run threw or was cut
-	CodeAborted            Code = "aborted"             // an exception ended an operation
-	CodeOperationFailed    Code = "operation-failed"    // the capture records an error
-	CodeUnknownType        Code = "unknown-node-type"   // nodes of kinds that are not known here
-	CodeDuplicateKey       Code = "duplicate-key"       // a key comes twice with equal values
-	CodeBadDeviceTensors   Code = "bad-device-tensors"  // device_tensors cannot be read
-	CodeEventRefused       Code = "event-refused"       // events of a log that cannot be, or run what may not fit: they changed nothing
-	CodeRefused            Code = "refused"             // program runs of a log that its writer refused: they changed nothing
-	CodeTornLine           Code = "torn-line"           // the last line of a log is cut
-	CodeEveryCore          Code = "every-core"          // records that name no cores: CBs count as if each were on every core
-	CodeClientLost         Code = "client-lost"         // a client of a server was closed: what it says from then on is not known
-	CodeOddRecord          Code = "odd-record"          // records of a server that contradict others, like a free of something that never came
-	CodeNotRecorded        Code = "not-recorded"        // events before this log are in none: the server could not write them
-	CodeTensorsOnly        Code = "tensors-only"        // the dump of an allocator, which knows no programs
-	CodeDanglingConnection Code = "dangling-connection" // a connection to a node that does not exist
-)
-
 // An AnomalyCount says how often something odd was seen, and where first.
 type AnomalyCount struct {
 	Code   Code        `json:"code"`
