@@ -3,6 +3,7 @@ package device
 import (
 	"iter"
 	"slices"
+	"sync/atomic"
 
 	"github.com/cbl1/cbl1/device/internal/classes"
 	"github.com/cbl1/cbl1/l1"
@@ -205,4 +206,23 @@ func (d Device) look(do func(*classes.Content)) {
 			do(s.Content)
 		}
 	})
+}
+
+// A chip holds the identity of a device and its cohort. A Device points to it.
+type chip struct {
+	cohort atomic.Pointer[cohort]
+	fleet  *Fleet
+	id     ID
+	slot   int
+}
+
+// published returns an atomic total of the cohort of a device. If the cohort was divided meanwhile, the
+// total may be of other devices: it is read again.
+func (c *chip) published(of func(*cohort) uint64) uint64 {
+	for {
+		at := c.cohort.Load()
+		if total := of(at); c.cohort.Load() == at {
+			return total
+		}
+	}
 }

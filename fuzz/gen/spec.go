@@ -1,8 +1,11 @@
 package gen
 
 import (
-	"github.com/cbl1/cbl1/l1"
 	"pgregory.net/rapid"
+
+	"slices"
+
+	"github.com/cbl1/cbl1/l1"
 )
 
 // ToySpec draws a device of a few cores with 64 to 256 bytes of L1, small enough to
@@ -74,3 +77,64 @@ func corner(s l1.Spec) (cols, rows int) {
 	}
 	return min(s.Cols, 4), min(s.Rows, 3)
 }
+
+// CoreRange draws a rectangle on a grid of cols x rows cores, which has to have
+// at least one core.
+func CoreRange(cols, rows int) *rapid.Generator[l1.CoreRange] {
+	return rapid.Custom(func(t *rapid.T) l1.CoreRange {
+		span := func(n int, axis string) (uint8, uint8) {
+			end := rapid.SampledFrom(columns(n))
+			a, b := end.Draw(t, axis), end.Draw(t, axis)
+			return min(a, b), max(a, b)
+		}
+		x0, x1 := span(cols, "x")
+		y0, y1 := span(rows, "y")
+		return l1.CoreRange{Start: l1.Core{X: x0, Y: y0}, End: l1.Core{X: x1, Y: y1}}
+	})
+}
+
+// CoreRangeSet draws up to three rectangles on a grid of cols x rows cores. They may
+// repeat, overlap and touch, or be none. That is drawn last, with as many draws: a shrunk set has one rectangle.
+func CoreRangeSet(cols, rows int) *rapid.Generator[l1.CoreRangeSet] {
+	return rapid.Custom(func(t *rapid.T) l1.CoreRangeSet {
+		rects := rapid.SliceOfN(CoreRange(cols, rows), 1, 3).Draw(t, "cores")
+		switch rapid.SampledFrom([]string{"", "", "", "", "", "repeat", "none"}).Draw(t, "odd") {
+		case "repeat":
+			rects[len(rects)-1] = rects[0]
+		case "none":
+			rects = nil
+		}
+		set, err := l1.NewCoreRangeSet(rects...)
+		if err != nil {
+			t.Fatalf("gen: %v", err)
+		}
+		return set
+	})
+}
+
+// DeviceIDs draws ids of devices for a call: usually some existing ones, often all, sometimes none,
+// sometimes with an unknown id among them, or with an id twice.
+func DeviceIDs(exist []uint64) *rapid.Generator[[]uint64] {
+	return rapid.Custom(func(t *rapid.T) []uint64 {
+		kind := rapid.IntRange(0, 11).Draw(t, "devices")
+		switch {
+		case kind == 10:
+			return nil
+		case kind == 11:
+			return rapid.SliceOfN(DeviceID(exist), 1, 4).Draw(t, "any")
+		case len(exist) == 0:
+			return rapid.SliceOfN(DeviceID(nil), 0, 2).Draw(t, "unknown")
+		case kind > 6:
+			return slices.Clone(exist)
+		}
+		return rapid.SliceOfN(rapid.SampledFrom(exist), 1, 4).Draw(t, "some")
+	})
+}
+
+// DeviceID draws one id, usually of a device that exists.
+func DeviceID(exist []uint64) *rapid.Generator[uint64] {
+	return rapid.SampledFrom(append(slices.Concat(exist, exist), newIDs()...))
+}
+
+// newIDs are the ids that devices get. Any number is an ordinary id.
+func newIDs() []uint64 { return []uint64{0, 1, 2, 3, 4, 7, 1<<31 - 1, ^uint64(0)} }

@@ -39,3 +39,15 @@ func Mix(x Hash) Hash {
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31
 }
+
+// Numbers give out serial numbers, and hashes of them. The zero numbers begin at 1.
+type Numbers struct {
+	Last uint64 // given out
+	Hashes
+}
+
+// Next returns a number that was never given out before.
+func (n *Numbers) Next() uint64 {
+	n.Last++
+	return n.Last
+}

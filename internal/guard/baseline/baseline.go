@@ -11,6 +11,10 @@
 package baseline
 
 import (
+	"cmp"
+	"slices"
+	"sync"
+
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
@@ -80,4 +84,111 @@ type counter[C any] interface {
 	// the number of bytes whose count became, or ceased to be, 0. It panics if a byte is
 	// not covered that -1 takes back, and is of no use then.
 	Shift(r l1.Range, d int) (moved uint64)
+}
+
+// A perCore has a counter for each core of each device: a change does the same work again for
+// every core and every device.
+type perCore[C any, P counter[C]] struct {
+	rows    int
+	measure Measure
+	devices []grid[C]
+}
+
+// A grid counts the ranges of the cores of one device.
+type grid[C any] struct {
+	cores [2][]C // of each footprint of the measure, by the number of the core
+	total uint64
+}
+
+func newPerCore[C any, P counter[C]](spec l1.Spec, devices int, m Measure) *perCore[C, P] {
+	t := &perCore[C, P]{spec.Rows, m, make([]grid[C], devices)}
+	for i := range t.devices {
+		for k := range t.devices[i].cores {
+			t.devices[i].cores[k] = make([]C, spec.NumCores())
+		}
+	}
+	return t
+}
+
+// Register counts p on every core of the devices.
+func (t *perCore[C, P]) Register(p *program.Program, devices []int) { t.change(p, devices, +1) }
+
+// Unregister takes p back on every core of the devices.
+func (t *perCore[C, P]) Unregister(p *program.Program, devices []int) { t.change(p, devices, -1) }
+
+// change lets every counter of the devices count the ranges of p. The totals move by sign times
+// the returned bytes.
+func (t *perCore[C, P]) change(p *program.Program, devices []int, sign int) {
+	footprints := t.measure.footprints(p)
+	for _, i := range devices {
+		d := &t.devices[i]
+		for k, f := range footprints {
+			for g := range f.Groups() {
+				for c := range g.Cores().All() {
+					core := P(&d.cores[k][coreNumber(c, t.rows)])
+					for j := range g.NumRanges() {
+						d.total += uint64(sign) * core.Shift(g.Range(j), sign)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Total returns a number that is kept.
+func (t *perCore[C, P]) Total(device int) uint64 { return t.devices[device].total }
+
+// coreNumber numbers the cores of a grid in their order.
+func coreNumber(c l1.Core, rows int) int { return int(c.X)*rows + int(c.Y) }
+
+// A SortedCount counts ranges in a sorted slice of boundaries, the best that small sets can have.
+// Its edges mean the same as the edges of a BoundaryCount. The zero SortedCount is empty and ready
+// to use.
+type SortedCount struct {
+	_ [0]sync.Mutex // lets vet report copies
+
+	edges []edge
+}
+
+// before returns the count that holds up to edge i.
+func (s *SortedCount) before(i int) int {
+	if i == 0 {
+		return 0
+	}
+	return s.edges[i-1].n
+}
+
+// index returns the index of the edge at addr. It makes one if there is none.
+func (s *SortedCount) index(addr uint64) int {
+	i, found := slices.BinarySearchFunc(s.edges, addr, func(e edge, a uint64) int { return cmp.Compare(e.addr, a) })
+	if !found {
+		s.edges = slices.Insert(s.edges, i, edge{addr, s.before(i)})
+	}
+	return i
+}
+
+// drop deletes edge i if the count does not change there.
+func (s *SortedCount) drop(i int) {
+	if s.edges[i].n == s.before(i) {
+		s.edges = slices.Delete(s.edges, i, i+1)
+	}
+}
+
+// Shift takes O(n).
+func (s *SortedCount) Shift(r l1.Range, d int) (moved uint64) {
+	i := s.index(r.Start)
+	k := s.index(r.End)
+	for j := i; j < k; j++ {
+		e := &s.edges[j]
+		if e.n+d < 0 {
+			refuse(r)
+		}
+		if e.n == 0 || e.n+d == 0 {
+			moved += s.edges[j+1].addr - e.addr
+		}
+		e.n += d
+	}
+	s.drop(k)
+	s.drop(i)
+	return moved
 }

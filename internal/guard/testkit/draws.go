@@ -2,8 +2,11 @@ package testkit
 
 import (
 	"flag"
+	"os"
+	"runtime"
 	"strconv"
 	"testing"
+	"time"
 )
 
 // SameDraws lets rapid make n draws, always the same, of 30 steps on average where they have steps, until
@@ -34,4 +37,23 @@ func SetFlags(values map[string]string) (back func()) {
 			_ = flag.Set(name, value) // it was this value
 		}
 	}
+}
+
+// Nightly reports whether tests take their largest sizes, which take hours in all. The
+// environment variable CBL1_NIGHTLY selects them, and -short overrules it.
+func Nightly() bool { return os.Getenv("CBL1_NIGHTLY") != "" && !testing.Short() }
+
+// Patience is how long a test waits for what must come. On a busy machine everything comes
+// late, so it is a limit and measures nothing.
+const Patience = 2 * time.Minute
+
+// Kept returns the bytes of all objects that are still in use, as a garbage collection finds them.
+// They follow from what the program keeps, whenever the collector runs by itself. The
+// caller has no goroutines that allocate meanwhile.
+func Kept() int64 {
+	runtime.GC()
+	runtime.GC() // what a sync.Pool holds lives for two collections
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }

@@ -4,10 +4,15 @@ import (
 	"cmp"
 	"errors"
 	"io"
+	"iter"
+	"slices"
 
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/tool/internal/pictures/export"
 	"github.com/cbl1/cbl1/tool/internal/pictures/page"
 	"github.com/cbl1/cbl1/tool/replay/answer"
 	"github.com/cbl1/cbl1/tool/replay/diff"
+	"github.com/cbl1/cbl1/tool/tensor"
 )
 
 func askPage(c *request) error {
@@ -39,4 +44,22 @@ func writePage(c *request, names []string) (reply, error) {
 		}
 	}
 	return reply{file: func(w io.Writer) error { return page.Write(w, results, c.terms, d) }}, err
+}
+
+func askExport(c *request) error {
+	if c.to == "" {
+		return errors.New("name the file to write with -o, or - for standard output")
+	}
+	return nil
+}
+
+func perfetto(c *request, names []string) (reply, error) {
+	c.opt.Operations, c.replay.Timeline = true, true
+	s, err := c.source(names)
+	return reply{file: func(w io.Writer) error {
+		t := export.NewTrace(w, s.name)
+		events := s.events
+		s.events = func(to *tensor.Table) iter.Seq2[*event.Event, error] { return t.Through(events(to)) }
+		return c.replayAll(slices.Values([]source{s}), t.Finish)
+	}}, err
 }

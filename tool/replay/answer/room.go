@@ -2,9 +2,8 @@ package answer
 
 import (
 	"encoding/json"
-	"slices"
-
 	"fmt"
+	"slices"
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"

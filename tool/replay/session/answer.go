@@ -1,12 +1,11 @@
 package session
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
-
-	"bytes"
-	"encoding/json"
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"

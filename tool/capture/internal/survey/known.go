@@ -2,10 +2,9 @@ package survey
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
-
-	"iter"
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"

@@ -3,7 +3,6 @@ package survey
 import (
 	"iter"
 	"math"
-
 	"slices"
 
 	"github.com/cbl1/cbl1/device"

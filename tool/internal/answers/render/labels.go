@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
@@ -92,4 +93,21 @@ func deviceName(r *answer.Result, id event.Opt[uint64]) string {
 		}
 	}
 	return fmt.Sprintf("device %d", id.V)
+}
+
+// between joins the functions of ProgramDetail.Op.
+const between = " > "
+
+// opName is shown.Nested.
+func opName[T ~string](path T, n int) string { return shown.Nested(string(path), n) }
+
+// shortName is opName without a namespace that all have: the rest of the path gets the room.
+func shortName[T ~string](path T, n int) string {
+	return opName(strings.ReplaceAll(string(path), "tt::tt_metal::", ""), n)
+}
+
+// caller is the outermost function of an op.
+func caller[T ~string](op T) T {
+	first, _, _ := strings.Cut(string(op), between)
+	return T(first)
 }

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/cbl1/cbl1/fuzz/model"
@@ -47,4 +48,18 @@ func cbsOf(group []*buffer) (out []stated.CB) {
 
 func roundUp(n, align uint64) uint64 {
 	return (n + align - 1) / align * align
+}
+
+// errTooFar guards the machine that runs the tests, not the file format.
+var errTooFar = errors.New("oracle: address beyond 64 MiB")
+
+const farthest = 64 << 20
+
+// count returns the number of bytes in any of some ranges. Ranges that end too far do not count: they are an error.
+func count(ranges []l1.Range) (n uint64, err error) {
+	near := slices.DeleteFunc(slices.Clone(ranges), func(r l1.Range) bool { return r.End > farthest })
+	if len(near) < len(ranges) {
+		err = errTooFar
+	}
+	return model.Union(near...), err
 }
