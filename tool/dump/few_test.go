@@ -48,8 +48,6 @@ func eventsOf(t *testing.T, text, name string, opt dump.Options) (lines []string
 	t.Helper()
 	var log strings.Builder
 	w := event.NewWriter(&log)
-	short := strings.NewReplacer(`{"event":"`, "", `"`, "", "}\n", "\n", ",node:0", "", `"devices":[0],`, "", ",named:0", "", ",grid:assumed", "",
-		",cb_align:64,l1_align:16", "", ",cb_align:32,l1_align:16", "", ",cb_indices:64", "", ",cb_indices:32", "")
 	wrong := ""
 	for e, err := range dump.Events(strings.NewReader(text), name, opt) {
 		if err != nil {
@@ -59,11 +57,7 @@ func eventsOf(t *testing.T, text, name string, opt dump.Options) (lines []string
 		}
 		require.NoError(t, w.Write(e))
 	}
-	for line := range strings.Lines(log.String()) {
-		if !strings.HasPrefix(line, `{"event":"log"`) {
-			lines = append(lines, strings.TrimSpace(short.Replace(short.Replace(line))))
-		}
-	}
+	lines = testkit.Short(log.String(), "node", "devices", "named", "grid", "cb_align", "l1_align", "cb_indices")
 	if wrong != "" {
 		lines = append(lines, "wrong: "+wrong)
 	}

@@ -88,8 +88,7 @@ func askedOf(t *testing.T, given []string) string {
 	case "moment":
 		var out bytes.Buffer
 		require.NoError(t, fed(t, log.String()).WriteMoment(&out))
-		_, text, _ := strings.Cut(out.String(), "\n") // without the header
-		return text
+		return strings.Join(testkit.Short(out.String(), "cb_align", "l1_align", "cb_indices"), "\n")
 	}
 	var shared session.Shared
 	var answers bytes.Buffer
