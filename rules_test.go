@@ -2,6 +2,7 @@ package cbl1_test
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/format"
@@ -18,6 +19,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
@@ -222,6 +224,7 @@ func fileRules() []rule {
 		{"imports", checkImports},
 		{"test libraries", checkTestLibraries},
 		{"doc comments", checkDocComments},
+		{"first words", checkFirstWords},
 		{"package variables", checkVariables},
 		{"init", checkInit},
 		{"goroutines", checkGoroutines},
@@ -284,6 +287,35 @@ func checkTestLibraries(s *source) []string {
 			out = append(out, s.complain(pos, "%s belongs in _test.go files and below fuzz/", name))
 		case below(name, testify) && name != testify+"/require":
 			out = append(out, s.complain(pos, "use testify/require instead of %s: a test that goes on after a failure reports noise", name))
+		}
+	}
+	return out
+}
+
+// checkFirstWords wants the comment of a type, function or method to begin with its name, behind an article.
+func checkFirstWords(s *source) (out []string) {
+	if s.test() {
+		return nil
+	}
+	check := func(id *ast.Ident, doc *ast.CommentGroup) {
+		words := strings.FieldsFunc(doc.Text(), func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+		for len(words) > 0 && slices.Contains([]string{"A", "An", "The"}, words[0]) {
+			words = words[1:]
+		}
+		if len(words) > 0 && words[0] != id.Name {
+			out = append(out, s.complain(id.Pos(), "the comment of %s begins with %s", id.Name, words[0]))
+		}
+	}
+	for _, decl := range s.tree.Decls {
+		switch decl := decl.(type) {
+		case *ast.FuncDecl:
+			check(decl.Name, decl.Doc)
+		case *ast.GenDecl:
+			for _, spec := range decl.Specs {
+				if spec, ok := spec.(*ast.TypeSpec); ok {
+					check(spec.Name, cmp.Or(spec.Doc, decl.Doc))
+				}
+			}
 		}
 	}
 	return out

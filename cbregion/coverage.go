@@ -104,7 +104,7 @@ func (v *Coverage) copyTo(out *Coverage) {
 	out.leafLimit, out.innerLimit = v.leafLimit, v.innerLimit
 }
 
-// The address of a token identifies the owner of a node.
+// A token identifies the owner of a node by its address.
 type token struct{ _ byte }
 
 // begin prepares v for a change.

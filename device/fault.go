@@ -4,7 +4,7 @@ package device
 
 import "github.com/cbl1/cbl1/device/internal/bitset"
 
-// Faults make the operations of a fleet fail on purpose, so that a test can prove
+// faults make the operations of a fleet fail on purpose, so that a test can prove
 // that an error has changed nothing, wherever it occurs. Everything that can fail
 // comes before the change, so the steps are there: one for every device that is
 // visited, and one between any two checks.

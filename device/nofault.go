@@ -4,7 +4,7 @@ package device
 
 import "github.com/cbl1/cbl1/device/internal/bitset"
 
-// Faults are failures on purpose; see fault.go. A normal build has none, and compiles
+// faults are failures on purpose; see fault.go. A normal build has none, and compiles
 // the calls away.
 type faults struct{}
 

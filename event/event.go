@@ -16,7 +16,7 @@ type Kind string
 // kind describes its effect.
 const (
 	KindHeader     Kind = "log"    // the first event of every source: Source, Fleet; a later one has a Pos.Node above 0
-	KindDevice     Kind = "device" // Device, Spec; of sources also Role, Chips, Like, From
+	KindDevice     Kind = "device" // Device, Spec; of sources also Role, Chips, From
 	KindMesh       Kind = "mesh"   // Device is the first one; Rows, Cols, Spec
 	KindRemove     Kind = "remove"
 	KindProgram    Kind = "program" // defines a program: Program, Name, CBs, AsWritten, Bases

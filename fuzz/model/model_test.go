@@ -79,7 +79,6 @@ func TestWorkedExamples(t *testing.T) {
 	}
 }
 
-// Upstream's statistics test: three programs come, and go again.
 // TestUnion compares whole words with a count of booleans, on all ranges of a short axis.
 func TestUnion(t *testing.T) {
 	const n = 200

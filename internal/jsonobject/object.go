@@ -26,7 +26,7 @@ func (o Object) Get(name string) []byte {
 // Has reports whether a key has a value, other than null.
 func (o Object) Has(name string) bool { return o.Get(name) != nil }
 
-// Span returns where the value of a key is, the zero Span if there is none. Of a key that
+// Place returns where the value of a key is, the zero Span if there is none. Of a key that
 // comes more than twice each value is compared with the one before: hostile ones would
 // cost too much otherwise.
 func (o Object) Place(name string) (at Span) {

@@ -93,7 +93,7 @@ func (p *places) note(n *graph.Node) {
 	}
 }
 
-// attend brings the residents up to date with the node that comes. Residents that ended before it go, and
+// expireAndPlace brings the residents up to date with the node that comes. Residents that ended before it go, and
 // residents that are there by then come.
 func (p *places) expireAndPlace(next uint64) {
 	for b, ok := p.memory.departing(next); ok; b, ok = p.memory.departing(next) {

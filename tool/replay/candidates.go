@@ -121,7 +121,7 @@ func (k *alternatives) differ(group []launch) bool {
 	return found.fail && (found.fit || unsure)
 }
 
-// Fittings say whether there are workloads that fit, and some that do not. One that may do
+// fittings say whether there are workloads that fit, and some that do not. One that may do
 // either counts as both.
 type fittings struct{ fit, fail bool }
 

@@ -66,7 +66,7 @@ func devices(group []launch) (n int64) {
 	return n
 }
 
-// Candidates are the workloads that may have run instead, for devices of one Spec.
+// candidates are the workloads that may have run instead, for devices of one Spec.
 type candidates struct {
 	workloads [][]*source.Content // each is judged as a whole
 	several   int                 // how many there are, where they are too many too

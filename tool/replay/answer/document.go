@@ -66,7 +66,7 @@ func Known[T any](n uint64, figure T) event.Opt[T] {
 	return event.Some(figure)
 }
 
-// Grounds are the facts under the figures of a document about L1.
+// Basis has the facts under the figures of a document about L1.
 type Basis struct {
 	Chip
 	Usable      event.Opt[uint64] `json:"usable_bytes"`
@@ -75,7 +75,7 @@ type Basis struct {
 	EarlierSize uint64            `json:"earlier_l1_bytes"`
 }
 
-// Grounds returns the facts under figures that were reckoned with a Spec.
+// Basis returns the facts under figures that were reckoned with a Spec.
 func (r *Result) Basis(s Spec) Basis {
 	return Basis{s.Chip(), Known(s.L1Size, s.UsableBytes()), r.Addresses, r.Earlier.L1, r.Earlier.Bytes}
 }

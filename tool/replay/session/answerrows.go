@@ -192,7 +192,6 @@ func newUsageRow(u device.Usage) UsageRow {
 	return UsageRow{u.Tracked, u.WithKernels, answer.KindsOf(u), slices.AppendSeq([]device.Sharing{}, u.Shared())}
 }
 
-// kindsOf returns the bytes of each kind that holds some in L1.
 // A WhoAnswer has everything that holds a byte of a core: after the last dispatches, and of all registered programs.
 type WhoAnswer struct {
 	AnswerHead

@@ -12,7 +12,7 @@ import (
 	"github.com/cbl1/cbl1/tool/replay/internal/source"
 )
 
-// A Shared is a Session that several logs feed (Feed). The zero SharedSession is empty and ready to
+// A Shared is a Session that several logs feed (Feed). The zero Shared is empty and ready to
 // use; it must not be copied. Its methods may be called at the same time.
 type Shared struct {
 	// Heard, if not nil, gets each event after it was applied, with its *RefusedError, one call after the other.

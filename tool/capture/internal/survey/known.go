@@ -92,7 +92,7 @@ func (k *Knowledge) ofOneMesh() bool {
 	return len(devices)+len(k.Members.Chips) <= 1
 }
 
-// blindTensors are tensors whose memory_config cannot be read: by address, 0 if that cannot be read either,
+// hiddenTensors are tensors whose memory_config cannot be read: by address, 0 if that cannot be read either,
 // the ids that they name.
 type hiddenTensors map[uint64]map[device.ID]bool
 

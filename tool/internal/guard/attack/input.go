@@ -56,7 +56,7 @@ const Messages = `Statically allocated circular buffers in program 1 clash with 
 	"Out of Memory: Not enough space to allocate 16384000 B L1 buffer across 64 banks, where each bank needs to store 256000 B, " +
 	"but bank size is 1461248 B (allocated: 24000 B, free: 1437248 B, largest free block: 1348864 B)\n"
 
-// Sources lists all inputs.
+// Families lists all inputs.
 func Families() []Family {
 	squares := []string{
 		"report", "report --format json", "map", "map --format json", "peak", "peak --format json", "room", "stream", "diff FILE FILE", "map --at LAST", "explain --with FILE -",

@@ -82,7 +82,7 @@ func level(bytes, full uint64) int {
 	return min(n, levels-1) + 1
 }
 
-// shades are the signs of the levels, and shadeColours their colours.
+// shade returns the sign of a level.
 func (s Style) shade(n int) string {
 	if s.ASCII {
 		return string(".:+#@!"[n])

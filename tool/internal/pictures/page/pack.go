@@ -13,7 +13,7 @@ import (
 	"github.com/cbl1/cbl1/internal/asciijson"
 )
 
-// A packed document is JSON that says the same in fewer bytes, for a page that unpacks it:
+// A packer writes a document as JSON in fewer bytes, for a page that unpacks it:
 //
 //	{"v": DOCUMENT, "r": [VALUE, ...]}
 //
