@@ -10,8 +10,8 @@
 //	device    fleets, meshes and devices: registration, totals, snapshots
 //	event     events on a fleet, and the event log
 //	fuzz/...  generators, a slow oracle and properties, for tests of your own
-//	tool/...  capture: ttnn graph captures as events; replay: a fleet that follows events, and its
-//	          answers; replay/diff: the changes between two runs
+//	tool/...  capture: ttnn graph captures as events; replay: from events to a result; replay/answer: what
+//	          is said of it; replay/session: queries while events go by; replay/diff: two runs compared
 //
 // The command is tool/cmd/cbl1; everything else is internal. The imports table in rules_test.go says
 // which package may import which, and runs with every go test.
