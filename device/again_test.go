@@ -50,7 +50,7 @@ func used(f *Fleet) (n int) {
 
 // now returns what the first device holds.
 func now(f *Fleet) *classes.Content {
-	v := f.at(0).state.sight()
+	v := f.at(0).state.contentView()
 	return v.open(&f.roster)
 }
 

@@ -17,9 +17,9 @@ import (
 // A site is a group of devices that give the same verdict on a program.
 type site struct {
 	alike
-	sight   // of their programs, where these matter
-	first   ID
-	devices int
+	contentView // of their programs, where these matter
+	first       ID
+	devices     int
 }
 
 // alike holds the properties that the devices of a site share.
@@ -163,7 +163,7 @@ func (f *Fleet) sites(s Set, programs bool) (out []site, err error) {
 			at, known[k] = len(out), len(out)
 			out = append(out, site{alike: k.alike, first: c.id()})
 			if programs {
-				out[at].sight = c.state.sight()
+				out[at].contentView = c.state.contentView()
 			}
 		}
 		out[at].devices += c.n

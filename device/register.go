@@ -274,7 +274,7 @@ func (c *cohort) programs() []*program.Program {
 	if c.state == nil {
 		return nil
 	}
-	v := c.state.sight()
+	v := c.state.contentView()
 	return v.list(&c.fleet.roster)
 }
 

@@ -76,16 +76,16 @@ func (f *Fleet) Snapshot() *Snapshot {
 
 // A picture holds the parts of a fleet that are copied under the lock.
 type picture struct {
-	ids    []ID             // of the devices, by slot
-	parts  []part           // by slot; hold fills in their content
-	at     []pose           // of the parts
-	states map[*state]sight // of the devices
+	ids    []ID                   // of the devices, by slot
+	parts  []part                 // by slot; hold fills in their content
+	at     []partKey              // of the parts
+	states map[*state]contentView // of the devices
 	roster classes.Roster
 }
 
-// A pose names the content and marks of a part. Its state is not read: it may have
+// A partKey names the content and marks of a part. Its state is not read: it may have
 // ended.
-type pose struct {
+type partKey struct {
 	state *state
 	cores *corepeaks.Marks
 	peak  registeredPeaks
@@ -100,19 +100,19 @@ func (f *Fleet) picture(more func()) (p picture) {
 		parts++
 	}
 	f.mu.RUnlock()
-	p.ids, p.parts, p.at = touched[ID](devices), touched[part](parts), touched[pose](parts)
-	p.states = make(map[*state]sight, min(states, devices))
+	p.ids, p.parts, p.at = touched[ID](devices), touched[part](parts), touched[partKey](parts)
+	p.states = make(map[*state]contentView, min(states, devices))
 	p.roster.Of = touched[*classes.Holder](numbers)
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	for c := range f.shares(f.live) {
 		p.ids = append(p.ids, f.ids[c.slot:c.slot+c.n]...)
 		p.parts = append(p.parts, part{n: c.n, spec: c.spec, totals: c.totals()})
-		p.at = append(p.at, pose{c.state, c.cores, c.peak})
+		p.at = append(p.at, partKey{c.state, c.cores, c.peak})
 	}
 	for s := range f.states.All() {
 		if s.Users > 0 {
-			p.states[s] = s.sight()
+			p.states[s] = s.contentView()
 		}
 	}
 	f.pictured.Store(f.numbers.Last + 1)
@@ -151,7 +151,7 @@ func (p *picture) hold() {
 		holding
 		now *classes.Partition
 	}
-	views, known := make(map[*state]view, len(p.states)), make(map[pose]holding, len(p.states))
+	views, known := make(map[*state]view, len(p.states)), make(map[partKey]holding, len(p.states))
 	for i, at := range p.at {
 		if i > 0 && at == p.at[i-1] { // parts in a row are mostly alike
 			p.parts[i].holding = p.parts[i-1].holding

@@ -131,7 +131,7 @@ func (f *Fleet) becomes(s, to *state, by step) bool {
 	if n != to.totals.Programs {
 		return false
 	}
-	here, there := s.sight(), to.sight()
+	here, there := s.contentView(), to.contentView()
 	f.one, f.other = over(here.members(f.one), by), there.members(f.other)
 	return f.one.Equal(f.other)
 }
@@ -147,23 +147,23 @@ func over(b bitset.Sparse, by step) bitset.Sparse {
 	return b
 }
 
-// A sight is a readable form of a state: a content, and the steps from the state to
+// A contentView is a readable form of a state: a content, and the steps from the state to
 // it.
-type sight struct {
+type contentView struct {
 	content  *classes.Content
 	steps    []step
 	programs int
 }
 
-// sight returns the content of s and the steps to it. It is valid until the next
+// contentView returns the content of s and the steps to it. It is valid until the next
 // change.
-func (s *state) sight() sight {
+func (s *state) contentView() contentView {
 	content, steps := s.View()
-	return sight{content, steps, s.totals.Programs}
+	return contentView{content, steps, s.totals.Programs}
 }
 
 // members returns the numbers of the programs of the state, in the memory of b.
-func (v *sight) members(b bitset.Sparse) bitset.Sparse {
+func (v *contentView) members(b bitset.Sparse) bitset.Sparse {
 	b = b.CopyOf(v.content.Live.Bits)
 	for _, by := range v.steps {
 		b = over(b, by)
@@ -172,7 +172,7 @@ func (v *sight) members(b bitset.Sparse) bitset.Sparse {
 }
 
 // list returns the programs of the state, in any order.
-func (v *sight) list(o *classes.Roster) []*program.Program {
+func (v *contentView) list(o *classes.Roster) []*program.Program {
 	if v.programs == 0 {
 		return nil
 	}
@@ -185,7 +185,7 @@ func (v *sight) list(o *classes.Roster) []*program.Program {
 
 // open returns the content of the state, for reading. It changes nothing. o is the
 // roster of the programs.
-func (v *sight) open(o *classes.Roster) *classes.Content {
+func (v *contentView) open(o *classes.Roster) *classes.Content {
 	if len(v.steps) == 0 {
 		return v.content
 	}

@@ -45,7 +45,7 @@ func (r *reading) endSlice(start, next uint64) error {
 		r.out.notes.add(noteUnfinished, wholeFile, r.operations.inner().name)
 		s := r.operations.now(next - 1)
 		r.operations.end(s, r.lost())
-		r.places.stand(s)
+		r.places.setPosition(s)
 		r.places.end(s)
 	}
 	r.places.memory.borders.began, r.places.memory.borders.next = start, next

@@ -13,7 +13,7 @@ import (
 // close ends what no node has ended, at the last one.
 func (r *reading) close() {
 	p, s := r.places, r.operations.finish(r.places.at, r.lost())
-	p.stand(s)
+	p.setPosition(s)
 	p.settle(s)
 	for _, f := range r.operations.hits() {
 		p.out.hidden.add(hiddenCacheHit, int64(f.start), f.name)

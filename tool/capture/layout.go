@@ -39,8 +39,8 @@ func (l *layouts) inside(id program.ID, g *survey.Grid) bool {
 // of returns the program of a run on a device whose circular buffers start at base. If it is a new one, cbs are its
 // buffers, placed. A program has one base.
 func (l *layouts) of(r *run, spec l1.Spec, base uint64) (id program.ID, cbs []event.CB, err error) {
-	r.sum = l.add(r.sum, r.cbs[r.told:])
-	r.facts.add(r.cbs[r.told:])
+	r.sum = l.add(r.sum, r.cbs[r.emitted:])
+	r.facts.add(r.cbs[r.emitted:])
 	key := r.sum
 	if !r.lies() || base != spec.CBBase {
 		key = l.mix(key, binary.LittleEndian.AppendUint64(l.text[:0], base))
@@ -91,7 +91,7 @@ func (l *layouts) add(s contentSum, more []program.CB) contentSum {
 // asEvents returns the buffers of a run for an event. All have an address. A longer form shares the memory of the shorter
 // one: without that a run of 2,000 buffers that grows between others took 200 MB.
 func (r *run) asEvents() []event.CB {
-	r.events = r.events[:min(len(r.events), r.told)]
+	r.events = r.events[:min(len(r.events), r.emitted)]
 	for _, cb := range r.cbs[len(r.events):] {
 		r.events = append(r.events, event.CB{CB: cb})
 	}

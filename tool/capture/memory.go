@@ -139,12 +139,12 @@ func (m *memory) lost(n *graph.Node, id device.ID) bool {
 	for _, c := range n.Connections {
 		delete(m.out.absent, c)
 	}
-	told := n.Address.V != 0                            // a reading knows all residents, or another one will
+	placed := n.Address.V != 0                          // a reading knows all residents, or another one will
 	named := n.Address.V == 0 && len(n.Connections) > 0 // what stands for it has a node of its own
-	if ok && !told && !named && !m.unread {
+	if ok && !placed && !named && !m.unread {
 		m.owns(id, kind)
 	}
-	return told || named || !m.units.ranOn(id)
+	return placed || named || !m.units.ranOn(id)
 }
 
 // lay finds the place of a new buffer and writes its event. A buffer whose tensor cannot

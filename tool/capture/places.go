@@ -31,8 +31,8 @@ func newPlaces(known *survey.Knowledge, opt Options) *places {
 	return &places{shared: g, opt: opt, freed: event.NoDevice, unclear: map[device.ID]bool{}, programs: newPrograms(g, opt.NoInfer), memory: newMemory(g)}
 }
 
-// stand records where the stage stands: at a node, and in which functions.
-func (p *places) stand(s *step) {
+// setPosition records the node at hand, and the functions that run.
+func (p *places) setPosition(s *step) {
 	p.at, p.programs.call, p.memory.path = s.at, s.call, s.call.path
 }
 
@@ -40,7 +40,7 @@ func (p *places) stand(s *step) {
 func (p *places) next(s *step) {
 	n := s.node
 	p.Known.Members.Resolve(n)
-	p.stand(s)
+	p.setPosition(s)
 	p.note(n)
 	p.expireAndPlace(s.at)
 	p.memory.tellEarlier(n)

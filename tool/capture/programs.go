@@ -169,7 +169,7 @@ func (p *programs) completeParts(all [][]*run, i int, at uint64) {
 			continue
 		}
 		r := parts[i]
-		what := startKey{op: r.call.path, continues: r.told > 0, unsettled: p.unsettles(r)}
+		what := startKey{op: r.call.path, continues: r.emitted > 0, unsettled: p.unsettles(r)}
 		if r.inOp {
 			what.aborted = p.Known.Aborted[r.call.start]
 		}
@@ -179,7 +179,7 @@ func (p *programs) completeParts(all [][]*run, i int, at uint64) {
 		if !r.local && r.facts.start > 0 { // all its local buffers have addresses
 			p.Known.Bottom.Program(r.on.id, r.facts.start-1)
 		}
-		r.told = len(r.cbs)
+		r.emitted = len(r.cbs)
 		on := r.where()
 		starts = append(starts, start{what, r.on, on, hitKey{r.call.key, r.call.runs}, r.first, nil})
 		if !what.aborted && !p.hidden.covers(r.call.key, r.on.id) {
@@ -445,9 +445,9 @@ func (p *programs) hideProgram(at uint64, u *unit) {
 	if r := u.run; isOpen(u) {
 		p.hidden.hide(hiddenRun{operation: r.call.key, on: u.id})
 		p.open.remove(r)
-		r.cbs = r.cbs[:r.told]
+		r.cbs = r.cbs[:r.emitted]
 		p.completeBefore(u, at)
-		if r.told == 0 && p.alive[u] {
+		if r.emitted == 0 && p.alive[u] {
 			p.endRun(u)
 		}
 	}

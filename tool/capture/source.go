@@ -197,7 +197,7 @@ func (r *reading) ask(next uint64) {
 }
 
 // stand says to the third stage where the reading stands behind the node at hand.
-func (r *reading) stand() { r.places.stand(r.operations.now(r.places.at)) }
+func (r *reading) stand() { r.places.setPosition(r.operations.now(r.places.at)) }
 
 // failed returns an error if a program of the node at hand cannot be defined, or the caller wants no more events.
 func (r *reading) failed() error {

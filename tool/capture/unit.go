@@ -147,7 +147,7 @@ type run struct {
 	before  []*run // programs of the same workload that ended where the next began, and have no event yet
 	divided bool   // it began where such a program ended
 	cbs     []program.CB
-	told    int        // cbs that an event has
+	emitted int        // cbs that an event has
 	sum     contentSum // of these
 	facts              // of these
 	events  []event.CB // of a form of the run, for the next one
@@ -168,7 +168,7 @@ type circularNodes struct {
 }
 
 // open reports whether the run has CBs that no event has.
-func (r *run) open() bool { return r.told < len(r.cbs) }
+func (r *run) open() bool { return r.emitted < len(r.cbs) }
 
 // alive reports whether anything was placed since the last free.
 func (r *run) alive() bool { return len(r.cbs) > 0 }
@@ -199,7 +199,7 @@ func (r *run) add(n *graph.Node, cb program.CB, c call) {
 
 // end forgets the run: a free has reached it.
 func (r *run) end() {
-	r.cbs, r.told, r.circular.n, r.divided, r.inOp = r.cbs[:0], 0, 0, false, false
+	r.cbs, r.emitted, r.circular.n, r.divided, r.inOp = r.cbs[:0], 0, 0, false, false
 	r.sum, r.facts, r.events = contentSum{}, facts{}, nil
 }
 

@@ -109,7 +109,7 @@ func (r *rows) join(id device.ID, like likeness) bool {
 // add gives a new device a row, which others may join.
 func (r *rows) add(d *row) {
 	d.members = r.Add(d.slot, d)
-	r.fresh[d.says.likeness] = d
+	r.fresh[d.facts.likeness] = d
 }
 
 // named returns the rows of devices that an event names, or all.
@@ -172,7 +172,7 @@ func (r *rows) alone(id device.ID) *row {
 
 // met notes that something happens to the devices of a row: new ones are not like them.
 func (r *rows) met(d *row) *row {
-	if like := d.says.likeness; r.fresh[like] == d {
+	if like := d.facts.likeness; r.fresh[like] == d {
 		delete(r.fresh, like)
 	}
 	return d
@@ -212,7 +212,7 @@ func (r *rows) each() iter.Seq2[*row, event.Opt[uint64]] {
 func (r *rows) shown() func(d *row) bool {
 	ran := slices.ContainsFunc(r.All(), func(o *row) bool { return o.programs.ran })
 	onChips := func(d *row) bool { // what lies on a mesh lies on its chips
-		return d.says.role == event.RoleMesh && slices.ContainsFunc(d.says.chips, func(id uint64) bool {
+		return d.facts.role == event.RoleMesh && slices.ContainsFunc(d.facts.chips, func(id uint64) bool {
 			chip := r.Get(device.ID(id))
 			return chip != nil && chip.touched
 		})

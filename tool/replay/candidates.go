@@ -45,13 +45,13 @@ func candidatesOf(e *event.Event, defs source.Definitions, spec l1.Spec) (*candi
 	return c, nil
 }
 
-// A workload is the programs of an operation that run on a device at one moment.
-type workload struct {
+// A batch is the programs of an operation that run on a device at one moment.
+type batch struct {
 	on *row
 	at uint64 // the node at which it starts
 }
 
-func (l launch) workload() workload { return workload{l.on, l.run.At} }
+func (l launch) batch() batch { return batch{l.on, l.run.At} }
 
 // alternatives judge workloads that may be one of several.
 type alternatives struct {
@@ -65,18 +65,18 @@ func (k *alternatives) unsettled(all []launch, notes notes) func(launch) bool {
 	if !slices.ContainsFunc(all, func(l launch) bool { return l.candidates != nil }) {
 		return func(launch) bool { return false }
 	}
-	groups := map[workload][]launch{}
+	groups := map[batch][]launch{}
 	for _, l := range all {
-		groups[l.workload()] = append(groups[l.workload()], l)
+		groups[l.batch()] = append(groups[l.batch()], l)
 	}
 	clear(k.others) // other events have other candidates
-	told := map[workload]bool{}
+	settled := map[batch]bool{}
 	return func(l launch) bool {
-		of := l.workload()
-		if _, known := told[of]; !known {
-			told[of] = k.clear(groups[of], notes)
+		of := l.batch()
+		if _, known := settled[of]; !known {
+			settled[of] = k.clear(groups[of], notes)
 		}
-		return !told[of]
+		return !settled[of]
 	}
 }
 

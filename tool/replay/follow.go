@@ -109,14 +109,14 @@ func (r *replay) happens(e *event.Event) error {
 func (r *replay) changed(e *event.Event) (out []*row, now source.When) {
 	now = r.state.Now(e)
 	named := r.state.Captured
-	for _, told := range r.changes {
-		out = append(out, r.rows.of(told.Set)...)
+	for _, notice := range r.changes {
+		out = append(out, r.rows.of(notice.Set)...)
 		switch {
 		case named:
-		case told.Program != nil:
-			now, named = r.runs(told.Program, e), true
+		case notice.Program != nil:
+			now, named = r.runs(notice.Program, e), true
 		case now.Op == "":
-			now.Op = answer.Name(told.Buffer.Name)
+			now.Op = answer.Name(notice.Buffer.Name)
 		}
 	}
 	return out, now

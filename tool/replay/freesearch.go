@@ -36,7 +36,7 @@ func (s *freeSearch) seek(d *row, b *buffer, now source.When) {
 		return
 	}
 	spec := d.dev.Spec()
-	if len(d.on.Scarce) == len(s.sought) || spec.L1Size == 0 || !b.measured() {
+	if len(d.inL1.Scarce) == len(s.sought) || spec.L1Size == 0 || !b.measured() {
 		return
 	}
 	far, align := d.scarce, fit.Alignment(spec)
@@ -50,7 +50,7 @@ func (s *freeSearch) seek(d *row, b *buffer, now source.When) {
 	known := map[l1.Range]answer.Scarcity{}
 	far = math.MaxUint64
 	for _, sought := range s.sought {
-		usable := d.says.usable(spec, sought.Bank)
+		usable := d.facts.usable(spec, sought.Bank)
 		left, ok := known[usable]
 		if !ok {
 			left = d.memory.scarcity(usable, align)
@@ -62,14 +62,14 @@ func (s *freeSearch) seek(d *row, b *buffer, now source.When) {
 			far = min(far, max(left.Free, sought.Free)-min(left.Free, sought.Free))
 		case left.Free < usable.Len() && !d.had(sought):
 			groups := answer.LaidAt(d.dev.Moment(), spec, d.memory.resident)
-			d.on.Scarce = append(slices.Clip(d.on.Scarce), answer.FreeMoment{Scarcity: left, At: now.At, T: now.T, Op: now.Op, Groups: groups})
+			d.inL1.Scarce = append(slices.Clip(d.inL1.Scarce), answer.FreeMoment{Scarcity: left, At: now.At, T: now.T, Op: now.Op, Groups: groups})
 		}
 	}
 	d.scarce = far
 }
 
 func (d *row) had(sought answer.Scarcity) bool {
-	return slices.ContainsFunc(d.on.Scarce, func(m answer.FreeMoment) bool { return m.Scarcity == sought })
+	return slices.ContainsFunc(d.inL1.Scarce, func(m answer.FreeMoment) bool { return m.Scarcity == sought })
 }
 
 // usable returns the addresses that L1 buffers may take. Where the source does not give the size of L1_SMALL, the

@@ -150,7 +150,7 @@ func holdersAt(m device.Moment, addr uint64) (out []holder) {
 
 // holders returns what holds a byte of a device, by first core.
 func (w *who) holders(d *row, now *device.DeviceSnapshot, of []holder) []answer.Holders {
-	kind, chips := d.says.kind()
+	kind, chips := d.facts.kind()
 	h := holding{of: answer.Holders{Device: d.id, Kind: kind, Chips: chips}}
 	for _, one := range of {
 		h.on(one.cores, func(h *answer.Holders) { h.Resident = append(h.Resident, d.memory.resident(one.held)) })

@@ -51,7 +51,7 @@ func (k *marker) grown(d *row, now source.When, by *buffer) {
 	if d.marks.top != nil {
 		d.marks.top.quiet = false
 	}
-	d.on.TotalPeak = max(d.on.TotalPeak, d.dev.Totals().Tracked)
+	d.inL1.TotalPeak = max(d.inL1.TotalPeak, d.dev.Totals().Tracked)
 	bytes := k.most(d.dev)
 	if bytes > d.marks.best() {
 		d.marks.rise = k.rise(d, bytes, now, by)
@@ -90,14 +90,14 @@ func (k *marker) settle(d *row, since ...fit.BufferID) {
 func (k *marker) end(d *row) {
 	k.settle(d)
 	d.marks.leave(&d.memory, d.dev)
-	d.on.After = d.marks.after.forResult()
+	d.inL1.After = d.marks.after.forResult()
 	if d.marks.top != nil {
-		d.on.Peak = d.marks.top.peak()
+		d.inL1.Peak = d.marks.top.peak()
 	}
 	if !k.later {
-		d.on.Peak, d.on.Groups, d.on.After = d.on.Peak.Composed(), d.on.LaidGroups(), nil
+		d.inL1.Peak, d.inL1.Groups, d.inL1.After = d.inL1.Peak.Composed(), d.inL1.LaidGroups(), nil
 	}
-	d.on.Usable, d.on.Hybrid = d.marks.usable, d.dev.Hybrid()
+	d.inL1.Usable, d.inL1.Hybrid = d.marks.usable, d.dev.Hybrid()
 }
 
 // reset begins the marks of a device anew, at its content of now.

@@ -18,7 +18,7 @@ import (
 func leaksOf(rows []*row, byID bool) (out answer.LiveBuffers, big *buffer) {
 	ids := map[fit.BufferID]bool{}
 	var all []*buffer
-	seen := layered.Sight[fit.BufferID]{}
+	seen := layered.Visited[fit.BufferID]{}
 	for _, d := range rows {
 		for _, b := range d.memory.live.Unseen(seen) {
 			if !b.earlier && !b.leaked && (!byID || !ids[b.id]) {

@@ -92,7 +92,7 @@ func (o *overlaps) note(d *row, of *buffer, rows *rows) {
 func (r *rows) back(mesh, chip *buffer) bool {
 	d := r.Get(mesh.named.V)
 	return mesh.named.OK && chip.named.OK && mesh.named != chip.named && mesh.span == chip.span &&
-		d != nil && slices.Contains(d.says.chips, uint64(chip.named.V))
+		d != nil && slices.Contains(d.facts.chips, uint64(chip.named.V))
 }
 
 // overlaps reports whether two buffers share a byte of a core. At one address, what several nodes show from before the

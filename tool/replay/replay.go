@@ -81,7 +81,7 @@ func newReplay(file string, opt Options) *replay {
 	}
 	(&overlaps{notes: r.notes, only: opt.Only}).join(r.subscribers)
 	if opt.Strays {
-		s := &strays{state: &r.state}
+		s := &strayFinder{state: &r.state}
 		r.subscribers.before, r.subscribers.laid = append(r.subscribers.before, s.before), append(r.subscribers.laid, s.laid)
 	}
 	fleet := &r.state.Fleet
@@ -184,7 +184,7 @@ func (r *replay) finishDevices(out *answer.Result) {
 	ends, shown, rows, rowsL1 := r.books.ledger.lastState(), r.rows.shown(), 0, 0
 	for _, d := range r.rows.All() {
 		if shown(d) && !d.declared() {
-			out.Uneven = out.Uneven || d.says.spec.Usable().Len() != out.Spec.Usable().Len()
+			out.Uneven = out.Uneven || d.facts.spec.Usable().Len() != out.Spec.Usable().Len()
 		}
 		if d.declared() || d.programs.ran {
 			d.finish(&r.books.ledger, ends, out.Only)
@@ -198,8 +198,8 @@ func (r *replay) finishDevices(out *answer.Result) {
 	out.Devices, out.L1 = slices.Grow(out.Devices, rows), slices.Grow(out.L1, rowsL1)
 	var highest *answer.L1Peak
 	for d, named := range r.rows.each() {
-		if len(d.says.chips) > 0 {
-			out.Meshes = append(out.Meshes, answer.Mesh{ID: named.V, Chips: slices.Clone(d.says.chips)})
+		if len(d.facts.chips) > 0 {
+			out.Meshes = append(out.Meshes, answer.Mesh{ID: named.V, Chips: slices.Clone(d.facts.chips)})
 		}
 		if !out.Only.HasDevice(named) {
 			continue
@@ -209,10 +209,10 @@ func (r *replay) finishDevices(out *answer.Result) {
 			out.Devices[len(out.Devices)-1].ID = named
 		}
 		if shown(d) {
-			out.L1 = append(out.L1, d.on)
+			out.L1 = append(out.L1, d.inL1)
 			last := &out.L1[len(out.L1)-1]
 			last.ID, last.Dispatched = named, r.executions.on(d, named)
-			if peak := d.on.Peak; peak != nil && (highest == nil || peak.Bytes > highest.Bytes) {
+			if peak := d.inL1.Peak; peak != nil && (highest == nil || peak.Bytes > highest.Bytes) {
 				highest = peak
 			}
 		}
@@ -228,7 +228,7 @@ func (r *replay) finishDevices(out *answer.Result) {
 // finish completes the figures of a row.
 func (d *row) finish(ledger *ledger, ends *lastState, only answer.Filter) {
 	f := &d.figures
-	f.Kind, f.Chips = d.says.kind()
+	f.Kind, f.Chips = d.facts.kind()
 	f.Cores = d.programs.cores.Len()
 	ledger.finish(d)
 	alive, ok := ends.alive.Device(d.slot)
@@ -244,14 +244,14 @@ func (d *row) finish(ledger *ledger, ends *lastState, only answer.Filter) {
 // finishL1 completes the figures of a row's L1, without executions. own is the Spec of the row, if it has one of
 // its own.
 func (d *row) finishL1(own *answer.Spec) {
-	on := &d.on
-	on.Kind, on.Chips = d.says.kind()
+	on := &d.inL1
+	on.Kind, on.Chips = d.facts.kind()
 	t := d.dev.Totals()
 	made := d.memory.made(t.Buffers)
 	on.TotalFinal, on.L1Final, on.SmallFinal, on.DRAMFinal = t.Tracked, made.L1, made.L1Small, made.DRAM
 	on.BuffersFinal = uint64(made.Count)
-	spec := d.says.spec
-	on.NumCores, on.Cols, on.Rows, on.CoresFrom = spec.NumCores(), spec.Cols, spec.Rows, d.says.grid
+	spec := d.facts.spec
+	on.NumCores, on.Cols, on.Rows, on.CoresFrom = spec.NumCores(), spec.Cols, spec.Rows, d.facts.grid
 	on.Spec = own
 	if d.log.Executions > 0 {
 		d.log.Final = t.Resident

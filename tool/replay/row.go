@@ -26,10 +26,10 @@ type row struct {
 	sets    map[*device.Fleet]device.Set // the members in other fleets, as far as they are known
 	gone    bool                         // removed
 	touched bool                         // a buffer was allocated or freed
-	says    facts
+	facts   facts
 
 	figures   answer.Device
-	on        answer.DeviceL1
+	inL1      answer.DeviceL1
 	programs  programs
 	memory    memory
 	marks     marks
@@ -37,10 +37,10 @@ type row struct {
 	execution *execution     // of a source that saw what ran; nil if nothing was executed
 
 	// Of the questions in Options:
-	standing *standing // of Options.Room
-	history  *history  // of Options.Timeline; nil if nothing has changed the device
-	scarce   uint64    // bytes that have to come or go before a moment of Options.Scarce can have come
-	overlap  uint64    // bytes that several buffers held last
+	obstacles *obstacles // of Options.Room
+	history   *history   // of Options.Timeline; nil if nothing has changed the device
+	scarce    uint64     // bytes that have to come or go before a moment of Options.Scarce can have come
+	overlap   uint64     // bytes that several buffers held last
 }
 
 // members are the devices of a row.
@@ -74,17 +74,17 @@ func (s facts) kind() (answer.DeviceKind, []uint64) {
 // newRow returns the row of a device that nothing has happened to.
 func newRow(dev device.Device, like likeness, programs *answer.Programs) *row {
 	id := dev.ID()
-	d := &row{id: event.Some(uint64(id)), slot: id, dev: dev, says: facts{likeness: like}}
+	d := &row{id: event.Some(uint64(id)), slot: id, dev: dev, facts: facts{likeness: like}}
 	if like.role == event.RoleNone {
 		d.id = event.Opt[uint64]{}
 	}
-	d.figures.ID, d.on.ID, d.on.Addresses = d.id, d.id, answer.AddressesNone
+	d.figures.ID, d.inL1.ID, d.inL1.Addresses = d.id, d.id, answer.AddressesNone
 	d.figures.ProgramsDetail = programs
 	return d
 }
 
 // declared reports whether the device is one of a log, and not an id that a source met.
-func (d *row) declared() bool { return d.says.role == "" }
+func (d *row) declared() bool { return d.facts.role == "" }
 
 // smallFrom returns the source of the size of L1_SMALL. Logs of earlier versions do not name it.
 func smallFrom(e *event.Event) event.Source {
@@ -122,13 +122,13 @@ func (d *row) measure() {
 	if d.declared() { // a log may have forgotten its marks since
 		made.L1 = t.Peak.L1
 	}
-	d.on.L1Peak, d.on.DRAMPeak = max(d.on.L1Peak, made.L1), max(d.on.DRAMPeak, t.Peak.DRAM)
-	d.on.SmallPeak, d.on.BuffersPeak = max(d.on.SmallPeak, made.L1Small), max(d.on.BuffersPeak, uint64(made.Count))
+	d.inL1.L1Peak, d.inL1.DRAMPeak = max(d.inL1.L1Peak, made.L1), max(d.inL1.DRAMPeak, t.Peak.DRAM)
+	d.inL1.SmallPeak, d.inL1.BuffersPeak = max(d.inL1.SmallPeak, made.L1Small), max(d.inL1.BuffersPeak, uint64(made.Count))
 }
 
 // resetMemory begins the high-water marks of buffers anew, at the values of now.
 func (d *row) resetMemory() {
-	d.on.L1Peak, d.on.DRAMPeak, d.on.SmallPeak, d.on.BuffersPeak, d.on.TotalPeak = 0, 0, 0, 0, d.dev.Totals().Tracked
+	d.inL1.L1Peak, d.inL1.DRAMPeak, d.inL1.SmallPeak, d.inL1.BuffersPeak, d.inL1.TotalPeak = 0, 0, 0, 0, d.dev.Totals().Tracked
 	d.measure()
 }
 
@@ -140,11 +140,11 @@ func (d *row) lay(b *buffer, backing bool) {
 	}
 	d.measure()
 	if backing {
-		d.on.Backings++
+		d.inL1.Backings++
 		return
 	}
 	d.memory.lay(b)
-	need(&d.on.Needs, b, d.dev)
+	need(&d.inL1.Needs, b, d.dev)
 }
 
 // drop removes a buffer that an event frees. A correction puts it back at once.
@@ -163,13 +163,13 @@ func (d *row) drop(b *buffer, now source.When, corrects bool) {
 func (d *row) allocated(e *event.Event) {
 	if len(e.Parts) > 0 && !e.Buffer.Backing {
 		synthesised := slices.ContainsFunc(e.Parts, func(p event.Part) bool { return p.Synthesised })
-		d.on.Addresses = d.on.Addresses.With(!synthesised, synthesised)
+		d.inL1.Addresses = d.inL1.Addresses.With(!synthesised, synthesised)
 	}
 	if e.Unplaced != "" {
-		d.on.Unplaced++
+		d.inL1.Unplaced++
 	}
 	if e.CoresFrom == event.FromAssumed {
-		d.on.Assumed++
+		d.inL1.Assumed++
 	}
 }
 
@@ -222,8 +222,8 @@ func (d *row) clone() *row {
 		own := *d.execution
 		to.execution = &own
 	}
-	if d.standing != nil {
-		to.standing = d.standing.clone()
+	if d.obstacles != nil {
+		to.obstacles = d.obstacles.clone()
 	}
 	if d.history != nil {
 		to.history = d.history.clone()

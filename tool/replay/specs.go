@@ -18,7 +18,7 @@ type specs struct {
 // meet takes the first Spec of a log for its Result, and notes others that differ in what percentages depend on.
 // Other sources say at the end what Spec they used.
 func (s *specs) meet(d *row, notes notes) {
-	spec := source.Gridless(d.says.spec)
+	spec := source.Gridless(d.facts.spec)
 	if !d.declared() || s.known[spec] {
 		return
 	}
@@ -36,7 +36,7 @@ func (s *specs) meet(d *row, notes notes) {
 // back records that a device comes back with a Spec. It stays with its first one here.
 func (s *specs) back(d *row, spec l1.Spec) {
 	s.compare(d, spec)
-	s.again = s.again || spec.CBBase != d.says.spec.CBBase || spec.L1Size != d.says.spec.L1Size
+	s.again = s.again || spec.CBBase != d.facts.spec.CBBase || spec.L1Size != d.facts.spec.L1Size
 }
 
 // compare notes a device of a log with another share of usable L1 than the Result's Spec has.
@@ -51,17 +51,17 @@ func (s *specs) compare(d *row, spec l1.Spec) {
 func (s *specs) own(d *row) *answer.Spec {
 	of := s.of
 	if d.declared() {
-		of = specFrom(source.Gridless(d.says.spec), event.FromFile)
+		of = specFrom(source.Gridless(d.facts.spec), event.FromFile)
 		if of.Spec == s.of.Spec {
 			return nil
 		}
 		return &of
 	}
-	says := d.says.spec
-	if says.L1Small == of.L1Small && d.says.small == of.SmallFrom && says.CBBase == of.CBBase {
+	says := d.facts.spec
+	if says.L1Small == of.L1Small && d.facts.small == of.SmallFrom && says.CBBase == of.CBBase {
 		return nil
 	}
-	of.L1Small, of.SmallFrom, of.CBBase = says.L1Small, d.says.small, says.CBBase
+	of.L1Small, of.SmallFrom, of.CBBase = says.L1Small, d.facts.small, says.CBBase
 	return &of
 }
 

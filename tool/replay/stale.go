@@ -11,7 +11,7 @@ import (
 	"github.com/cbl1/cbl1/tool/replay/answer"
 )
 
-// maxSooner is of how many buffers FindStale says by how much the peak would have been lower.
+// maxSooner bounds the buffers for which FindStale works out how much lower the peak would have been.
 const maxSooner = 4
 
 // FindStale finds Result.Stale, the largest first. The events are those of the Result once more, and are not read if no
@@ -27,10 +27,10 @@ func FindStale(r *answer.Result, events iter.Seq2[*event.Event, error], opt Opti
 		}
 	}
 	slices.SortStableFunc(r.Stale, func(a, b answer.Stale) int { return cmp.Compare(b.Bytes, a.Bytes) })
-	var all []*sooner
+	var all []*earlierFree
 	for i := range r.Stale {
 		if s := &r.Stale[i]; s.Freed.OK && len(all) < maxSooner {
-			all = append(all, &sooner{of: s, replay: newReplay(r.File, Options{Only: opt.Only, OnePeak: true})})
+			all = append(all, &earlierFree{of: s, replay: newReplay(r.File, Options{Only: opt.Only, OnePeak: true})})
 		}
 	}
 	if len(all) == 0 {
@@ -58,8 +58,8 @@ func FindStale(r *answer.Result, events iter.Seq2[*event.Event, error], opt Opti
 	return nil
 }
 
-// A sooner replays a source in which one buffer is freed at its last use.
-type sooner struct {
+// An earlierFree replays a source in which one buffer is freed at its last use.
+type earlierFree struct {
 	of      *answer.Stale
 	replay  *replay
 	id      fit.BufferID
@@ -70,7 +70,7 @@ type sooner struct {
 }
 
 // event replays an event, unless it is about the buffer that is gone.
-func (s *sooner) event(e *event.Event) error {
+func (s *earlierFree) event(e *event.Event) error {
 	own := e.Kind == event.KindAllocate && e.Node == s.of.Buffer.At && !e.Corrects && !e.Buffer.Backing
 	if own {
 		s.id, s.there = e.Buffer.ID, true

@@ -30,8 +30,8 @@ func newRooms(question *answer.RoomQuestion) *rooms {
 	return &rooms{question: question, limits: limits, known: map[checkKey]int{}}
 }
 
-// A standing has everything that was in the way on a row at any time.
-type standing struct {
+// obstacles have everything that was in the way on a row at any time.
+type obstacles struct {
 	taken   []*fit.Occupancy // of each Spec that the device had; together they are what is in the way
 	specs   []l1.Spec        // of these
 	places  map[sum128]bool
@@ -48,7 +48,7 @@ type enqueued struct {
 	at uint64
 }
 
-func (s *standing) clone() *standing {
+func (s *obstacles) clone() *obstacles {
 	to := *s
 	to.taken, to.specs = nil, slices.Clone(s.specs)
 	for _, t := range s.taken {
@@ -59,7 +59,7 @@ func (s *standing) clone() *standing {
 }
 
 // on returns the Occupancy for devices with the Spec that one has now.
-func (s *standing) on(dev device.Device) *fit.Occupancy {
+func (s *obstacles) on(dev device.Device) *fit.Occupancy {
 	spec := source.Gridless(dev.Spec())
 	i := slices.Index(s.specs, spec)
 	if i < 0 {
@@ -87,10 +87,10 @@ func (r *rooms) limit(l answer.RoomLimit) int {
 
 // met records that a row has devices with a Spec, and its mode.
 func (r *rooms) met(d *row) {
-	if d.standing == nil {
-		d.standing = &standing{}
+	if d.obstacles == nil {
+		d.obstacles = &obstacles{}
 	}
-	s := d.standing
+	s := d.obstacles
 	s.on(d.dev)
 	if s.mode = fit.Lockstep; d.dev.Hybrid() {
 		s.mode = fit.PerCore
@@ -103,19 +103,19 @@ func (r *rooms) mode(d *row) fit.Mode {
 	if q := r.question; q.Cores.IsEmpty() || q.Tensor.Bytes > 0 {
 		return fit.Lockstep
 	}
-	return d.standing.mode
+	return d.obstacles.mode
 }
 
 // back records that the devices of a row come back with a Spec, empty. Their grid may be another one.
 func (r *rooms) back(d *row, spec l1.Spec) {
-	d.standing.last = enqueued{}
-	r.sizeOn(d.says.spec, d.says.grid)
-	r.sizeOn(spec, d.says.grid)
+	d.obstacles.last = enqueued{}
+	r.sizeOn(d.facts.spec, d.facts.grid)
+	r.sizeOn(spec, d.facts.grid)
 }
 
 // laid adds a buffer that lives on a row.
 func (r *rooms) laid(d *row, given fit.Buffer, b *buffer) {
-	s := d.standing
+	s := d.obstacles
 	s.service = s.service || given.Kind == fit.KindService // one without a byte claims its cores too
 	if !given.Stands() || s.places[b.hash] {
 		return
@@ -139,7 +139,7 @@ func (r *rooms) registered(rows []*row, def *source.Definition, e *event.Event) 
 		if err != nil {
 			continue // it is registered, so that it was placed
 		}
-		s := d.standing
+		s := d.obstacles
 		s.on(d.dev).Program(p, l1.CoreSet{}, r.limit(answer.RoomLimit{
 			Program: &answer.ProgramRun{Row: -1, Op: answer.Name(def.Name), At: e.Node, T: json.Number(e.T)}, Enqueue: event.Some(e.Node), T: json.Number(e.T),
 		}))
@@ -175,9 +175,9 @@ func (r *rooms) launched(moment uint64, all []launch) {
 func (r *rooms) ran(moment uint64, all []launch) {
 	var asked []enqueued
 	for _, l := range all {
-		l.on.standing.last = enqueued{l, moment}
+		l.on.obstacles.last = enqueued{l, moment}
 		if op := r.question.Op; op != "" && answer.OpMatches(string(op), string(l.run.Op)) {
-			asked = append(asked, l.on.standing.last)
+			asked = append(asked, l.on.obstacles.last)
 		}
 	}
 	r.look(moment, asked)
@@ -187,7 +187,7 @@ func (r *rooms) ran(moment uint64, all []launch) {
 func (r *rooms) atNode(node uint64, rows *rows) {
 	var all []enqueued
 	for _, d := range rows.All() {
-		l := d.standing.last
+		l := d.obstacles.last
 		if l.on = d; l.spec == nil {
 			spec := d.dev.Spec()
 			l.spec = &spec
@@ -219,7 +219,7 @@ func (r *rooms) look(moment uint64, all []enqueued) {
 		}
 		seen[l.roomKey()] = true
 		now := r.occupancy(l)
-		size = r.sizeOn(l.on.says.spec, l.on.says.grid)
+		size = r.sizeOn(l.on.facts.spec, l.on.facts.grid)
 		taken, cores, mode = append(taken, now), cores.Union(r.coresOf(l.on)), min(mode, r.mode(l.on))
 		each = append(each, fit.RoomThroughout(r.mode(l.on), r.coresOf(l.on), size, now))
 	}
@@ -284,7 +284,7 @@ func (l launch) mayRun() []*source.Content {
 
 // add adds one program, and reports whether it is new to its devices.
 func (r *rooms) add(moment uint64, l launch) (added bool) {
-	s := l.on.standing
+	s := l.on.obstacles
 	taken := s.on(l.on.dev)
 	if added = !s.runs[l.content]; !added && !s.service {
 		return false
@@ -319,7 +319,7 @@ func (l launch) roomKey() checkKey {
 // tight looks whether a buffer of the size has a place beside a program and what lives then.
 func (r *rooms) tight(moment uint64, group []launch) {
 	first := group[0]
-	size := r.sizeOn(first.on.says.spec, first.on.says.grid)
+	size := r.sizeOn(first.on.facts.spec, first.on.facts.grid)
 	if size == 0 {
 		return
 	}
@@ -373,10 +373,10 @@ func (r *rooms) coresOf(d *row) l1.CoreSet {
 	switch q := r.question; {
 	case !q.Cores.IsEmpty() && q.Tensor.Bytes == 0:
 		return q.Cores
-	case d.says.spec.Cols > 0:
-		return d.says.spec.Grid().Cores()
+	case d.facts.spec.Cols > 0:
+		return d.facts.spec.Grid().Cores()
 	}
-	return d.standing.cores
+	return d.obstacles.cores
 }
 
 // sizeOn returns the bytes of the question on each core of devices of a Spec, with the source of
@@ -413,7 +413,7 @@ func (r *rooms) finish(to *answer.Result, rows *rows, spec answer.Spec) {
 	shown := rows.shown()
 	for d := range rows.each() {
 		if shown(d) {
-			out.Question.Size = r.sizeOn(d.says.spec, d.says.grid)
+			out.Question.Size = r.sizeOn(d.facts.spec, d.facts.grid)
 		}
 	}
 	if out.Banks {
@@ -433,10 +433,10 @@ func (r *rooms) finish(to *answer.Result, rows *rows, spec answer.Spec) {
 		}
 		one, known := done[d]
 		if !known {
-			s, on := d.standing, r.coresOf(d)
+			s, on := d.obstacles, r.coresOf(d)
 			taken := s.taken
 			if len(taken) == 0 {
-				taken = []*fit.Occupancy{fit.NewOccupancy(d.says.spec)}
+				taken = []*fit.Occupancy{fit.NewOccupancy(d.facts.spec)}
 			}
 			room := fit.RoomThroughout(r.mode(d), on, out.Question.Size, taken...)
 			one = r.deviceRoom(d, on, room, taken)
@@ -464,10 +464,10 @@ func (r *rooms) finish(to *answer.Result, rows *rows, spec answer.Spec) {
 }
 
 func (r *rooms) deviceRoom(d *row, on l1.CoreSet, room fit.Room[int], taken []*fit.Occupancy) answer.DeviceRoom {
-	kind, chips := d.says.kind()
-	one := answer.DeviceRoom{Device: d.id, Kind: kind, Chips: answer.List(chips), Mode: d.standing.mode, Room: r.namedRoom(room), Groups: []answer.Room{}}
-	if d.says.spec.Cols > 0 {
-		one.Outside = on.Minus(d.says.spec.Grid().Cores())
+	kind, chips := d.facts.kind()
+	one := answer.DeviceRoom{Device: d.id, Kind: kind, Chips: answer.List(chips), Mode: d.obstacles.mode, Room: r.namedRoom(room), Groups: []answer.Room{}}
+	if d.facts.spec.Cols > 0 {
+		one.Outside = on.Minus(d.facts.spec.Grid().Cores())
 	}
 	for _, group := range fit.RoomsThroughout(one.Mode, on, r.answer.Question.Size, taken...) {
 		one.Groups = append(one.Groups, r.namedRoom(group))

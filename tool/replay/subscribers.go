@@ -76,17 +76,17 @@ func (r *runList) join(s *subscribers) {
 
 // launched lists the programs of one moment: first the assumed run, then the programs that may have run instead.
 func (r *runList) launched(_ uint64, all []launch) {
-	oneOf := map[workload]int{}
+	oneOf := map[batch]int{}
 	for _, l := range all {
 		if l.candidates != nil {
-			oneOf[l.workload()] = max(oneOf[l.workload()], 1) + l.candidates.several
+			oneOf[l.batch()] = max(oneOf[l.batch()], 1) + l.candidates.several
 		}
 	}
 	var list []listing
 	at := map[listingKey]int{}
 	alike := map[candidatesKey]int{} // devices with the same candidates, where the same lives
 	for _, l := range all {
-		one := listingKey{l.key(), oneOf[l.workload()]}
+		one := listingKey{l.key(), oneOf[l.batch()]}
 		row := fold.At(at, &list, one)
 		if row.devices == 0 {
 			row.launch, row.oneOf = l, one.oneOf
@@ -102,7 +102,7 @@ func (r *runList) launched(_ uint64, all []launch) {
 			continue
 		}
 		delete(alike, l.candidatesKey())
-		several := oneOf[l.workload()]
+		several := oneOf[l.batch()]
 		for _, c := range slices.Concat(l.candidates.workloads...) {
 			l.content = c
 			if row := fold.At(at, &list, listingKey{l.key(), several}); row.devices == 0 {
@@ -137,19 +137,19 @@ func (r *runList) add(l listing) {
 	})
 }
 
-// strays find the buffers that tt-metal's allocator would put elsewhere.
-type strays struct {
+// A strayFinder finds the buffers that tt-metal's allocator would put elsewhere.
+type strayFinder struct {
 	state *source.State
 	found bool // the buffer at hand is one
 }
 
 // before looks for the place of the buffer that is next.
-func (s *strays) before(next *event.Event, _ *rows, _ *marker) {
+func (s *strayFinder) before(next *event.Event, _ *rows, _ *marker) {
 	s.found = next != nil && next.Kind == event.KindAllocate && s.astray(next)
 }
 
 // astray reports whether a buffer in usable L1 has another address than [device.Fleet.FindPlace] gives it.
-func (s *strays) astray(e *event.Event) bool {
+func (s *strayFinder) astray(e *event.Event) bool {
 	b := e.Buffer
 	if b.Kind != fit.KindL1 && b.Kind != fit.KindGlobalCB || b.Backing || b.Unsized || len(e.Parts) == 0 || e.Parts[0].Synthesised {
 		return false
@@ -162,8 +162,8 @@ func (s *strays) astray(e *event.Event) bool {
 	})
 }
 
-func (s *strays) laid(d *row, _ fit.Buffer, b *buffer) {
-	if s.found && d.on.Needs.Stray.Value == 0 {
-		d.on.Needs.Stray = answer.Need{Value: b.span.Start, At: b.info.At, T: b.info.T}
+func (s *strayFinder) laid(d *row, _ fit.Buffer, b *buffer) {
+	if s.found && d.inL1.Needs.Stray.Value == 0 {
+		d.inL1.Needs.Stray = answer.Need{Value: b.span.Start, At: b.info.At, T: b.info.T}
 	}
 }

@@ -12,35 +12,35 @@ import (
 )
 
 // take passes one operation of the fleet to the stages.
-func (r *replay) take(e *event.Event, told device.Notice) error {
-	switch told.Kind {
+func (r *replay) take(e *event.Event, notice device.Notice) error {
+	switch notice.Kind {
 	case device.NoticeTraceBegun, device.NoticeTraceEnded, device.NoticeRefused:
 		return nil
 	case device.NoticeTraceRecorded:
-		r.catalogue.traces[told.Trace] = append(r.catalogue.traces[told.Trace], told.Program)
+		r.catalogue.traces[notice.Trace] = append(r.catalogue.traces[notice.Trace], notice.Program)
 		return nil
 	case device.NoticeTraceReleased:
-		delete(r.catalogue.traces, told.Trace)
+		delete(r.catalogue.traces, notice.Trace)
 		return nil
 	case device.NoticeAllocated:
-		r.allocate(e, told)
+		r.allocate(e, notice)
 		return nil
 	case device.NoticeDeviceAdded, device.NoticeMeshAdded:
-		for i := range told.Set.Len() {
+		for i := range notice.Set.Len() {
 			if err := r.add(e.Device+device.ID(i), e); err != nil {
 				return err
 			}
 		}
 		return nil
 	case device.NoticeReplaced: // an id has one layout: the old one ends everywhere before the new one begins
-		for _, d := range r.rows.of(told.Set) {
-			if err := r.books.unregister(d, told.Old.ID()); err != nil {
+		for _, d := range r.rows.of(notice.Set) {
+			if err := r.books.unregister(d, notice.Old.ID()); err != nil {
 				return err
 			}
 		}
 	}
-	for _, d := range r.rows.of(told.Set) {
-		if err := r.takeOn(d, e, told); err != nil {
+	for _, d := range r.rows.of(notice.Set) {
+		if err := r.takeOn(d, e, notice); err != nil {
 			return err
 		}
 	}
@@ -48,8 +48,8 @@ func (r *replay) take(e *event.Event, told device.Notice) error {
 }
 
 // takeOn passes an operation of the fleet to the stages, for one row.
-func (r *replay) takeOn(d *row, e *event.Event, told device.Notice) error {
-	switch told.Kind {
+func (r *replay) takeOn(d *row, e *event.Event, notice device.Notice) error {
+	switch notice.Kind {
 	case device.NoticeDeviceRemoved:
 		for _, gone := range r.subscribers.gone {
 			gone(d, nil, source.When{})
@@ -61,24 +61,24 @@ func (r *replay) takeOn(d *row, e *event.Event, told device.Notice) error {
 		if e.Kind == event.KindRun { // which has rows of its own
 			return nil
 		}
-		c, err := r.catalogue.content(told.Program, r.state.Programs[told.Program.ID()])
+		c, err := r.catalogue.content(notice.Program, r.state.Programs[notice.Program.ID()])
 		if err != nil {
 			return err
 		}
-		return r.books.register(d, told.Program, c, r.runs(told.Program, e))
+		return r.books.register(d, notice.Program, c, r.runs(notice.Program, e))
 	case device.NoticeUnregistered:
-		return r.books.unregister(d, told.Program.ID())
+		return r.books.unregister(d, notice.Program.ID())
 	case device.NoticeDispatched:
 		if e.Kind == event.KindRun {
 			return nil
 		}
-		p := told.Program
+		p := notice.Program
 		run := d.loggedRun(p, r.runs(p, e))
 		r.dispatched(d, []*program.Program{p}, run, e.Node, e)
 		d.logged(p)
 		d.log.Executions++
 	case device.NoticeTraceReplayed:
-		for _, p := range r.catalogue.recorded(told.Trace) {
+		for _, p := range r.catalogue.recorded(notice.Trace) {
 			if _, known := d.memory.last.Get(p); !known {
 				d.memory.ran(p, r.naming.run(p, d.loggedRun(p, r.runs(p, e))))
 			}
@@ -87,7 +87,7 @@ func (r *replay) takeOn(d *row, e *event.Event, told device.Notice) error {
 		r.marker.grown(d, r.state.Now(e), nil)
 		d.log.Executions++
 	case device.NoticeFreed:
-		r.free(d, told, e)
+		r.free(d, notice, e)
 	}
 	return nil
 }
@@ -140,14 +140,14 @@ func (r *replay) declare(e *event.Event) {
 		return
 	}
 	says := saidOf(e)
-	if !d.says.equal(says) {
-		r.rows.alone(e.Device).says = says
+	if !d.facts.equal(says) {
+		r.rows.alone(e.Device).facts = says
 	}
 }
 
 // allocate records that a buffer is allocated.
-func (r *replay) allocate(e *event.Event, told device.Notice) {
-	given, rows := told.Buffer, r.rows.of(told.Set)
+func (r *replay) allocate(e *event.Event, notice device.Notice) {
+	given, rows := notice.Buffer, r.rows.of(notice.Set)
 	b := newBuffer(e, given, r.state.Now(e), r.marker.count)
 	b.info.Tensor = r.tensors.Of(e)
 	if !r.state.Captured {
@@ -173,9 +173,9 @@ func (r *replay) allocate(e *event.Event, told device.Notice) {
 }
 
 // free records that a device does not hold a buffer any more. Devices may have had different ones under one id.
-func (r *replay) free(d *row, told device.Notice, e *event.Event) {
+func (r *replay) free(d *row, notice device.Notice, e *event.Event) {
 	d.touched = true
-	b := d.memory.live.Of(told.Buffer.ID)
+	b := d.memory.live.Of(notice.Buffer.ID)
 	if b == nil { // it backed another one
 		return
 	}

@@ -151,7 +151,7 @@ type Resident struct {
 	Address uint64
 	PerCore event.Opt[uint64]
 	Shards         // without known cores: on all
-	told    bool   // a tensor says how it lies
+	shaped  bool   // a tensor says how it lies
 	Proven  uint64 // counter behind the circular buffer that proves it, whose cores it has at least; 0 = none
 	Since   uint64 // counter of the node before which it is there
 	Until   uint64 // counter of its free, or forever

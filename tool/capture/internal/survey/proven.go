@@ -222,7 +222,7 @@ func (p *proofs) residents(known []Resident, hybrid func(device.ID) bool, perCor
 	index, larger := newResidentIndex(known, p.members), map[*Resident]uint64{}
 	for _, one := range p.all {
 		r := Resident{
-			Named: one.on, Unit: p.members.IsBoth(one.on), Kind: fit.KindL1, Address: one.address, Since: one.since, Until: one.until, told: true, Proven: one.first + 1,
+			Named: one.on, Unit: p.members.IsBoth(one.on), Kind: fit.KindL1, Address: one.address, Since: one.since, Until: one.until, shaped: true, Proven: one.first + 1,
 		}
 		r.Known = true
 		for _, v := range one.views {

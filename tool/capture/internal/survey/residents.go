@@ -55,7 +55,7 @@ func (p *past) residents() (out []Resident, seen map[uint64]bool) {
 	for i := range out[:listed] { // lists do not say how a buffer was allocated
 		for _, c := range modes[out[i].Address] {
 			if p.members.Share(c.named, out[i].Named) {
-				out[i].Shards, out[i].told = c.Shards, true
+				out[i].Shards, out[i].shaped = c.Shards, true
 				break
 			}
 		}
@@ -96,7 +96,7 @@ func (p *past) apart(r Resident, parts []graph.DeviceTensor) []Resident {
 // follow finds the resident of evidence, which has until 0 if there is none. Explained says
 // that nothing about it is hidden.
 func (p *past) follow(c evidence) (r Resident, explained bool) {
-	r = Resident{Named: c.named, Kind: c.kind, Address: c.address, told: c.address != 0, Until: Forever}
+	r = Resident{Named: c.named, Kind: c.kind, Address: c.address, shaped: c.address != 0, Until: Forever}
 	if c.address != 0 && p.firstLife(c.named, c.address) <= c.tensor {
 		return Resident{}, true // it is a buffer of the capture
 	}
@@ -128,12 +128,12 @@ func (p *past) firstLife(id device.ID, address uint64) uint64 {
 // fromFrees adds buffers that are freed with an address and are not among the residents. They lay there
 // since the place was free of others. A resident without a size gets the size of its free.
 func (p *past) fromFrees(out []Resident) []Resident {
-	told := map[placeAt][]int{} // in out
+	byPlace := map[placeAt][]int{} // in out
 	for i, r := range out {
 		if p.frees[r.Address] == nil {
 			continue
 		}
-		told[placeAt{r.Address, r.Until}] = append(told[placeAt{r.Address, r.Until}], i)
+		byPlace[placeAt{r.Address, r.Until}] = append(byPlace[placeAt{r.Address, r.Until}], i)
 	}
 	for _, address := range slices.Sorted(maps.Keys(p.frees)) {
 		for _, f := range p.frees[address].all {
@@ -141,7 +141,7 @@ func (p *past) fromFrees(out []Resident) []Resident {
 				continue
 			}
 			known := false
-			for _, i := range told[placeAt{address, f.at}] {
+			for _, i := range byPlace[placeAt{address, f.at}] {
 				if p.members.Share(out[i].Named, f.named) {
 					out[i].PerCore, known = cmp.Or(out[i].PerCore, f.perCore), true
 				}

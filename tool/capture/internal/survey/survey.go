@@ -473,7 +473,7 @@ func (s *Survey) End(opt Overrides, info *graph.Report) {
 		return spec.CBBase <= address && address < spec.L1Size
 	})
 	proven, least := s.proofs.residents(k.Before.Residents, k.Members.IsHybrid, of.PerCore)
-	hidden := func(r Resident) bool { return !r.told && k.MayDescribe(r.Named, r.Address) }
+	hidden := func(r Resident) bool { return !r.shaped && k.MayDescribe(r.Named, r.Address) }
 	k.Before.Residents, k.Before.Least = append(slices.DeleteFunc(k.Before.Residents, hidden), proven...), least
 	slices.SortStableFunc(k.Before.Residents, func(a, b Resident) int { return cmp.Compare(a.Since, b.Since) })
 	for node := range s.past.evidence.later {

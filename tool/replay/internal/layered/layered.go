@@ -97,12 +97,12 @@ func (m *Map[K, V]) All() iter.Seq2[K, V] {
 	}
 }
 
-// A Sight notes the entries that were visited in copies: for each shared map the keys that no copy had yet.
-type Sight[K comparable] map[uintptr]map[K]bool
+// A Visited notes the entries that were visited in copies: for each shared map the keys that no copy had yet.
+type Visited[K comparable] map[uintptr]map[K]bool
 
 // Unseen returns the entries that were not seen yet in another copy. Cost: O(1) for a copy
 // that nothing has changed, but for the first one.
-func (m *Map[K, V]) Unseen(seen Sight[K]) iter.Seq2[K, V] {
+func (m *Map[K, V]) Unseen(seen Visited[K]) iter.Seq2[K, V] {
 	shared := reflect.ValueOf(m.under).Pointer()
 	missing, known := seen[shared]
 	if !known {

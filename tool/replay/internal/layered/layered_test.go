@@ -63,7 +63,7 @@ func TestUnseen(t *testing.T) {
 				copies = append(copies, f.Clone())
 			}
 		}
-		seen, got, want := layered.Sight[int]{}, map[[2]int]bool{}, map[[2]int]bool{}
+		seen, got, want := layered.Visited[int]{}, map[[2]int]bool{}, map[[2]int]bool{}
 		for _, f := range copies {
 			for key, v := range f.All() {
 				want[[2]int{key, v}] = true
@@ -80,14 +80,14 @@ func TestUnseen(t *testing.T) {
 	}
 	first, second := f.Clone(), f.Clone()
 	first.Delete(0)
-	known, left := layered.Sight[int]{}, []int{}
+	known, left := layered.Visited[int]{}, []int{}
 	for range first.Unseen(known) {
 	}
 	for key := range second.Unseen(known) {
 		left = append(left, key)
 	}
 	require.Equal(t, []int{0}, left, "what the first copy has lost")
-	seen, n := layered.Sight[int]{}, 0
+	seen, n := layered.Visited[int]{}, 0
 	for range 1_000 {
 		other := f.Clone()
 		for range other.Unseen(seen) {
