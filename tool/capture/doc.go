@@ -61,8 +61,8 @@
 //	hits.remember      a later hit of the program cache runs it again
 //	events.tell        yields each of these events
 //
-// A new type of node needs a constant in internal/graph/node.go, a line in decodes of decode.go beside it, and a case in
-// Survey.Next and places.next.
+// A new type of node needs a constant in internal/graph/node.go, a line in decodes of decode.go beside it (nil if
+// nothing of it matters), and a case in places.next. Survey.Next has a case for types with facts of the whole capture.
 //
 // # Guarantees
 //

@@ -18,7 +18,7 @@ import (
 	"github.com/cbl1/cbl1/internal/guard/testkit"
 )
 
-var update = flag.Bool("update", false, "TestFew: write testdata/few.txt anew; review the difference")
+var update = flag.Bool("update", false, "TestFew, TestRules, TestFields: write their files in testdata anew; review the difference")
 
 // TestFew compares the event logs of captures of a few nodes: testdata/few.txt has a section for each,
 // with its nodes, and behind > the lines of the event log that they make.

@@ -2,11 +2,11 @@ package answer
 
 import "slices"
 
-// A Code names something odd or hidden about a source, or another reason for "cannot tell". docs/codes.md has a row for
+// A Code names something odd or hidden about a source, or another reason for "cannot tell". tool/docs/codes.md has a row for
 // each. Readers of sources have constants of their own with the same text, since events carry it.
 type Code string
 
-// What can be odd or hidden about a source without making it unreadable. The list is fixed within a version of the report.
+// What can be odd or hidden about a source without making it unreadable. A new one is no new version of the report.
 const (
 	CodeNoNodes            Code = "no-nodes"            // the capture is empty
 	CodeNoCBs              Code = "no-cbs"              // no node places a CB
@@ -74,73 +74,77 @@ const (
 // words explain a code: its meaning for the figures, and the cure.
 type words struct {
 	code Code
+	// open: each anomaly with the code leaves open whether everything fits. Else only a hidden one does.
+	open bool
 	// one and many describe it, after the count.
 	one, many string
 	// means has the consequence; "" where another part of the report has it.
 	means string
 }
 
-// anomalyWords has all codes, the most important one first.
+const open, shut = true, false
+
+// anomalyWords has all codes, the most important one first: texts of a report come in this order.
 func anomalyWords() []words { return slices.Concat(graveWords(), serverWords(), mildWords()) }
 
 // graveWords have the codes that bear on what ran and what lived.
 func graveWords() []words {
 	return []words{
-		{CodeBeyondL1, "program ends beyond L1", "programs end beyond L1",
+		{CodeBeyondL1, open, "program ends beyond L1", "programs end beyond L1",
 			"does not fit; if this is another chip, say so with --arch"},
-		{CodeBufferBeyondL1, "buffer ends beyond L1", "buffers end beyond L1",
+		{CodeBufferBeyondL1, open, "buffer ends beyond L1", "buffers end beyond L1",
 			"the L1 of the device must be larger: say so with --arch or --set l1=BYTES"},
-		{CodeTensorsOnly, "dump of an allocator lists tensors alone", "dumps of an allocator list tensors alone",
+		{CodeTensorsOnly, shut, "dump of an allocator lists tensors alone", "dumps of an allocator list tensors alone",
 			"CBs and programs are not in it, nor what came and went between two moments"},
-		{CodeOutsideGrid, "run names cores outside the compute grid", "runs name cores outside the compute grid",
+		{CodeOutsideGrid, shut, "run names cores outside the compute grid", "runs name cores outside the compute grid",
 			"tt-metal refuses it: it is judged, and neither registered nor left in L1"},
-		{CodeOperationFailed, "operation failed", "operations failed",
+		{CodeOperationFailed, open, "operation failed", "operations failed",
 			"what it placed before it failed is counted"},
-		{CodeAborted, "operation was aborted", "operations were aborted",
+		{CodeAborted, shut, "operation was aborted", "operations were aborted",
 			"what they placed is judged and registered, and did not run"},
-		{CodeEventRefused, "event of the log was refused", "events of the log were refused",
+		{CodeEventRefused, open, "event of the log was refused", "events of the log were refused",
 			"what is refused changes nothing, and is not counted"},
-		{CodeRefused, "program run was refused when it was enqueued", "program runs were refused when they were enqueued",
+		{CodeRefused, shut, "program run was refused when it was enqueued", "program runs were refused when they were enqueued",
 			"the log says so: they changed nothing, and are not judged again"},
-		{CodeTornLine, "cut last line", "cut last lines",
+		{CodeTornLine, open, "cut last line", "cut last lines",
 			"the log was cut: what came later is missing"},
-		{CodeUnfinished, "function did not end", "functions did not end",
+		{CodeUnfinished, open, "function did not end", "functions did not end",
 			"the run threw, or the capture was cut: what came later is missing"},
-		{CodeBetween, "device of which the database does not list the buffers that lived when each operation ended",
+		{CodeBetween, shut, "device of which the database does not list the buffers that lived when each operation ended",
 			"devices of which the database does not list the buffers that lived when each operation ended",
 			"frees between operations do not show: L1 buffers may be gone that are counted; read the JSON of the run"},
-		{CodeOperationLost, "operation of which the database has no graph", "operations of which the database has no graph",
+		{CodeOperationLost, shut, "operation of which the database has no graph", "operations of which the database has no graph",
 			"what they placed is not shown, as of one that failed; read the JSON of the run"},
-		{CodeUnreadable, "node or row with a field that cannot be read", "nodes or rows with fields that cannot be read",
+		{CodeUnreadable, shut, "node or row with a field that cannot be read", "nodes or rows with fields that cannot be read",
 			"hidden, and with it the program of a CB, and everything alive on the device of a free: the other figures stand"},
-		{CodeRangeLockstep, "program fits or not by a buffer in range lockstep", "programs fit or not by a buffer in range lockstep",
+		{CodeRangeLockstep, shut, "program fits or not by a buffer in range lockstep", "programs fit or not by a buffer in range lockstep",
 			"whether tt-metal compares it with programs on other cores is not known: allocate it in lockstep or per core"},
-		{CodePerCoreHidden, "buffer was allocated per core, and hides addresses", "buffers were allocated per core, and hide addresses",
+		{CodePerCoreHidden, shut, "buffer was allocated per core, and hides addresses", "buffers were allocated per core, and hide addresses",
 			"captures record the address on the first core alone: programs on the others may clash with it; an event log can name each address"},
-		{CodeBuffersOverlap, "L1 buffer shares bytes of a core with another one", "L1 buffers share bytes of a core with another one",
+		{CodeBuffersOverlap, shut, "L1 buffer shares bytes of a core with another one", "L1 buffers share bytes of a core with another one",
 			"no allocator does that: it is wrong, or a free is missing in the file"},
-		{CodePersistentL1, "program run depends on pages at the bottom of L1", "program runs depend on pages at the bottom of L1",
+		{CodePersistentL1, shut, "program run depends on pages at the bottom of L1", "program runs depend on pages at the bottom of L1",
 			"a buffer is recorded below CBs: they do not start at the base; capture all programs with addresses, without NO_DISPATCH"},
-		{CodeIDCollision, "number is that of a mesh and of a chip", "numbers are those of a mesh and of a chip",
+		{CodeIDCollision, shut, "number is that of a mesh and of a chip", "numbers are those of a mesh and of a chip",
 			"nothing says which of them its CBs name: they are read as the chip's, and may lie on the chips of the mesh"},
-		{CodeSpecsDiffer, "device or mesh differs in base or L1 size", "devices or meshes differ in base or L1 size",
+		{CodeSpecsDiffer, shut, "device or mesh differs in base or L1 size", "devices or meshes differ in base or L1 size",
 			"the first device's L1 is used for all; a program of a mesh whose chips differ in base is hidden if it has no addresses"},
-		{CodeMeshUnknown, "free names a mesh whose chips the capture does not show", "frees name meshes whose chips the capture does not show",
+		{CodeMeshUnknown, shut, "free names a mesh whose chips the capture does not show", "frees name meshes whose chips the capture does not show",
 			"programs ran together: there are more of them, alive figures may be too high, and CBs that seem to share bytes may not"},
-		{CodeCacheHit, "operation hit the program cache", "operations hit the program cache",
+		{CodeCacheHit, open, "operation hit the program cache", "operations hit the program cache",
 			"what they place does not show again; alive figures miss it, and so do registered ones if the first run was not captured"},
-		{CodeFreeWithoutCBs, "operation freed CBs and placed none", "operations freed CBs and placed none",
+		{CodeFreeWithoutCBs, open, "operation freed CBs and placed none", "operations freed CBs and placed none",
 			"probably a program-cache hit, whose CBs no capture shows; L1 is as full as at its first run: capture that one, or clear the program cache"},
-		{CodeNotShown, "operation ran something that is not shown", "operations ran something that is not shown",
+		{CodeNotShown, shut, "operation ran something that is not shown", "operations ran something that is not shown",
 			"real runs show no dataflow buffers, nor what was in the program cache before: capture it with NO_DISPATCH, and clear the program cache afterwards"},
-		{CodeUnsettled, "program run does not fit that may be several programs", "program runs do not fit that may be several programs",
+		{CodeUnsettled, shut, "program run does not fit that may be several programs", "program runs do not fit that may be several programs",
 			"frees announce more programs than can be told apart; one after the other they may fit"},
-		{CodeInferred, "operation ran from the program cache", "operations ran from the program cache",
+		{CodeInferred, shut, "operation ran from the program cache", "operations ran from the program cache",
 			"taken to run what ran last time, in figures of the whole L1 and in checks; alive figures miss it"},
-		{CodeAmbiguous, "ambiguous cache hit", "ambiguous cache hits", "all are judged; figures follow the last"},
-		{CodeBufferUnplaced, "buffer in L1 whose place is not known", "buffers in L1 whose places are not known",
+		{CodeAmbiguous, shut, "ambiguous cache hit", "ambiguous cache hits", "all are judged; figures follow the last"},
+		{CodeBufferUnplaced, open, "buffer in L1 whose place is not known", "buffers in L1 whose places are not known",
 			"counted in bytes, but on no core; --l1-small places L1_SMALL buffers without address"},
-		{CodeBufferUnsized, "buffer in L1 without a size per core", "buffers in L1 without a size per core",
+		{CodeBufferUnsized, shut, "buffer in L1 without a size per core", "buffers in L1 without a size per core",
 			"tt-metal's test compares with the address alone, and no core counts a byte"},
 	}
 }
@@ -148,13 +152,13 @@ func graveWords() []words {
 // serverWords have the codes of allocation servers.
 func serverWords() []words {
 	return []words{
-		{CodeClientLost, "client of the server was closed", "clients of the server were closed",
+		{CodeClientLost, shut, "client of the server was closed", "clients of the server were closed",
 			"what it had and said later is not known: its devices are incomplete"},
-		{CodeNotRecorded, "event before this log was not recorded", "events before this log were not recorded",
+		{CodeNotRecorded, shut, "event before this log was not recorded", "events before this log were not recorded",
 			"the disk was full, or failed: programs that did not fit then are not recorded"},
-		{CodeOddRecord, "record contradicts what was recorded before", "records contradict what was recorded before",
+		{CodeOddRecord, shut, "record contradicts what was recorded before", "records contradict what was recorded before",
 			"something came or went that no record shows: start the server before the processes"},
-		{CodeEveryCore, "log of records that name no cores", "logs of records that name no cores",
+		{CodeEveryCore, shut, "log of records that name no cores", "logs of records that name no cores",
 			"each CB counts as if it were on every core: figures of CBs are a bound"},
 	}
 }
@@ -162,34 +166,34 @@ func serverWords() []words {
 // mildWords have the codes that bear on names and single figures, or on nothing.
 func mildWords() []words {
 	return []words{
-		{CodeUnattributed, "buffer of a program names no core", "buffers of programs name no core",
+		{CodeUnattributed, open, "buffer of a program names no core", "buffers of programs name no core",
 			"the true figures are higher"},
-		{CodeSmallReached, "program run ends in L1_SMALL", "program runs end in L1_SMALL",
+		{CodeSmallReached, shut, "program run ends in L1_SMALL", "program runs end in L1_SMALL",
 			"tt-metal compares it with all of L1: it runs, over what L1_SMALL buffers may hold there"},
-		{CodeSmallWrong, "device has a bank of L1 that contradicts its L1 or an L1_SMALL buffer",
+		{CodeSmallWrong, shut, "device has a bank of L1 that contradicts its L1 or an L1_SMALL buffer",
 			"devices have a bank of L1 that contradicts their L1 or an L1_SMALL buffer",
 			"the size of L1_SMALL does not follow from it; --l1-small states it"},
-		{CodeMixedAddresses, "program has only some addresses", "programs have only some addresses",
+		{CodeMixedAddresses, shut, "program has only some addresses", "programs have only some addresses",
 			"the missing ones were placed around the recorded ones"},
-		{CodeOverlap, "program has CBs that share bytes", "programs have CBs that share bytes",
+		{CodeOverlap, shut, "program has CBs that share bytes", "programs have CBs that share bytes",
 			"shared bytes count once; if it is not meant, one CB overwrites another"},
-		{CodeBadDeviceTensors, "device_tensors cannot be read", "device_tensors cannot be read",
+		{CodeBadDeviceTensors, open, "device_tensors cannot be read", "device_tensors cannot be read",
 			"if that hides the chips of a mesh, alive figures may be too high"},
-		{CodeUnknownType, "node of an unknown kind", "nodes of unknown kinds",
+		{CodeUnknownType, shut, "node of an unknown kind", "nodes of unknown kinds",
 			"skipped; memory that is placed there is not counted"},
-		{CodeEndWithoutStart, "function ended that did not start", "functions ended that did not start",
+		{CodeEndWithoutStart, shut, "function ended that did not start", "functions ended that did not start",
 			"names of operations may be wrong, bytes are not"},
-		{CodeFreeUnknown, "free of a buffer from before the capture", "frees of buffers from before the capture",
+		{CodeFreeUnknown, shut, "free of a buffer from before the capture", "frees of buffers from before the capture",
 			"no effect on CBs"},
-		{CodeFreeAgain, "free of a buffer that was freed already", "frees of buffers that were freed already",
+		{CodeFreeAgain, shut, "free of a buffer that was freed already", "frees of buffers that were freed already",
 			"no effect"},
-		{CodeDuplicateKey, "key comes twice", "keys come twice", "the values are equal: no effect"},
-		{CodeDanglingConnection, "connection to a missing node", "connections to missing nodes",
+		{CodeDuplicateKey, shut, "key comes twice", "keys come twice", "the values are equal: no effect"},
+		{CodeDanglingConnection, shut, "connection to a missing node", "connections to missing nodes",
 			"the capture may be cut; no figure depends on it"},
 		// These are said elsewhere: the first two in the first line, the last in the last.
-		{CodeNoNodes, "capture without nodes", "captures without nodes", ""},
-		{CodeNoCBs, "capture without CBs", "captures without CBs", ""},
-		{CodeUpstreamWrapped, "sum of ttnn wrapped", "sums of ttnn wrapped", ""},
+		{CodeNoNodes, open, "capture without nodes", "captures without nodes", ""},
+		{CodeNoCBs, open, "capture without CBs", "captures without CBs", ""},
+		{CodeUpstreamWrapped, shut, "sum of ttnn wrapped", "sums of ttnn wrapped", ""},
 	}
 }
 

@@ -305,13 +305,14 @@ const MaxListed = 1000
 // misplace some, or end a capture early.
 func (r *Result) Undecided() []Code {
 	var out []Code
+	all := anomalyWords()
 	for _, a := range r.Anomalies {
 		switch {
 		case a.Code == CodeNoCBs && slices.ContainsFunc(r.Devices, func(d Device) bool { return d.Dataflow.Nodes+d.Scratchpad.Nodes > 0 }):
 			// Dataflow buffers and scratchpads are placed and checked like CBs.
 		case a.Code == CodeNoCBs && r.Log && (r.Checks.Failed > 0 || r.Count(CodeRefused) > 0): // its programs were judged, and refused
 		case a.Code == CodeBeyondL1 && r.Checks.Failed > 0: // which says it
-		case a.Hidden || slices.Contains(undecidedCodes(), a.Code):
+		case a.Hidden || slices.ContainsFunc(all, func(w words) bool { return w.open && w.code == a.Code }):
 			out = append(out, a.Code)
 		}
 	}
@@ -335,15 +336,6 @@ func (r *Result) Untracked() []Reason {
 		}
 	}
 	return out
-}
-
-// undecidedCodes returns the codes of anomalies that leave open whether everything fits.
-func undecidedCodes() []Code {
-	return []Code{
-		CodeNoNodes, CodeNoCBs, CodeCacheHit, CodeFreeWithoutCBs, CodeBufferUnplaced, CodeBufferBeyondL1, CodeBeyondL1, CodeEventRefused,
-		CodeUnfinished, CodeOperationFailed, CodeUnattributed, CodeTornLine,
-		CodeBadDeviceTensors, // which may hide the chips of a mesh, and with them its buffers
-	}
 }
 
 // A Scarcity is how little of the L1 of a device is free for buffers, as tt-metal's allocator sees
