@@ -16,7 +16,7 @@ var (
 	ErrNotCapture = errors.New("not a graph capture")
 	// ErrTooLarge: a node, a section or a line is larger than MaxNode, or a capture that has to be kept to be read twice is
 	// longer than what is kept. The text of the error says which.
-	ErrTooLarge = errors.New("larger than 16 MiB")
+	ErrTooLarge = errors.New("too large")
 	// ErrTooDeep: arrays and objects nest more than 1,000 deep.
 	ErrTooDeep = errors.New("nested too deeply")
 	// ErrExpands: compressed input expands more than 1000:1 after 64 MiB of output.

@@ -11,7 +11,7 @@ type coreIndex struct {
 }
 
 // manyGroups is the number of groups from which an index is cheaper than a linear search: with another range on
-// each core (A5) changes of a device take 1.1 times as long without it.
+// each core, changes of a device take 1.1 times as long without it.
 const manyGroups = 5
 
 // mostCells bounds the area of a coreIndex. Every board fits, and a line of an input cannot demand more

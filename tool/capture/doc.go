@@ -103,10 +103,10 @@
 //
 // A capture is read twice, at some hundred MB/s, and once or twice more in the cases above. The survey costs
 // less than the second reading, since it builds no programs. A pipe is kept: 1 MiB in memory, the rest in a file
-// ([Options].TempDir). Memory follows the number of distinct programs, of live buffers, and of
-// buffers from before the capture, and not the size of the input: one buffer, one node (at most 16 MiB), the two small
-// sections of a report, and 24 bytes for each operation of a database, and some 40 for each sharded buffer. Nodes and keys that do not matter
-// are never built. A run costs its nodes, an event of a buffer the devices on which it lies.
+// ([Options].TempDir). A run costs its nodes, an event of a buffer the devices on which it lies. Memory grows with
+// distinct programs, live buffers, buffers from before the capture, operations of a database (24 bytes each) and
+// sharded buffers (some 40 bytes each). Beside these it has one node of at most 16 MiB and the small sections of a
+// report. Nodes and keys that do not matter are never built.
 //
 // # Concurrency
 //

@@ -60,7 +60,7 @@ type freeing struct {
 	counter uint64
 	frees   int  // back to back
 	ended   bool // what was placed behind it is known
-	runs    int  // of the function's groups of frees: this is the n-th, from 1; of the last one whose programs ran
+	runs    int  // the number of this group of frees in its function, from 1, or of the last one whose programs ran
 	nodes   int  // nodes that placed something before
 	device  device.ID
 	name    string // of the innermost function

@@ -7,8 +7,8 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// An announcement is the last frees of circular buffers with one id. They announce programs on all units that the id
-// reaches.
+// An announcement is the latest frees of circular buffers, back to back, that name one id. Each announces one program on
+// all units that the id reaches.
 type announcement struct {
 	by       device.ID
 	at       uint64 // counter of the first of them

@@ -15,8 +15,8 @@ import (
 // forgotten and found anew.
 const maxRemembered = 1 << 14
 
-// A checkKey is all that the answer of a check depends on. The mode of an allocator is not: devices are
-// judged each for itself, and on which cores a buffer counts is in beside.
+// A checkKey is all that the answer of a check depends on. The mode of the allocator is left out, except for room:
+// beside has the cores on which a buffer counts.
 type checkKey struct {
 	content *source.Content
 	beside  sum128

@@ -13,8 +13,8 @@ import (
 	"github.com/cbl1/cbl1/tool/replay/internal/source"
 )
 
-// A row is one device, or some that are alike: their figures as far as no fleet has them,
-// and what the source says of their ids.
+// A row holds what the fleet does not keep for one device, or for several that are alike, and the statements of the
+// source about their ids.
 type row struct {
 	members *members
 

@@ -13,10 +13,14 @@
 //
 // # Silences
 //
-// A Tensor has no last use if that is not certain. The buffer is of kind L1, and the capture allocates it. An outermost
-// function returned its tensor. Its tensor went into no function that returned a tensor without an address, since that may
-// be a view of it. It was freed before the first buffer of a trace, whose replays show no uses. The capture has a function that
-// names an input, no node of it is unreadable, and each tensor in L1 without an address belongs to a buffer by connections.
+// A Tensor has a last use only if all of this holds:
+//
+//   - its buffer is of kind L1, and the capture allocates it;
+//   - an outermost function returned the tensor;
+//   - the tensor went into no function that returned one without an address, which may be a view of it;
+//   - the buffer was freed before the first buffer of a trace, whose replays show no uses;
+//   - the capture has a function that names an input, and no unreadable node;
+//   - each tensor in L1 without an address belongs to a buffer by connections.
 //
 // # Cost
 //

@@ -39,9 +39,8 @@ import (
 const (
 	// mostCounted is how many programs a class may list.
 	mostCounted = 64
-	// A search may visit as many programs as the class has, in these limits. With 128
-	// for all, four CBs on random cores (A1/2000) take 3.6 times as long; with 512
-	// for all, A1/100 1.8 times.
+	// A search may visit as many programs as the class has, in these limits. With 128 for all, 2,000 programs
+	// with four CBs on random cores take 3.6 times as long; with 512 for all, 100 such programs 1.8 times.
 	leastSearched, mostSearched = 128, 1024
 	// worthSearching is the largest ratio of all programs to the programs of the class at which
 	// a search among all of them pays.
