@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -16,6 +17,8 @@ import (
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/guard/testkit"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/tool/internal/guard/oracle"
 )
 
 var update = flag.Bool("update", false, "TestFew, TestRules, TestFields: write their files in testdata anew; review the difference")
@@ -25,6 +28,24 @@ var update = flag.Bool("update", false, "TestFew, TestRules, TestFields: write t
 func TestFew(t *testing.T) {
 	testkit.Sections(t, "testdata/few.txt", *update, func(asked []string) []string {
 		return writtenEvents(t, asked)
+	})
+}
+
+// TestReports compares the reports on captures of a few nodes, and their figures with an independent oracle.
+func TestReports(t *testing.T) {
+	without := []string{"schema", "file", "layout", "physical", "includes", "excludes", "percent_of_l1", "core_groups", "programs_detail"}
+	testkit.Sections(t, "testdata/reports.txt", *update, func(asked []string) []string {
+		var c few
+		for _, line := range asked {
+			c.take(t, line)
+		}
+		r := bothWays(t, c.input(t).Path, c.opt)
+		if !c.unmodelled {
+			want, err := oracle.L1([]byte(c.text()), oracle.Options{Base: c.opt.Base, Arch: string(c.opt.Arch), L1Small: c.opt.L1Small.V, NoInfer: c.opt.NoInfer})
+			require.NoError(t, err)
+			requireLives(t, want, r)
+		}
+		return testkit.Brief(t, r.Report(), without...)
 	})
 }
 
@@ -47,10 +68,11 @@ func writtenEvents(t *testing.T, given []string) []string {
 
 // few is a section: one capture.
 type few struct {
-	opt    Options
-	specs  bool // shows the specs of devices, too
-	nodes  []string
-	around string // sections of a report behind the graph
+	opt        Options
+	specs      bool // shows the specs of devices, too
+	unmodelled bool // the oracle does not know such nodes
+	nodes      []string
+	around     string // sections of a report behind the graph
 }
 
 // take reads a line: a word of options, of a report, or a node.
@@ -69,8 +91,16 @@ func (c *few) take(t *testing.T, line string) {
 	case "base":
 		_, err := fmt.Sscan(rest, &c.opt.Base)
 		require.NoError(t, err)
+	case "l1-small":
+		_, err := fmt.Sscan(rest, &c.opt.L1Small.V)
+		require.NoError(t, err)
+		c.opt.L1Small.OK = true
+	case "arch":
+		c.opt.Arch = l1.Arch(rest)
 	case "specs":
 		c.specs = true
+	case "unmodelled":
+		c.unmodelled = true
 	case "report":
 		c.around += "," + rest
 	default:
@@ -138,8 +168,8 @@ func nodeOf(t *testing.T, line string) string {
 		return ""
 	}
 	placed := func(kind, flag string) string {
-		return fmt.Sprintf(`"node_type":"%s_allocate","params":{%s"address":%s,"size":%s,"core_range_set":"{[%s]}"%s}`, kind, on(1),
-			arg(2, "111616"), arg(3, "64"), strings.ReplaceAll(arg(4, "0-0..0-0"), "..", " - "), flag)
+		return fmt.Sprintf(`"node_type":"%s_allocate","params":{%s"address":%s,"size":%s,"core_range_set":"%s"%s}`, kind, on(1),
+			arg(2, "111616"), arg(3, "64"), strings.NewReplacer("{[none]}", "{}", "..", " - ").Replace("{["+arg(4, "0-0..0-0")+"]}"), flag)
 	}
 	buffer := func(kind string) string {
 		fields := map[string]string{"l1": `"type":"L1","buffer_type":1`, "small": `"type":"L1","buffer_type":3`, "dram": `"type":"DRAM","buffer_type":0`}
@@ -163,12 +193,22 @@ func nodeOf(t *testing.T, line string) string {
 		return buffer("allocate")
 	case "dealloc":
 		return buffer("deallocate")
+	case "even", "uneven": // an allocation or free of a buffer with so many bytes on every core of 64
+		kind := map[string]string{"even": "allocate", "uneven": "deallocate"}[f[0]]
+		size, err := strconv.Atoi(arg(3, "64"))
+		require.NoError(t, err)
+		return fmt.Sprintf(`"node_type":"buffer_%s","params":{%s"address":%s,"size":%d,"max_size_per_bank":%d,"num_cores":0,"type":"L1","buffer_type":1},"connections":[%s]`,
+			kind, on(1), arg(2, "1500000"), 64*size, size, arg(4, ""))
 	case "tensor":
 		return fmt.Sprintf(`"node_type":"tensor","params":{%s"address":%s,"buffer_type":%s},"connections":[%s]`, on(1), arg(2, "1500000"), arg(3, "1"), arg(4, ""))
 	case "member":
 		return fmt.Sprintf(`"node_type":"tensor","params":{"device_tensors":"[{\"device_id\":%s,\"mesh_device_id\":%s}]"}`, f[1], f[2])
 	case "call":
 		hit := map[string]string{"": "", "hit": `,"program_cache_hit":true`, "miss": `,"program_cache_hit":false`}[arg(2, "")]
+		if args := arg(3, ""); args != "" {
+			args = fmt.Sprintf(`,"arguments":[%q]`, args)
+			return fmt.Sprintf(`"node_type":"function_start","params":{"name":%q%s}%s`, f[1], hit, args)
+		}
 		return fmt.Sprintf(`"node_type":"function_start","params":{"name":%q%s}`, f[1], hit)
 	case "end":
 		return fmt.Sprintf(`"node_type":"function_end","params":{"name":%q}`, f[1])
