@@ -130,11 +130,6 @@ func codes(r *answer.Result) map[answer.Code]int64 {
 	return out
 }
 
-const (
-	kib = 1 << 10
-	mib = 1 << 20
-)
-
 // A tool showed 1.73 MiB per core here, the sum of the CBs of two cores.
 // 3 CBs on 8 chips are 24 nodes: 4 KiB of the first are 4 KiB on each core, not 32.
 // An operation from the cache has the CBs of its first run. A tensor that came in
