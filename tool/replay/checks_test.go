@@ -70,16 +70,17 @@ func TestProgramsThatEndInSmallAreNoted(t *testing.T) {
 // What was found once is the answer again where all that it depends on is as it was: not
 // where a buffer of another kind lies in the same place, nor in another mode.
 func TestChecksAreRememberedAsFound(t *testing.T) {
-	lies := func(kind string) string {
-		return `{"event":"allocate","buffer":1,"kind":"` + kind + `,"size":1024,"parts":[{"cores":"{[5-5 - 5-5]}","address":200000,"size":1024}]}` + "\n"
+	lies := func(members string) string {
+		return `{"event":"allocate","buffer":1,` + members + `,"size":1024,"parts":[{"cores":"{[5-5 - 5-5]}","address":200000,"size":1024}]}` + "\n"
 	}
+	const l1, small, perCore = `"kind":"l1"`, `"kind":"l1_small"`, `"kind":"l1","mode":"per_core"`
 	const enqueue, free = `{"event":"enqueue","program":1,"devices":[0]}` + "\n", `{"event":"free","buffer":1}` + "\n"
 	for _, log := range []string{
-		lies(`l1_small"`) + enqueue + free + lies(`l1"`) + enqueue,
-		lies(`l1"`) + enqueue + free + lies(`l1_small"`) + enqueue,
-		lies(`l1"`) + enqueue + free + lies(`l1","mode":"per_core"`) + enqueue,
-		lies(`l1","mode":"per_core"`) + enqueue + free + lies(`l1"`) + enqueue,
-		lies(`l1","mode":"per_core"`) + enqueue + free + lies(`l1","mode":"per_core","hidden":"0-0"`) + enqueue + free + lies(`l1"`) + enqueue,
+		lies(small) + enqueue + free + lies(l1) + enqueue,
+		lies(l1) + enqueue + free + lies(small) + enqueue,
+		lies(l1) + enqueue + free + lies(perCore) + enqueue,
+		lies(perCore) + enqueue + free + lies(l1) + enqueue,
+		lies(perCore) + enqueue + free + lies(perCore+`,"hidden":"0-0"`) + enqueue + free + lies(l1) + enqueue,
 	} {
 		r := replayLog(t, checksHead+log, replay.Options{})
 		require.EqualValues(t, strings.Count(log, enqueue), r.Checks.Runs, log)

@@ -21,6 +21,6 @@ func TestNumbers(t *testing.T) {
 		{9, 10_000, "<0.1%"}, {9_995, 10_000, "99.9%"}, {9_994, 10_000, "99.9%"}, // what rounds to 0.1% and to 100.0%, and what does not
 		{5, 5, "100.0%"}, {3, 2, "150.0%"}, {1 << 63, 1 << 62, "200.0%"},
 	} {
-		require.Equal(t, c.want, percent(c.part, c.whole))
+		require.Equal(t, c.want, percent(c.part, c.whole), "%d of %d", c.part, c.whole)
 	}
 }
