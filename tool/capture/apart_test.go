@@ -38,7 +38,7 @@ func TestL1Unseen(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			var s script
 			test.events(&s)
-			r := s.replay(t, Options{})
+			r := s.replay(t)
 			require.Zero(t, r.Checks.Failed)
 			require.Equal(t, test.apart, r.Checks.Apart)
 			require.Equal(t, test.unseen, len(r.Unseen()) > 0)

@@ -31,7 +31,7 @@ func TestBuffersAreAlignedAsDRAM(t *testing.T) {
 		s.interleaved(0, 0, 100)
 		s.cb(0, "{[0-0 - 0-0]}", 0, 64)
 		s.add("tensor", params{"device_id": 0, "memory_config": config})
-		require.Equal(t, event.Some[uint64](1_572_864-128), s.replay(t, Options{}).Live.List[0].Address, config)
+		require.Equal(t, event.Some[uint64](1_572_864-128), s.replay(t).Live.List[0].Address, config)
 	}
 }
 

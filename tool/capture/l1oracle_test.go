@@ -230,6 +230,12 @@ func requireRoom(t require.TestingT, want *oracle.L1Results, got *answer.Result)
 	}
 }
 
+// A tensorOf is a buffer as a test speaks of it.
+type tensorOf struct {
+	node   int
+	params params
+}
+
 // An l1Drawer draws a capture in which everything that lives in L1 comes and goes.
 type l1Drawer struct {
 	*rapid.T
@@ -286,7 +292,7 @@ func (d *l1Drawer) step(depth int) {
 	case draw < 8:
 		if len(d.live) > 0 {
 			i := rapid.IntRange(0, len(d.live)-1).Draw(d.T, "which")
-			d.drop(d.live[i])
+			d.add("buffer_deallocate", maps.Clone(d.live[i].params), d.live[i].node)
 			d.live = slices.Delete(d.live, i, i+1)
 		}
 	case draw == 8:

@@ -101,7 +101,7 @@ func TestTensorFromBefore(t *testing.T) {
 	} {
 		s := &script{}
 		one.of(s)
-		require.Equal(t, one.want, s.replay(t, Options{}).Judge(answer.Terms{}).Answer, name)
+		require.Equal(t, one.want, s.replay(t).Judge(answer.Terms{}).Answer, name)
 	}
 }
 
@@ -136,5 +136,5 @@ func TestBufferOfAMeshIsNotedOnce(t *testing.T) {
 	for chip := range 4 {
 		s.cb(chip, "{[0-0 - 0-0]}", 111616, 64)
 	}
-	require.Equal(t, int64(2), s.replay(t, Options{}).Count(answer.CodeBufferUnsized))
+	require.Equal(t, int64(2), s.replay(t).Count(answer.CodeBufferUnsized))
 }

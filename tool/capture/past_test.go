@@ -22,7 +22,7 @@ func TestFreedWithoutASize(t *testing.T) {
 		s.free(0)
 		s.cb(0, "{[0-0 - 0-0]}", 111616, size)
 		s.add("buffer_deallocate", params{"device_id": 0, "type": "L1", "buffer_type": 1, "address": 1_000_000, "size": 64}, 77)
-		r := s.replay(t, Options{})
+		r := s.replay(t)
 		require.Equal(t, failed, r.Checks.Failed)
 		require.EqualValues(t, 1, codes(r)[answer.CodeBufferUnsized])
 		require.Equal(t, answer.AddressesRecorded, l1Row(t, r, 0).Addresses)
@@ -77,7 +77,7 @@ func TestFreeGivesTheSize(t *testing.T) {
 		s.add("buffer_deallocate", params{
 			"device_id": 0, "type": "L1", "buffer_type": 1, "address": 1_000_000, "size": 128, "max_size_per_bank": 64,
 		}, node)
-		r := s.replay(t, Options{})
+		r := s.replay(t)
 		require.Equal(t, failed, r.Checks.Failed)
 		require.Zero(t, codes(r)[answer.CodeBufferUnsized])
 		require.EqualValues(t, 64, l1Row(t, r, 0).Peak.Kinds[fit.KindL1])
@@ -91,7 +91,7 @@ func TestBufferInThePlaceOfAnEarlierOne(t *testing.T) {
 	s.cb(2, "{[0-0 - 0-0]}", 111616, 64)
 	s.add("tensor", params{"device_id": 2, "address": 1_000_000, "buffer_type": 1, "type": "L1"})
 	s.sharded(2, 1_000_000, 4096, `[{"start":{"x":0,"y":0},"end":{"x":0,"y":1}}]`)
-	r := s.replay(t, Options{})
+	r := s.replay(t)
 	d := l1Row(t, r, 2)
 	require.Zero(t, d.Assumed)
 	require.EqualValues(t, 2*4096+64, d.TotalPeak, "it lies on two cores")

@@ -3,7 +3,6 @@ package capture
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -48,8 +47,8 @@ func (s *script) member(mesh, chip int) {
 	s.add("tensor", params{"device_tensors": fmt.Sprintf(`[{"device_id":%d,"mesh_device_id":%d}]`, chip, mesh)})
 }
 
-func (s *script) free(id int) int {
-	return s.add("circular_buffer_deallocate_all", params{"device_id": id})
+func (s *script) free(id int) {
+	s.add("circular_buffer_deallocate_all", params{"device_id": id})
 }
 
 func (s *script) cb(id int, cores string, address, size int) {
@@ -58,38 +57,24 @@ func (s *script) cb(id int, cores string, address, size int) {
 	})
 }
 
-// A tensorOf is a buffer as a test speaks of it.
-type tensorOf struct {
-	node   int
-	params params
-}
-
 // interleaved allocates an L1 buffer of some bytes on every core.
-func (s *script) interleaved(id, address, perCore int) tensorOf {
-	return s.buffer(params{"device_id": id, "address": address, "size": perCore * 64, "max_size_per_bank": perCore, "num_cores": 0, "type": "L1", "buffer_type": 1})
+func (s *script) interleaved(id, address, perCore int) {
+	s.buffer(params{"device_id": id, "address": address, "size": perCore * 64, "max_size_per_bank": perCore, "num_cores": 0, "type": "L1", "buffer_type": 1})
 }
 
-func (s *script) buffer(p params) tensorOf {
-	node := s.add("buffer", params{"type": p["type"], "size": p["size"]})
-	s.add("buffer_allocate", p, node)
-	return tensorOf{node, p}
+func (s *script) buffer(p params) {
+	s.add("buffer_allocate", p, s.add("buffer", params{"type": p["type"], "size": p["size"]}))
 }
 
 // sharded allocates an L1 buffer of which a tensor then says on which cores it lies.
-func (s *script) sharded(id, address, perCore int, grid string) tensorOf {
+func (s *script) sharded(id, address, perCore int, grid string) {
 	node := len(s.nodes)
 	s.add("buffer", params{"type": "L1"}, node+2)
-	p := params{
+	s.add("buffer_allocate", params{
 		"device_id": id, "address": address, "size": perCore * 64, "max_size_per_bank": perCore, "num_cores": 64, "type": "L1", "buffer_type": 1,
 		"layout": "HEIGHT_SHARDED",
-	}
-	s.add("buffer_allocate", p, node)
+	}, node)
 	s.add("tensor", params{"memory_config": "MemoryConfig(shard_spec=ShardSpec{grid=" + grid + ", shape=[32, 32]})"})
-	return tensorOf{node, p}
-}
-
-func (s *script) drop(t tensorOf) int {
-	return s.add("buffer_deallocate", maps.Clone(t.params), t.node)
 }
 
 func (s *script) text(t require.TestingT) string {
@@ -99,9 +84,9 @@ func (s *script) text(t require.TestingT) string {
 }
 
 // replay reads the script as a file, and as a pipe.
-func (s *script) replay(t *testing.T, opt Options) *answer.Result {
+func (s *script) replay(t *testing.T) *answer.Result {
 	t.Helper()
-	return replayFile(t, s.text(t), opt)
+	return replayFile(t, s.text(t), Options{})
 }
 
 func replayFile(t *testing.T, text string, opt Options) *answer.Result {
@@ -178,7 +163,7 @@ func TestL1Live(t *testing.T) {
 	for range answer.MaxListed + 5 {
 		s.interleaved(0, 1_500_000, 1)
 	}
-	r := s.replay(t, Options{})
+	r := s.replay(t)
 	require.Len(t, r.Live.List, answer.MaxListed)
 	require.Equal(t, int64(5), r.Live.More)
 }
