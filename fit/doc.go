@@ -62,4 +62,11 @@
 // # Concurrency
 //
 // Everything is a function of its arguments.
+//
+// # Words
+//
+//   - site: the buffers of one Place, by core;
+//   - holding: the bytes of one buffer on some cores;
+//   - taking: a run of taken bytes, with who took its first and its last;
+//   - tile: cores with the same ranges of a question and the same buffers; piece: bytes of a buffer on one.
 package fit

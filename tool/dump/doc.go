@@ -32,4 +32,11 @@
 // # Concurrency
 //
 // The events belong to one goroutine. An event is valid until the next one is yielded.
+//
+// # Words
+//
+//   - form: a kind of text that the allocator writes;
+//   - bank: all banks of one kind, which are alike; block: a range of its bytes, free or allocated;
+//   - moment: what a text says of one state;
+//   - view: a moment as JSON.
 package dump

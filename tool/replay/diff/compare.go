@@ -10,7 +10,7 @@ import (
 
 // Terms judge the sides of a comparison. The zero Terms accept no reason for doubt and have no limit.
 type Terms struct {
-	// Accept has the codes of accepted reasons for doubt, like replay.Terms.Accept.
+	// Accept has the codes of accepted reasons for doubt, like answer.Terms.Accept.
 	Accept []answer.Code
 	// MaxGrowth is the most bytes by which the peak of the fullest core may grow, or a share of
 	// the old peak; nil if there is no limit.

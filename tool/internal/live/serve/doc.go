@@ -1,5 +1,5 @@
 // Package serve follows the allocations that running processes report: the live side, around
-// sessions of package replay.
+// sessions of package session.
 //
 // # Model
 //
@@ -50,4 +50,9 @@
 // # Concurrency
 //
 // All methods of a Server may be called at the same time.
+//
+// # Words
+//
+//   - outlet: a writer of lines for a reader that may be slow;
+//   - loss: a client that was closed, with its devices.
 package serve

@@ -3,7 +3,7 @@
 //
 // # Model
 //
-// A [Snapshot] of a [Feed] has a [replay.LiveDevice] for each device and a [Process] for each
+// A [Snapshot] of a [Feed] has a [answer.LiveDevice] for each device and a [Process] for each
 // process, an [OddityCount] for each oddity, and each [Leak] of a dead process:
 //
 //	device.Fleet ─ Fleet, Of ┐
@@ -36,4 +36,11 @@
 //
 // Snapshots are values. Fleet may be called while others change the fleet; each row is of one
 // moment. A Model belongs to one goroutine.
+//
+// # Words
+//
+//   - thing: a registered program, or a buffer; stake: a thing as one process has it;
+//   - gauge: a figure as a metric;
+//   - look: colour and weight of a line;
+//   - area: the room for a picture.
 package watch

@@ -3,7 +3,7 @@
 //
 // # Model
 //
-// [Write] takes Results of replay and a Document of tool/replay/diff. Package render writes the texts of the page, and has
+// [Write] takes Results of package answer and a Document of tool/replay/diff. Package render writes the texts of the page, and has
 // the pictures and lists as one overview, packed into a data block:
 //
 //	Result, diff.Document ──> render.Overview ──> pack ──> data block ──> page.js ──> DOM
