@@ -41,7 +41,7 @@ func TestReports(t *testing.T) {
 		}
 		r := bothWays(t, c.input(t).Path, c.opt)
 		if !c.unmodelled {
-			want, err := oracle.L1([]byte(c.text()), oracle.Options{Base: c.opt.Base, Arch: string(c.opt.Arch), L1Small: c.opt.L1Small.V, NoInfer: c.opt.NoInfer})
+			want, err := oracle.L1([]byte(c.text(t)), oracle.Options{Base: c.opt.Base, Arch: string(c.opt.Arch), L1Small: c.opt.L1Small.V, NoInfer: c.opt.NoInfer})
 			require.NoError(t, err)
 			requireLives(t, want, r)
 		}
@@ -69,8 +69,9 @@ func writtenEvents(t *testing.T, given []string) []string {
 // few is a section: one capture.
 type few struct {
 	opt        Options
-	specs      bool // shows the specs of devices, too
-	unmodelled bool // the oracle does not know such nodes
+	specs      bool   // shows the specs of devices, too
+	unmodelled bool   // the oracle does not know such nodes
+	file       string // instead of nodes
 	nodes      []string
 	around     string // sections of a report behind the graph
 }
@@ -97,6 +98,8 @@ func (c *few) take(t *testing.T, line string) {
 		c.opt.L1Small.OK = true
 	case "arch":
 		c.opt.Arch = l1.Arch(rest)
+	case "file":
+		c.file = filepath.Join("testdata", rest)
 	case "specs":
 		c.specs = true
 	case "unmodelled":
@@ -109,7 +112,12 @@ func (c *few) take(t *testing.T, line string) {
 }
 
 // text is the capture.
-func (c *few) text() string {
+func (c *few) text(t *testing.T) string {
+	if c.file != "" {
+		data, err := os.ReadFile(c.file)
+		require.NoError(t, err)
+		return string(data)
+	}
 	text := graphOf(slices.Clone(c.nodes)...)
 	if c.around != "" {
 		text = `{"graph":` + text + c.around + `}`
@@ -120,8 +128,11 @@ func (c *few) text() string {
 // input writes the capture.
 func (c *few) input(t *testing.T) Input {
 	t.Helper()
+	if c.file != "" {
+		return Input{Path: c.file}
+	}
 	path := filepath.Join(t.TempDir(), "0.json")
-	require.NoError(t, os.WriteFile(path, []byte(c.text()), 0o600))
+	require.NoError(t, os.WriteFile(path, []byte(c.text(t)), 0o600))
 	return Input{Path: path}
 }
 
@@ -129,7 +140,7 @@ func (c *few) input(t *testing.T) Input {
 func (c *few) log(t *testing.T, in Input) string {
 	t.Helper()
 	text := logOf(t, in.Events(c.opt))
-	require.Equal(t, text, logOf(t, NewReader(pipe{strings.NewReader(c.text())}, in.Path).Events(c.opt)), "on a pipe")
+	require.Equal(t, text, logOf(t, NewReader(pipe{strings.NewReader(c.text(t))}, in.Path).Events(c.opt)), "on a pipe")
 	return text
 }
 

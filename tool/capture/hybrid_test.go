@@ -24,17 +24,6 @@ func TestHybridIsReportedFirst(t *testing.T) {
 	require.Equal(t, []device.ID{events[at-1].Device}, events[at].Devices.V)
 }
 
-// A buffer without an address takes whole steps of the alignment of DRAM, which is that of circular buffers, in every mode.
-func TestBuffersAreAlignedAsDRAM(t *testing.T) {
-	for _, config := range []string{"per_core_allocation=0", "per_core_allocation=1"} {
-		var s script
-		s.interleaved(0, 0, 100)
-		s.cb(0, "{[0-0 - 0-0]}", 0, 64)
-		s.add("tensor", params{"device_id": 0, "memory_config": config})
-		require.Equal(t, event.Some[uint64](1_572_864-128), s.replay(t).Live.List[0].Address, config)
-	}
-}
-
 // A capture has the address of a buffer that was allocated per core on its first core alone. The
 // tensor may say so late.
 func TestModesAreReportedWithBuffers(t *testing.T) {
