@@ -26,7 +26,7 @@
 //	          answer.Result
 //
 // A stage gets a row and the facts of an event, and returns an error without a place. The replay adds
-// the place. A row has parts: says (facts of the source), programs, memory, marks, log and execution.
+// the place. A row has parts: facts (statements of the source), programs, memory, marks, log and execution.
 //
 // Package tool/replay/answer has the Result and what is said of it, tool/replay/diff compares two of them, and
 // tool/replay/session answers queries while events go by.
@@ -56,9 +56,10 @@
 // # Words
 //
 //   - row: one device, or several as long as the same happens to them;
-//   - launch: a run at the moment when it is enqueued;
-//   - candidates: what else a workload may be;
+//   - launch: a run at the moment when it is enqueued; batch: the launches of one operation on a device at one moment;
+//   - candidates: what else the programs of an operation may be;
 //   - mark: a moment at which a core held more than ever before;
-//   - standing: all that was in the way of one more buffer;
-//   - layered: a map that devices share until they part.
+//   - obstacles: all that was in the way of one more buffer;
+//   - books: the rows of programs, and their sums; ledger: the fleets that count them by kind of buffer;
+//   - catalogue: the programs of a log that later events may name.
 package replay
