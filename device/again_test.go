@@ -84,7 +84,7 @@ func requireEmpty(t require.TestingT, f *Fleet) {
 	require.Equal(t, classes.Roster{}, f.roster)
 	require.Zero(t, f.charge)
 	require.Nil(t, f.programs)
-	require.Zero(t, f.lately)
+	require.Zero(t, f.lastRegistered)
 	if f.live.Empty() {
 		require.Zero(t, f.states.Len())
 		return
@@ -148,7 +148,7 @@ func TestDeviceByDeviceProgramByProgram(t *testing.T) {
 				do(p, s)
 			}
 			switch {
-			case d == 0: // of the last one, and of 64, 128 and 255 programs; or of 333, 222, 148, 84 and 20
+			case d == 0: // round 0 keeps copies at 64, 128 and 255 programs, round 1 at 333, 222, 148, 84 and 20
 				ahead = contents()
 				require.Equal(t, counts{states: n + 1, contents: 4 + 2*round, numbers: n}, count(f))
 			case d < 31:

@@ -123,7 +123,7 @@ func TestEnqueueRegistersNothingThatDoesNotFit(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// still1 is a cheap still. The advice of a refusal belongs to its moment. Many goroutines may query
+// The advice of a refusal belongs to its moment. Many goroutines may query
 // it at once while the fleet changes.
 func TestAdviceOfARefusal(t *testing.T) {
 	f := device.NewFleet()

@@ -51,11 +51,11 @@ type Fleet struct {
 	heaps    heap.Book
 	observer func(Notice)
 
-	lately     bitset.Bits   // the devices of the last registered program
-	operation  uint64        // number of the change under way
-	left       []*state      // scratch
-	one, other bitset.Sparse // scratch
-	touched    []*mesh       // scratch
+	lastRegistered bitset.Bits   // the devices of the last registered program
+	operation      uint64        // number of the change under way
+	left           []*state      // scratch
+	one, other     bitset.Sparse // scratch
+	touched        []*mesh       // scratch
 }
 
 // newSerial returns a number that was never given out before.
@@ -339,7 +339,7 @@ func (f *Fleet) dismiss(c *cohort) {
 	s := c.state
 	f.charge.sub(s.charge, c.n)
 	f.moved(c.mesh, c.n, s, &state{})
-	f.leave1(c, nil)
+	f.leaveOne(c, nil)
 	f.clearHeap(c)
 	c.registered.Store(0)
 	c.state, c.cores = nil, nil
@@ -352,7 +352,7 @@ func (f *Fleet) rest() {
 	if len(f.programs) > 0 {
 		return
 	}
-	f.programs, f.lately = nil, bitset.Bits{}
+	f.programs, f.lastRegistered = nil, bitset.Bits{}
 	f.residues = residue.Book{}
 	if f.states.Len() > 0 {
 		f.empty().Content = f.newContent()

@@ -23,7 +23,7 @@ func (f *Fleet) overwrite(slots bitset.Bits, over *residue.Residue, o *overlays)
 		return
 	}
 	for c := range f.shares(slots) {
-		f.leave1(f.cut(c), o.of(f, c.left, over))
+		f.leaveOne(f.cut(c), o.of(f, c.left, over))
 	}
 	f.publishMeshes()
 }
@@ -57,8 +57,8 @@ func (o *overlays) of(f *Fleet, under, over *residue.Residue) *residue.Residue {
 	return o.to
 }
 
-// leave1 changes the residue of the devices of a cohort.
-func (f *Fleet) leave1(c *cohort, to *residue.Residue) {
+// leaveOne changes the residue of the devices of a cohort.
+func (f *Fleet) leaveOne(c *cohort, to *residue.Residue) {
 	from := c.left
 	if from == to {
 		return

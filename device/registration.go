@@ -60,8 +60,8 @@ func (r *registration) exit(slots bitset.Bits) {
 // of the program before it. Without sharing, each of many programs on many devices
 // would take as much memory as a Set.
 func (f *Fleet) share(r *registration, on bitset.Bits) {
-	if !f.lately.Equal(on) {
-		f.lately = on
+	if !f.lastRegistered.Equal(on) {
+		f.lastRegistered = on
 	}
-	r.on = slotSet{f.lately, true}
+	r.on = slotSet{f.lastRegistered, true}
 }

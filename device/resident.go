@@ -101,7 +101,7 @@ func (f *Fleet) Evict(id program.ID, s Set) (evicted Set, err error) {
 			continue
 		}
 		p = gone
-		f.leave1(f.cut(c), rest)
+		f.leaveOne(f.cut(c), rest)
 		slots = slots.Add(bitset.Span(c.slot, c.n))
 	}
 	f.publishMeshes()

@@ -18,7 +18,7 @@ import (
 // state of a device.
 func (f *Fleet) Room(mode fit.Mode, cores l1.CoreSet, s Set) (_ fit.Room[*fit.Resident], err error) {
 	defer named("Room", &err)
-	places, err := f.peopled(s)
+	places, err := f.placesWithPrograms(s)
 	if err != nil {
 		return fit.Room[*fit.Resident]{}, err
 	}
@@ -39,7 +39,7 @@ func (f *Fleet) CheckBuffer(b fit.Buffer, s Set) (_ fit.BufferVerdict, err error
 	if err := checkBuffer(&b); err != nil {
 		return fit.BufferVerdict{}, err
 	}
-	places, err := f.peopled(s)
+	places, err := f.placesWithPrograms(s)
 	for i := range places {
 		if err == nil {
 			err = beyondGrid(&b, places[i].Device, &places[i].Spec)
@@ -51,9 +51,9 @@ func (f *Fleet) CheckBuffer(b fit.Buffer, s Set) (_ fit.BufferVerdict, err error
 	return fit.CheckBuffer(b, places...), nil
 }
 
-// peopled returns the places of the devices of s with their registered programs, by
+// placesWithPrograms returns the places of the devices of s with their registered programs, by
 // first device.
-func (f *Fleet) peopled(s Set) ([]fit.Place, error) {
+func (f *Fleet) placesWithPrograms(s Set) ([]fit.Place, error) {
 	all, known, err := f.standings(s)
 	out := placesOf(all)
 	for i := range out {

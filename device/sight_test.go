@@ -49,7 +49,7 @@ func TestPicturesStay(t *testing.T) {
 		require.NoError(t, err)
 		room, err := f.Headroom(nil, m.Set())
 		require.NoError(t, err)
-		there, err := f.peopled(m.Set())
+		there, err := f.placesWithPrograms(m.Set())
 		require.NoError(t, err)
 		for range rapid.IntRange(1, 30).Draw(t, "after") {
 			change()

@@ -100,9 +100,9 @@ func (f *Fleet) picture(more func()) (p picture) {
 		parts++
 	}
 	f.mu.RUnlock()
-	p.ids, p.parts, p.at = touched[ID](devices), touched[part](parts), touched[partKey](parts)
+	p.ids, p.parts, p.at = prefaulted[ID](devices), prefaulted[part](parts), prefaulted[partKey](parts)
 	p.states = make(map[*state]contentView, min(states, devices))
-	p.roster.Of = touched[*classes.Holder](numbers)
+	p.roster.Of = prefaulted[*classes.Holder](numbers)
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	for c := range f.shares(f.live) {
@@ -121,9 +121,8 @@ func (f *Fleet) picture(more func()) (p picture) {
 	return p
 }
 
-// touched returns room for n elements that was written once, so that filling it does
-// not wait for memory.
-func touched[E any](n int) []E {
+// prefaulted returns room for n elements that was written once, so that the page faults happen before the lock is taken.
+func prefaulted[E any](n int) []E {
 	room := make([]E, n)
 	clear(room)
 	return room[:0]

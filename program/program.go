@@ -14,7 +14,7 @@ import (
 
 // A Program is a set of CBs with addresses. It never changes; a resized program is
 // another Program with the same id. Builders make them; of a nil Program only Equal
-// and String may be called.
+// and String may be called, and of a zero one no method.
 type Program struct {
 	id       ID
 	spec     *l1.Spec         // never changed; shared with other programs

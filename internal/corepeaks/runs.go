@@ -2,8 +2,8 @@ package corepeaks
 
 import "slices"
 
-// runs say of numbers from 0 on which value each has. Numbers behind the last run have the zero
-// value, which the last one has not, and neighbours differ.
+// runs map the numbers 0, 1, 2, ... to values. Neighbouring runs differ. Behind the last run the value is zero, which
+// that run has not.
 type runs[V any] []run[V]
 
 // A run is numbers with the same value, up to an end, from where the run before ends.

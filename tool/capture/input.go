@@ -32,7 +32,7 @@ type Input struct {
 // are the files graph_capture_<rank>_of_<world>.json by rank; if there are none, all *.json by name,
 // numbers in names by value; then the event logs, *.jsonl, and the allocator's dumps, *detailed_memory_usage.csv, by name. Files may also end in .gz or .zst.
 // Sidecars (*.python_io.json, *.comparison_records.json, config.json) and hidden files are left out, folders inside are not entered.
-// Answers of cbl1 and other files with such names are passed over: see Listed. A rank that comes twice and a folder without
+// Answers of cbl1 and other files with such names are passed over: see [List]. A rank that comes twice and a folder without
 // captures are refused. Errors are *event.InputError.
 func Inputs(path string) ([]Input, error) {
 	l, err := List(path)

@@ -18,15 +18,15 @@ import (
 // memory knows which buffers live, and where.
 type memory struct {
 	*shared
-	live     *survey.Buffers
-	heights  heights
-	attended int  // of the residents that are known
-	unread   bool // an allocation cannot be read
-	borders  borders
-	leaving  *btree.BTreeG[expiring] // buffers that go where no node frees them: residents, and those of a database, by their end
-	own      map[device.ID]bool      // ids under which L1 buffers lie
-	running  []device.ID             // on which programs run; nil: not looked for
-	path     string                  // functions that run at the node at hand
+	live    *survey.Buffers
+	heights heights
+	placed  int  // of the residents that are known
+	unread  bool // an allocation cannot be read
+	borders borders
+	leaving *btree.BTreeG[expiring] // buffers that go where no node frees them: residents, and those of a database, by their end
+	own     map[device.ID]bool      // ids under which L1 buffers lie
+	running []device.ID             // on which programs run; nil: not looked for
+	path    string                  // functions that run at the node at hand
 }
 
 func newMemory(g *shared) *memory {
@@ -263,9 +263,9 @@ func (m *memory) depart(b expiring) {
 
 // arriving returns a resident that is there from the node next on. ok is false if there is none.
 func (m *memory) arriving(next uint64) (b expiring, ok bool) {
-	for all := m.Known.Before.Residents; m.attended < len(all) && all[m.attended].Since <= next; {
-		r := all[m.attended]
-		if m.attended++; next >= r.Until {
+	for all := m.Known.Before.Residents; m.placed < len(all) && all[m.placed].Since <= next; {
+		r := all[m.placed]
+		if m.placed++; next >= r.Until {
 			continue
 		}
 		b = expiring{&survey.Buffer{

@@ -41,18 +41,18 @@ type step struct {
 	at   uint64 // counter of the node, or of the last one before the end
 	call call   // before the step
 
-	hit    bool     // the innermost function ran a program that it found in the cache
-	says   bool     // the capture says so
-	behind *freeing // the free of that program; nil = it has none
-	closed *freeing // a free that nothing followed
-	opened *freeing // the group of frees that a free begins
-	short  *freeing // frees behind which fewer nodes placed something than there are frees
-	again  bool     // a free repeats the node before it
-	dies   bool     // a free is the end of a program
-	hides  bool     // a free may announce programs together with a hidden one
-	ends   bool     // a function ends
-	aborts bool     // by an exception
-	noted  bool     // which a function in it says already
+	hit     bool     // the innermost function ran a program that it found in the cache
+	flagged bool     // the capture says so
+	behind  *freeing // the free of that program; nil = it has none
+	closed  *freeing // a free that nothing followed
+	opened  *freeing // the group of frees that a free begins
+	short   *freeing // frees behind which fewer nodes placed something than there are frees
+	again   bool     // a free repeats the node before it
+	dies    bool     // a free is the end of a program
+	hides   bool     // a free may announce programs together with a hidden one
+	ends    bool     // a function ends
+	aborts  bool     // by an exception
+	noted   bool     // a function in it has reported the exception
 }
 
 // A freeing is a circular_buffer_deallocate_all that nothing followed yet.
@@ -236,10 +236,10 @@ func (o *operations) hit(s *step, lost bool) {
 	if o.known.Aborted[c.start] || c.unread || lost {
 		return
 	}
-	s.says = c.cacheHit.OK && c.cacheHit.V
+	s.flagged = c.cacheHit.OK && c.cacheHit.V
 	switch {
-	case f != nil && (s.says || !c.cacheHit.OK && f.inOp):
-	case f == nil && s.says && !c.placed:
+	case f != nil && (s.flagged || !c.cacheHit.OK && f.inOp):
+	case f == nil && s.flagged && !c.placed:
 	default:
 		return
 	}

@@ -71,7 +71,7 @@ func textOf(s *step) string {
 	for _, w := range []struct {
 		is   bool
 		word string
-	}{{s.ends, "ends"}, {s.aborts, "aborts"}, {s.again, "again"}, {s.hides, "hides"}, {s.says, "says"}} {
+	}{{s.ends, "ends"}, {s.aborts, "aborts"}, {s.again, "again"}, {s.hides, "hides"}, {s.flagged, "says"}} {
 		if w.is {
 			words = append(words, w.word)
 		}

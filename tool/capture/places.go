@@ -169,13 +169,14 @@ func (p *places) free(s *step) {
 func (p *places) settle(s *step) {
 	p.hit(s)
 	if f := s.closed; f != nil && f.inOp && !f.settled {
-		p.lack(f)
+		p.noteLacking(f)
 	}
-	p.lack(s.short)
+	p.noteLacking(s.short)
 }
 
-// lack notes that some of the programs that frees announced are not shown, if f is not nil. In a plan nothing is hidden.
-func (p *places) lack(f *freeing) {
+// noteLacking notes that some of the programs that frees announced are not shown, if f is not nil. A capture without
+// dispatch, a plan, shows every program.
+func (p *places) noteLacking(f *freeing) {
 	if f != nil {
 		p.notShown(p.out.unlessPlan, f.name, f.start)
 	}
@@ -197,7 +198,7 @@ func (p *places) hit(s *step) {
 		return
 	}
 	first, f := s.call.start, s.behind
-	if f != nil && !s.says {
+	if f != nil && !s.flagged {
 		first = f.counter
 	}
 	var rounds [][]start
@@ -220,11 +221,11 @@ func (p *places) hit(s *step) {
 	}
 	if known {
 		p.out.notes.add(noteInferred, int64(first), s.call.name)
-	} else if s.says {
+	} else if s.flagged {
 		p.out.hidden.add(hiddenCacheHit, int64(s.call.start), s.call.name)
 	}
 	if f != nil {
-		f.settled = known || s.says
+		f.settled = known || s.flagged
 	}
 }
 

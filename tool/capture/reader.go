@@ -16,8 +16,7 @@ import (
 	"github.com/cbl1/cbl1/tool/dump"
 )
 
-// A Reader yields the nodes of one graph capture. It must be made by NewReader or
-// Input.Events.
+// A Reader yields the events of one capture ([Reader.Events]). NewReader makes it.
 type Reader struct {
 	doc    graph.Document
 	src    io.Reader

@@ -88,8 +88,8 @@ func newRows(fleet *device.Fleet, part func(d, other *row)) rows {
 	split := func(d *row, leaving *members) *row {
 		other := d.clone()
 		other.members = leaving
-		d.led(fleet)
-		other.led(fleet)
+		d.setFirst(fleet)
+		other.setFirst(fleet)
 		part(d, other)
 		return other
 	}
@@ -170,7 +170,7 @@ func (r *rows) alone(id device.ID) *row {
 	return r.met(d)
 }
 
-// met notes that something happens to the devices of a row: new ones are not like them.
+// met marks a row as used: new devices do not join it any more.
 func (r *rows) met(d *row) *row {
 	if like := d.facts.likeness; r.fresh[like] == d {
 		delete(r.fresh, like)

@@ -121,7 +121,7 @@ func (m *marks) spiked(b *buffer, now source.When, dev device.Device) {
 	}
 }
 
-// leave gives each mark the memory that has the other names of its content, and does not change any more.
+// leave gives each mark the final memory, which names the buffers that it holds.
 func (m *marks) leave(of *memory, dev device.Device) {
 	for w := range m.pasts() {
 		w.of, w.spec = of, dev.Spec()

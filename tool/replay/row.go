@@ -21,7 +21,7 @@ type row struct {
 	// Of the first one:
 	id   event.Opt[uint64] // absent: the source has no ids
 	slot device.ID
-	dev  device.Device // in the fleet of the session
+	dev  device.Device // in the fleet of the source
 
 	sets    map[*device.Fleet]device.Set // the members in other fleets, as far as they are known
 	gone    bool                         // removed
@@ -173,7 +173,7 @@ func (d *row) allocated(e *event.Event) {
 	}
 }
 
-// in returns the devices of a row in one of the fleets beside the session's. The fleet gets them with the first
+// in returns the devices of a row in one of the fleets beside that of the source. The fleet gets them with the first
 // call.
 func (d *row) in(f *device.Fleet, spec func() l1.Spec) (device.Set, error) {
 	if set, ok := d.sets[f]; ok {
@@ -201,8 +201,8 @@ func (d *row) in(f *device.Fleet, spec func() l1.Spec) (device.Set, error) {
 	return set, nil
 }
 
-// led updates the first device of a row that has other devices now.
-func (d *row) led(f *device.Fleet) {
+// setFirst updates the first device of a row that has other devices now.
+func (d *row) setFirst(f *device.Fleet) {
 	d.slot, d.sets = d.members.First(), nil
 	if dev, err := f.Device(d.slot); err == nil {
 		d.dev = dev // else it was removed, and counts nothing

@@ -44,8 +44,8 @@ func (c *Class) clone(owner uint64) *Class {
 // A Member is a class in a partition, with the notes of that partition.
 type Member struct {
 	*Class
-	Peaks uint64 // the name of the high-water marks that are, on each of the cores,
-	Held  uint64 // at least so many bytes
+	Peaks uint64 // the name of a set of high-water marks of cores
+	Held  uint64 // bytes that these marks have at least, on every core of the class
 	met   uint64 // the last walk that met the class
 }
 

@@ -46,7 +46,7 @@ type Result struct {
 	Rooms   *Rooms    // answers Options.Room; nil without it
 	Stale   []Stale   // by FindStale
 
-	Runs     []EnqueuedProgram // distinct ones in their order, with Options.Runs; at most maxRuns
+	Runs     []EnqueuedProgram // distinct ones in their order, with Options.Runs; at most 65,536
 	RunsMore int64             // runs that are not there, since there were too many different ones
 
 	Timeline []Timeline // by device, with Options.Timeline

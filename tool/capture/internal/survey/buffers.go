@@ -48,7 +48,7 @@ type Allocation struct {
 type Placement struct {
 	Address event.Opt[uint64] // as recorded or chosen
 	Range   l1.Range          // empty if it lies nowhere, or is unsized
-	Placed  bool              // r and address are chosen here
+	Placed  bool              // Range and Address are chosen here
 	Unsized bool              // it has an address, and no known size on a core
 	On      []device.ID
 }
