@@ -4,7 +4,7 @@
 //	cbl1planted              every bug: one that no test finds fails the run
 //	cbl1planted NAME...      these bugs only
 //	cbl1planted -sample N    N of them; -seed chooses which
-//	cbl1planted -check       only whether every bug still has its place in the source
+//	cbl1planted -check       only whether every bug still has its place in the source, and compiles
 //
 // Package planted says how bugs are written down. Exit 1: a bug was not found, is stale, or
 // does not compile; or tests fail without any bug. Exit 2: wrong usage. Exit 3: all is well,
@@ -13,11 +13,17 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"flag"
 	"fmt"
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
 	"io"
 	"io/fs"
 	"os"
@@ -25,6 +31,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -42,7 +49,7 @@ func main() {
 func run(ctx context.Context, root string, args []string, out, errw io.Writer) int {
 	flags := flag.NewFlagSet("cbl1planted", flag.ContinueOnError)
 	flags.SetOutput(errw)
-	check := flags.Bool("check", false, "run no test, only look whether every bug has its place")
+	check := flags.Bool("check", false, "run no test, only look whether every bug has its place and compiles")
 	sample := flags.Int("sample", 0, "plant only so many bugs; every bug must have its place")
 	seed := flags.String("seed", "", "a `text` that chooses the bugs of a sample")
 	if flags.Parse(args) != nil {
@@ -56,12 +63,17 @@ func run(ctx context.Context, root string, args []string, out, errw io.Writer) i
 		fmt.Fprintln(errw, "planted:", err)
 		return 2
 	}
-	if err := fit(root, bugs); err != nil {
+	compiler, err := newCompiler(ctx, root)
+	if err != nil {
+		fmt.Fprintln(errw, "planted:", err)
+		return 1
+	}
+	if err := compiler.fit(bugs); err != nil {
 		fmt.Fprintf(errw, "planted: write these anew for today's code:\n%v\n", err)
 		return 1
 	}
 	if *check {
-		fmt.Fprintf(out, "planted: %d bugs have their place\n", len(bugs))
+		fmt.Fprintf(out, "planted: %d bugs have their place, and compile\n", len(bugs))
 		return 0
 	}
 	if *sample > 0 {
@@ -130,20 +142,81 @@ func draw(bugs []planted.Bug, n int, seed string) []planted.Bug {
 	return slices.DeleteFunc(slices.Clone(bugs), func(b planted.Bug) bool { return rank(b) > last })
 }
 
-// fit says why bugs cannot be planted, a line for each.
-func fit(root string, bugs []planted.Bug) error {
-	tree := planted.NewTree(os.DirFS(root))
+// fit says why bugs cannot be planted, a line for each: they have no place, or do not compile.
+func (c *compiler) fit(bugs []planted.Bug) error {
+	tree := planted.NewTree(os.DirFS(c.root))
 	var all []error
 	for _, b := range bugs {
-		_, err := tree.Plant(b)
+		texts, err := tree.Plant(b)
+		if err == nil {
+			err = c.check(b.Name, texts)
+		}
 		all = append(all, err)
 		for _, p := range b.Tests {
-			if info, err := os.Stat(filepath.Join(root, p)); err != nil || !info.IsDir() {
+			if info, err := os.Stat(filepath.Join(c.root, p)); err != nil || !info.IsDir() {
 				all = append(all, fmt.Errorf("%s: no such package: %s", b.Name, p))
 			}
 		}
 	}
 	return errors.Join(all...)
+}
+
+// A compiler checks the types of packages with bugs in them.
+type compiler struct {
+	root     string
+	files    map[string][]string    // of packages, by folder
+	syntax   map[string][]*ast.File // without bugs, by folder
+	fset     *token.FileSet
+	importer types.Importer
+}
+
+// newCompiler builds all packages, whose names and types the go command then knows.
+func newCompiler(ctx context.Context, root string) (*compiler, error) {
+	cmd := exec.CommandContext(ctx, "go", "list", "-export", "-deps", "-f", "{{.ImportPath}}|{{.Export}}|{{.Dir}}|{{join .GoFiles \" \"}}", "./...")
+	cmd.Dir, cmd.Stderr = root, os.Stderr
+	list, err := cmd.Output()
+	if err != nil {
+		return nil, cmp.Or(ctx.Err(), fmt.Errorf("go list: %w", err))
+	}
+	c, exports := &compiler{root, map[string][]string{}, map[string][]*ast.File{}, token.NewFileSet(), nil}, map[string]string{}
+	for line := range strings.Lines(string(list)) {
+		f := strings.Split(strings.TrimSpace(line), "|")
+		exports[f[0]], c.files[f[2]] = f[1], strings.Fields(f[3])
+	}
+	c.importer = importer.ForCompiler(c.fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
+	return c, nil
+}
+
+// check says why a bug does not compile. Files with build constraints that do not hold here are passed over.
+func (c *compiler) check(name string, texts map[string][]byte) error {
+	for path := range texts {
+		folder, err := filepath.Abs(filepath.Join(c.root, filepath.FromSlash(path), ".."))
+		if err != nil || !slices.Contains(c.files[folder], filepath.Base(path)) {
+			continue
+		}
+		var all []*ast.File
+		for i, file := range c.files[folder] {
+			if len(c.syntax[folder]) <= i {
+				one, err := parser.ParseFile(c.fset, filepath.Join(folder, file), nil, parser.SkipObjectResolution)
+				if err != nil {
+					return err
+				}
+				c.syntax[folder] = append(c.syntax[folder], one)
+			}
+			one := c.syntax[folder][i]
+			if text, changed := texts[filepath.ToSlash(filepath.Join(filepath.Dir(path), file))]; changed {
+				if one, err = parser.ParseFile(c.fset, filepath.Join(folder, file), text, parser.SkipObjectResolution); err != nil {
+					return fmt.Errorf("%s: %w", name, err)
+				}
+			}
+			all = append(all, one)
+		}
+		of := types.Config{Importer: c.importer, Sizes: types.SizesFor("gc", runtime.GOARCH)}
+		if _, err := of.Check(folder, c.fset, all, nil); err != nil {
+			return fmt.Errorf("%s does not compile: %w", name, err)
+		}
+	}
+	return nil
 }
 
 // source is a repository without its history and without the binaries that it built.
