@@ -7,7 +7,7 @@
 //
 //	ids .......... mesh.go, groups.go
 //	silences ..... past.go, evidence.go, census.go, proven.go, life.go, residents.go, ends.go
-//	sizes ........ spec.go, grid.go, small.go
+//	sizes ........ spec.go, small.go
 //
 // # Ids
 //
