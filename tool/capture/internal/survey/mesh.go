@@ -145,7 +145,7 @@ func (m *Members) Places(n *graph.Node, last device.ID) (on []device.ID, unclear
 	case !m.IsBoth(id) || m.isLone(id):
 	case n.Address.V == 0:
 		return m.Chips[id], false
-	case m.perChip || last != id && m.Reaches(last, id) && last != event.NoDevice:
+	case m.perChip:
 	case last == id && !m.Reaches(id, id):
 		return m.Chips[id], false
 	default:
