@@ -19,9 +19,9 @@ type borders struct {
 	began, next uint64             // first nodes of the last operation, and of the next one
 }
 
-// cross records a buffer that lived up to the operation that starts at a node, or longer. If an
+// recordLife records a buffer that lived up to the operation that starts at a node, or longer. If an
 // operation ended before that, the database has to say that it lived then.
-func (b *borders) cross(one *survey.Buffer, start uint64) {
+func (b *borders) recordLife(one *survey.Buffer, start uint64) {
 	if b.ids != nil && one.Said.At < start && (one.Said.Kind == fit.KindL1 || one.Said.Kind == fit.KindL1Small) {
 		b.ids[one.Said.Named] = true
 	}
@@ -39,8 +39,8 @@ func (r *reading) endSlice(start, next uint64) error {
 	if next == start {
 		return nil
 	}
-	r.stand()
-	r.places.memory.tellEarlier(&graph.Node{})
+	r.setPosition()
+	r.places.memory.emitEarlier(&graph.Node{})
 	for len(r.operations.stack) > 0 {
 		r.out.notes.add(noteUnfinished, wholeFile, r.operations.inner().name)
 		s := r.operations.now(next - 1)
@@ -52,12 +52,12 @@ func (r *reading) endSlice(start, next uint64) error {
 	return r.failed()
 }
 
-// tellBetween notes the facts that a database does not contain.
-func (r *reading) tellBetween() {
+// emitBetween notes the facts that a database does not contain.
+func (r *reading) emitBetween() {
 	b := &r.places.memory.borders
 	for _, named := range r.places.memory.live.Live {
 		for _, one := range named {
-			b.cross(one, b.began)
+			b.recordLife(one, b.began)
 		}
 	}
 	for id := range b.ids {

@@ -30,14 +30,14 @@ func (g *shared) declare() {
 	}
 	for _, id := range slices.SortedFunc(maps.Keys(ids), graph.CompareDevices) {
 		e := g.declaration(id)
-		g.out.tell(&e)
+		g.out.emit(&e)
 		if !g.Known.IDs[id] {
 			continue
 		}
 		_, bases := g.Specs.Base(id)
 		g.units.add(&unit{id: id, spec: e.Spec, bases: bases})
 		if g.Known.Members.IsHybrid(id) {
-			g.out.tell(&event.Event{Kind: event.KindHybrid, Devices: event.Some([]device.ID{id})})
+			g.out.emit(&event.Event{Kind: event.KindHybrid, Devices: event.Some([]device.ID{id})})
 		}
 	}
 }

@@ -59,7 +59,7 @@
 //	programs.complete  gives the run a program: layouts has an equal one, or places a new one (event program)
 //	programs.start     one event run for all units with the same program and operation
 //	hits.remember      a later hit of the program cache runs it again
-//	events.tell        yields each of these events
+//	events.emit        yields each of these events
 //
 // A new type of node needs a constant in internal/graph/node.go, a line in decodes of decode.go beside it (nil if
 // nothing of it matters), and a case in places.next. Survey.Next has a case for types with facts of the whole capture.

@@ -14,16 +14,16 @@ import (
 func (r *reading) close() {
 	p, s := r.places, r.operations.finish(r.places.at, r.lost())
 	p.setPosition(s)
-	p.settle(s)
+	p.endHit(s)
 	for _, f := range r.operations.hits() {
 		p.out.hidden.add(hiddenCacheHit, int64(f.start), f.name)
 	}
 	p.programs.complete(s.at, p.programs.open.from(0))
-	p.memory.tellEarlier(&graph.Node{})
+	p.memory.emitEarlier(&graph.Node{})
 	p.expireAndPlace(survey.Forever)
 	if p.units.ran == 0 {
 		for _, node := range slices.Sorted(maps.Keys(p.out.absent)) {
-			p.out.tell(p.out.absent[node])
+			p.out.emit(p.out.absent[node])
 		}
 	}
 }
@@ -32,20 +32,20 @@ func (r *reading) close() {
 func (r *reading) finish() {
 	r.close()
 	r.ask(math.MaxUint64)
-	r.tellOdd()
-	r.tellBetween()
+	r.emitOdd()
+	r.emitBetween()
 	p, end := r.places, uint64(r.nodes)
-	p.out.tell(&event.Event{Kind: event.KindUpstream, Node: end, Upstream: p.upstream.figures()})
+	p.out.emit(&event.Event{Kind: event.KindUpstream, Node: end, Upstream: p.upstream.figures()})
 	for range p.unclear {
 		p.out.hidden.add(hiddenCollision, wholeFile, "")
 	}
 	if apart := p.apart(); len(apart) > 0 {
-		p.out.tell(&event.Event{
+		p.out.emit(&event.Event{
 			Kind: event.KindHidden, Code: hiddenApart, Node: end, Count: int64(len(apart)), Devices: event.Some(apart),
 		})
 	}
 	r.hideRows()
-	p.out.tellNotes(p.Known.Plan)
+	p.out.emitNotes(p.Known.Plan)
 	last := event.Event{Kind: event.KindEnd, Node: end, Nodes: r.nodes, Rank: r.reader.doc.Info.Rank}
 	if !last.Rank.OK {
 		last.Rank = r.rank
@@ -55,11 +55,11 @@ func (r *reading) finish() {
 		first := p.declaration(all[0].id)
 		last.Spec.L1Small, last.From.Small = first.Spec.L1Small, first.From.Small
 	}
-	p.out.tell(&last)
+	p.out.emit(&last)
 }
 
-// tellOdd notes the anomalies of the whole capture.
-func (r *reading) tellOdd() {
+// emitOdd notes the anomalies of the whole capture.
+func (r *reading) emitOdd() {
 	p := r.places
 	p.noteSmall()
 	if p.farthest > 0 && p.farthest >= uint64(r.nodes) {

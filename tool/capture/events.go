@@ -30,8 +30,8 @@ func newEvents() *events {
 	return &events{notes: notes{}, hidden: notes{}, unlessPlan: notes{}, absent: map[uint64]*event.Event{}, beside: map[device.ID][]uint64{}}
 }
 
-// tell yields a copy of an event.
-func (e *events) tell(one *event.Event) {
+// emit yields a copy of an event.
+func (e *events) emit(one *event.Event) {
 	if e.err != nil {
 		return
 	}
@@ -43,8 +43,8 @@ func (e *events) tell(one *event.Event) {
 	}
 }
 
-// tellAbsent yields the allocations that wait for the first program of some units.
-func (e *events) tellAbsent(m *survey.Members, first []*unit) {
+// emitAbsent yields the allocations that wait for the first program of some units.
+func (e *events) emitAbsent(m *survey.Members, first []*unit) {
 	var nodes []uint64
 	for _, u := range first {
 		for id := range m.Above(u.id) {
@@ -55,17 +55,17 @@ func (e *events) tellAbsent(m *survey.Members, first []*unit) {
 	slices.Sort(nodes)
 	for _, node := range nodes {
 		if one := e.absent[node]; one != nil {
-			e.tell(one)
+			e.emit(one)
 			delete(e.absent, node)
 		}
 	}
 }
 
-// tellNotes yields the counts of the notes.
-func (e *events) tellNotes(plan bool) {
+// emitNotes yields the counts of the notes.
+func (e *events) emitNotes(plan bool) {
 	if !plan {
 		e.hidden.addAll(e.unlessPlan)
 	}
-	e.hidden.tell(event.KindHidden, e)
-	e.notes.tell(event.KindAnomaly, e)
+	e.hidden.emit(event.KindHidden, e)
+	e.notes.emit(event.KindAnomaly, e)
 }

@@ -20,7 +20,7 @@ func TestEvents(t *testing.T) {
 		return len(got) < 3
 	}
 	for n := range uint64(5) {
-		one.tell(&event.Event{Kind: event.KindFree, Node: n, Pos: event.Pos{Node: int64(n)}})
+		one.emit(&event.Event{Kind: event.KindFree, Node: n, Pos: event.Pos{Node: int64(n)}})
 	}
 	require.Equal(t, []event.Event{
 		{Kind: event.KindFree, Pos: one.pos},
@@ -40,7 +40,7 @@ func TestEventNotes(t *testing.T) {
 		}
 		one.notes.add(noteAborted, 1, "f")
 		one.unlessPlan.add(hiddenNotShown, 2, "g")
-		one.tellNotes(plan)
+		one.emitNotes(plan)
 		want := []string{hiddenNotShown, noteAborted}
 		if plan {
 			want = want[1:]

@@ -79,7 +79,7 @@ func (m *memory) add(b *survey.Buffer) {
 	if s := m.Known.Shards[b.Said.At]; s != nil && b.Sharded {
 		b.Shards = *s
 	}
-	m.lay(b)
+	m.placeBuffer(b)
 }
 
 // back yields an allocation on a chip while the allocation of its mesh is live: one of the two backs the
@@ -91,7 +91,7 @@ func (m *memory) back(of, b *survey.Buffer) {
 	e := m.allocation(b)
 	e.Buffer.Backing, e.Address = true, event.Some(b.Said.Recorded)
 	e.Devices = event.Some([]device.ID{b.Said.Named})
-	m.out.tell(&e)
+	m.out.emit(&e)
 }
 
 // free records a free. It reports whether the allocation is known.
@@ -117,7 +117,7 @@ func (m *memory) free(n *graph.Node, id device.ID) bool {
 		}
 		e.Buffer.ID, e.Devices = backing, event.Some([]device.ID{id})
 	default:
-		m.borders.cross(b, m.borders.next)
+		m.borders.recordLife(b, m.borders.next)
 		m.live.Remove(b)
 		m.heights.remove(b)
 		if b.Hidden {
@@ -125,7 +125,7 @@ func (m *memory) free(n *graph.Node, id device.ID) bool {
 		}
 		e.Buffer.ID, e.Devices = b.ID, event.Some(b.Place.On)
 	}
-	m.out.tell(e)
+	m.out.emit(e)
 	return b != nil
 }
 
@@ -147,9 +147,9 @@ func (m *memory) lost(n *graph.Node, id device.ID) bool {
 	return placed || named || !m.units.ranOn(id)
 }
 
-// lay finds the place of a new buffer and writes its event. A buffer whose tensor cannot
+// placeBuffer finds the place of a new buffer and writes its event. A buffer whose tensor cannot
 // be read is hidden.
-func (m *memory) lay(b *survey.Buffer) {
+func (m *memory) placeBuffer(b *survey.Buffer) {
 	if lies := b.Said.PerCore.OK || b.Place.Address.OK; lies && b.Sharded && !b.Shards.Described() {
 		b.Shards.Unknown = m.Known.MayDescribe(b.Said.Named, b.Said.Recorded)
 	}
@@ -171,12 +171,12 @@ func (m *memory) lay(b *survey.Buffer) {
 			e.CoresFrom = event.FromAssumed
 		}
 	}
-	m.tellBuffer(&e, b, b.Place.On)
+	m.emitBuffer(&e, b, b.Place.On)
 }
 
-// tellBuffer writes the allocation of a buffer on some units. Units with the buffer on the same cores
+// emitBuffer writes the allocation of a buffer on some units. Units with the buffer on the same cores
 // share one event.
-func (m *memory) tellBuffer(e *event.Event, b *survey.Buffer, on []device.ID) {
+func (m *memory) emitBuffer(e *event.Event, b *survey.Buffer, on []device.ID) {
 	for len(on) > 0 {
 		rest := []device.ID(nil)
 		if b.Place.Address.OK && (b.Said.PerCore.OK || b.Place.Unsized) {
@@ -192,7 +192,7 @@ func (m *memory) tellBuffer(e *event.Event, b *survey.Buffer, on []device.ID) {
 			apart(e, b)
 		}
 		e.Devices = event.Some(on)
-		m.out.tell(e)
+		m.out.emit(e)
 		on = rest
 	}
 }
@@ -312,17 +312,17 @@ func (m *memory) arrive(b expiring) {
 	m.heights.locate(b.Buffer, m.Specs.Spec())
 	m.leaving.ReplaceOrInsert(b)
 	e := m.allocation(b.Buffer)
-	m.tellBuffer(&e, b.Buffer, b.Place.On)
+	m.emitBuffer(&e, b.Buffer, b.Place.On)
 }
 
 // gone writes the free of a buffer.
 func (m *memory) gone(b *survey.Buffer, at uint64) {
 	m.heights.remove(b)
-	m.out.tell(&event.Event{Kind: event.KindFree, Node: at, Buffer: fit.Buffer{ID: b.ID}, Devices: event.Some(b.Place.On)})
+	m.out.emit(&event.Event{Kind: event.KindFree, Node: at, Buffer: fit.Buffer{ID: b.ID}, Devices: event.Some(b.Place.On)})
 }
 
-// tellEarlier writes the allocation of the last buffer node if its buffer is from before the capture.
-func (m *memory) tellEarlier(next *graph.Node) {
+// emitEarlier writes the allocation of the last buffer node if its buffer is from before the capture.
+func (m *memory) emitEarlier(next *graph.Node) {
 	old := m.live.Earlier(next)
 	if old == nil || m.unread {
 		return
@@ -334,7 +334,7 @@ func (m *memory) tellEarlier(next *graph.Node) {
 	}
 	if kind != fit.KindL1 && kind != fit.KindL1Small {
 		e := m.earlier(old, kind)
-		m.out.tell(&e)
+		m.out.emit(&e)
 		return
 	}
 	if !m.Known.Before.Harmless[old.Counter] {
@@ -357,7 +357,7 @@ func (m *memory) unplace(n *graph.Node, kind fit.Kind) {
 	id := graph.DeviceOf(n.DeviceID)
 	m.owns(id, kind)
 	if m.units.ranOn(id) {
-		m.out.tell(&e)
+		m.out.emit(&e)
 		return
 	}
 	m.out.absent[n.Counter], m.out.beside[id] = &e, append(m.out.beside[id], n.Counter)

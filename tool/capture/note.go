@@ -82,8 +82,8 @@ func (n notes) addAll(more notes) {
 	}
 }
 
-// tell yields an event of the given kind for each code, by code.
-func (n notes) tell(kind event.Kind, out *events) {
+// emit yields an event of the given kind for each code, by code.
+func (n notes) emit(kind event.Kind, out *events) {
 	for _, code := range slices.Sorted(maps.Keys(n)) {
 		e := event.Event{Kind: kind, Pos: out.pos, Code: code, Count: n[code].count, Detail: n[code].detail}
 		if first := n[code].first; first == wholeFile {
@@ -91,6 +91,6 @@ func (n notes) tell(kind event.Kind, out *events) {
 		} else {
 			e.Node = uint64(first)
 		}
-		out.tell(&e)
+		out.emit(&e)
 	}
 }

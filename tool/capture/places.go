@@ -43,7 +43,7 @@ func (p *places) next(s *step) {
 	p.setPosition(s)
 	p.note(n)
 	p.expireAndPlace(s.at)
-	p.memory.tellEarlier(n)
+	p.memory.emitEarlier(n)
 	if n.Unreadable != nil {
 		p.unreadable(s)
 		return
@@ -128,7 +128,7 @@ func (p *places) place(n *graph.Node) {
 
 // hidesBase reports whether the report hides where the circular buffers of a unit start.
 func (p *places) hidesBase(u *unit, at uint64) bool {
-	if u.bases && !u.blind {
+	if u.bases && !u.hidden {
 		p.out.hidden.add(hiddenSpecs, int64(at), "")
 	}
 	return u.bases || p.Specs.HidesBase()
@@ -154,7 +154,7 @@ func (p *places) free(s *step) {
 		p.programs.end(s.at, u)
 		return
 	}
-	p.settle(s)
+	p.endHit(s)
 	p.completeOn(id)
 	p.programs.free(s.at, id)
 	p.programs.lift(id)
@@ -164,9 +164,9 @@ func (p *places) free(s *step) {
 	p.programs.hideUnits(s.at, p.programs.doubted(id))
 }
 
-// settle ends what the innermost function ran: the program that it found in the cache, and a free that nothing followed.
+// endHit ends what the innermost function ran: the program that it found in the cache, and a free that nothing followed.
 // An operation whose program is not known by now ran something hidden.
-func (p *places) settle(s *step) {
+func (p *places) endHit(s *step) {
 	p.hit(s)
 	if f := s.closed; f != nil && f.inOp && !f.settled {
 		p.noteLacking(f)
@@ -232,7 +232,7 @@ func (p *places) hit(s *step) {
 // enter records that a function begins.
 func (p *places) enter(s *step) {
 	if p.opt.Operations {
-		p.out.tell(&event.Event{Kind: event.KindOpStart, Node: s.at, Name: shown.Clip(s.node.Function.Name, shown.MaxName)})
+		p.out.emit(&event.Event{Kind: event.KindOpStart, Node: s.at, Name: shown.Clip(s.node.Function.Name, shown.MaxName)})
 	}
 }
 
@@ -245,10 +245,10 @@ func (p *places) end(s *step) {
 	if s.aborts && !s.noted && s.node.Unreadable == nil { // once for all functions that an exception ends
 		p.out.notes.add(noteAborted, int64(s.at), strings.Trim(s.call.name+": "+s.node.Function.AbortReason, ": "))
 	}
-	p.settle(s)
+	p.endHit(s)
 	p.programs.complete(s.at, p.programs.open.from(s.call.depth))
 	if p.opt.Operations {
-		p.out.tell(&event.Event{Kind: event.KindOpEnd, Node: s.at})
+		p.out.emit(&event.Event{Kind: event.KindOpEnd, Node: s.at})
 	}
 }
 
@@ -267,7 +267,7 @@ func (p *places) execute(s *step) {
 	if u != nil {
 		e.Program, e.Known = u.now().next()
 	}
-	blind := func(u *unit) bool { return u != nil && u.blind }
+	blind := func(u *unit) bool { return u != nil && u.hidden }
 	if !e.Known && !p.shownOnMesh(chip) && !blind(u) {
 		first := s.call.start
 		if s.call.depth == 0 {
@@ -275,7 +275,7 @@ func (p *places) execute(s *step) {
 		}
 		p.notShown(p.out.hidden, s.call.name, first)
 	}
-	p.out.tell(e)
+	p.out.emit(e)
 }
 
 // shownOnMesh reports whether what a chip executes is shown under the id of its mesh.

@@ -35,7 +35,7 @@ func newPrograms(g *shared, noInfer bool) *programs {
 
 // place records a node that places a CB, dataflow buffer or scratchpad on a unit.
 func (p *programs) place(n *graph.Node, u *unit) {
-	if u.blind {
+	if u.hidden {
 		p.hidden.hide(hiddenRun{operation: p.call.key, on: u.id})
 		u.now().shown = true
 		return
@@ -107,7 +107,7 @@ func (p *programs) endRuns(at uint64, on []*unit) {
 			p.endRun(u)
 		}
 	}
-	p.tellFreed(ended, at)
+	p.emitFreed(ended, at)
 }
 
 func (p *programs) endRun(u *unit) {
@@ -190,7 +190,7 @@ func (p *programs) completeParts(all [][]*run, i int, at uint64) {
 		}
 	}
 	p.start(p.spread(starts), at)
-	p.tellFreed(ended, at)
+	p.emitFreed(ended, at)
 }
 
 // spread adds starts on chips that show nothing behind the frees of their mesh, and had the program before: a capture
@@ -237,14 +237,14 @@ func (p *programs) completeBefore(u *unit, at uint64) {
 	for i := range before {
 		p.completeParts([][]*run{before}, i, at)
 	}
-	p.tellFreed([]device.ID{u.id}, at)
+	p.emitFreed([]device.ID{u.id}, at)
 }
 
-// tellFreed yields that the runs end that are alive on some units.
-func (p *programs) tellFreed(ended []device.ID, at uint64) {
+// emitFreed yields that the runs end that are alive on some units.
+func (p *programs) emitFreed(ended []device.ID, at uint64) {
 	if len(ended) > 0 {
 		slices.SortFunc(ended, graph.CompareDevices)
-		p.out.tell(&event.Event{Kind: event.KindCBsFreed, Node: at, Op: event.Some(p.call.path), Devices: event.Some(ended)})
+		p.out.emit(&event.Event{Kind: event.KindCBsFreed, Node: at, Op: event.Some(p.call.path), Devices: event.Some(ended)})
 	}
 }
 
@@ -255,7 +255,7 @@ func (p *programs) define(r *run) program.ID {
 		p.out.err = cmp.Or(p.out.err, error(&event.InputError{Node: int64(r.first), Reason: err.Error(), Err: err}))
 	}
 	if cbs != nil {
-		p.out.tell(&event.Event{Kind: event.KindProgram, Node: r.first, Program: id, CBs: cbs, AsWritten: true})
+		p.out.emit(&event.Event{Kind: event.KindProgram, Node: r.first, Program: id, CBs: cbs, AsWritten: true})
 	}
 	return id
 }
@@ -293,12 +293,12 @@ func (p *programs) start(all []start, node uint64) {
 		events[i].On = append(events[i].On, s.on)
 	}
 	for i := range events {
-		p.out.tell(&events[i])
+		p.out.emit(&events[i])
 	}
 	if clear(events); cap(events) <= maxStarts {
 		p.starting = events
 	}
-	p.out.tellAbsent(p.Known.Members, first)
+	p.out.emitAbsent(p.Known.Members, first)
 }
 
 // divide ends the run of a unit before a node that begins another program. The run comes with the runs that
@@ -319,7 +319,7 @@ func (p *programs) divide(u *unit, at uint64) {
 		p.open.remove(old)
 		return
 	}
-	p.tellFreed([]device.ID{u.id}, at)
+	p.emitFreed([]device.ID{u.id}, at)
 }
 
 // unsettles reports whether a run that is complete now may be several programs. Where the capture shows afterwards
@@ -421,7 +421,7 @@ func (p *programs) hidePlaced(at uint64, id device.ID) {
 		return
 	}
 	p.hidden.hide(hiddenRun{operation: p.call.key, any: true})
-	if p.hidden.blind == len(p.units.order) {
+	if p.hidden.units == len(p.units.order) {
 		return
 	}
 	for _, u := range p.units.order {
@@ -432,7 +432,7 @@ func (p *programs) hidePlaced(at uint64, id device.ID) {
 // hideFree ends all runs that a hidden free may have reached, and hides the programs up to
 // the next free.
 func (p *programs) hideFree(at uint64, id device.ID) {
-	if len(p.alive) > 0 || p.hidden.blind < len(p.units.order) {
+	if len(p.alive) > 0 || p.hidden.units < len(p.units.order) {
 		p.hideUnits(at, p.units.either(id))
 	}
 }
@@ -452,9 +452,9 @@ func (p *programs) hideProgram(at uint64, u *unit) {
 		}
 	}
 	since.programs, since.executions = since.programs[:0], 0
-	if !u.blind {
-		u.blind = true
-		p.hidden.blind++
+	if !u.hidden {
+		u.hidden = true
+		p.hidden.units++
 	}
 }
 
@@ -476,13 +476,13 @@ func (p *programs) hideExecution(on []*unit) {
 
 // lift ends the hiding on the units that a readable free reaches: their programs show again.
 func (p *programs) lift(id device.ID) {
-	if p.hidden.blind == 0 {
+	if p.hidden.units == 0 {
 		return
 	}
 	for _, u := range p.units.reached(id) {
-		if u.blind {
-			u.blind = false
-			p.hidden.blind--
+		if u.hidden {
+			u.hidden = false
+			p.hidden.units--
 		}
 	}
 }

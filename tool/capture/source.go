@@ -168,7 +168,7 @@ func (r *reading) run(yield func(*event.Event, error) bool) error {
 		r.slice()
 	}
 	r.out.yield = yield
-	r.out.tell(&event.Event{Kind: event.KindHeader, Source: source})
+	r.out.emit(&event.Event{Kind: event.KindHeader, Source: source})
 	r.places.declare()
 	for n, err := range r.reader.nodes() {
 		if err != nil {
@@ -192,12 +192,12 @@ func (r *reading) ask(next uint64) {
 		return
 	}
 	r.opt.At.OK = false
-	r.stand()
+	r.setPosition()
 	r.places.programs.complete(next, r.places.programs.open.from(0))
 }
 
-// stand says to the third stage where the reading stands behind the node at hand.
-func (r *reading) stand() { r.places.setPosition(r.operations.now(r.places.at)) }
+// setPosition says to the third stage where the reading stands behind the node at hand.
+func (r *reading) setPosition() { r.places.setPosition(r.operations.now(r.places.at)) }
 
 // failed returns an error if a program of the node at hand cannot be defined, or the caller wants no more events.
 func (r *reading) failed() error {

@@ -18,10 +18,10 @@ type unit struct {
 	spec  l1.Spec
 	bases bool // rows of its meshes or chips say that circular buffers start at several addresses
 
-	ran   bool // a program
-	blind bool // its programs are hidden up to the next free
-	since announced
-	run   *run // what it placed; nil if it never placed anything
+	ran    bool // a program
+	hidden bool // its programs are hidden up to the next free
+	since  announced
+	run    *run // what it placed; nil if it never placed anything
 
 	frees []*announcement // that reach it
 }

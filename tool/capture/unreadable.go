@@ -74,7 +74,7 @@ const maxOperations = 1 << 16
 
 // hiddenPrograms are the programs that nodes hide which cannot be read.
 type hiddenPrograms struct {
-	blind int                // units whose programs are hidden
+	units int                // units whose programs are hidden
 	calls bool               // it is not known which functions run
 	ran   map[hiddenRun]bool // operations that ran a hidden program
 }

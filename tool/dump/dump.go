@@ -150,8 +150,8 @@ func detailedName(file string) string {
 	return "*detailed_memory_usage.csv"
 }
 
-// tell yields an event of the moment at hand.
-func (r *reader) tell(at place, e *event.Event) error {
+// emit yields an event of the moment at hand.
+func (r *reader) emit(at place, e *event.Event) error {
 	e.Pos, e.Node = event.Pos{Line: at.line, Offset: at.offset, Node: r.moments}, uint64(r.moments)
 	if e.Kind == event.KindHidden { // of the whole source
 		e.Pos.Node, e.Node = -1, 0

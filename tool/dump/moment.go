@@ -114,13 +114,13 @@ func (r *reader) check(b *bank) (of l1.Range, banks uint64, err error) {
 	return of, banks, nil
 }
 
-// tellMoment yields the differences to the moment before.
-func (r *reader) tellMoment(m *moment) error {
+// emitMoment yields the differences to the moment before.
+func (r *reader) emitMoment(m *moment) error {
 	if len(m.devices) == 0 {
 		return r.fail(m.at, "L1", "", "is missing: the file is cut, or lists no bank of L1", nil)
 	}
 	if r.moments == 0 {
-		if err := r.tell(place{}, &event.Event{Kind: event.KindHeader, Source: "dump"}); err != nil {
+		if err := r.emit(place{}, &event.Event{Kind: event.KindHeader, Source: "dump"}); err != nil {
 			return err
 		}
 	}
@@ -190,14 +190,14 @@ func (r *reader) changes(id device.ID, d *layout, m *moment, both *[2]bank) erro
 			if m.op != "" {
 				e.Op = event.Some(m.op)
 			}
-			if err := r.tell(m.at, &e); err != nil {
+			if err := r.emit(m.at, &e); err != nil {
 				return err
 			}
 		}
 	}
 	d.live = now
 	for i := range came {
-		if err := r.tell(m.at, &came[i]); err != nil {
+		if err := r.emit(m.at, &came[i]); err != nil {
 			return err
 		}
 	}
@@ -253,7 +253,7 @@ func (r *reader) declare(at place, id device.ID, of, small l1.Range, banks uint6
 	if r.known[id] = d; r.first == nil {
 		r.first = d
 	}
-	return d, r.tell(at, &event.Event{Kind: event.KindDevice, Device: id, Role: event.RoleChip, Spec: d.spec, From: d.from})
+	return d, r.emit(at, &event.Event{Kind: event.KindDevice, Device: id, Role: event.RoleChip, Spec: d.spec, From: d.from})
 }
 
 // finish yields the events of the end.
@@ -262,10 +262,10 @@ func (r *reader) finish() error {
 		return r.fail(place{1, 0}, "L1", "", "is missing: the file is cut, or lists no bank of L1", nil)
 	}
 	d := r.first
-	if err := r.tell(place{}, &event.Event{Kind: event.KindHidden, Code: TensorsOnly, Count: 1, Detail: d.detail}); err != nil {
+	if err := r.emit(place{}, &event.Event{Kind: event.KindHidden, Code: TensorsOnly, Count: 1, Detail: d.detail}); err != nil {
 		return err
 	}
-	return r.tell(place{}, &event.Event{Kind: event.KindEnd, Nodes: r.moments, Spec: d.spec, From: d.from})
+	return r.emit(place{}, &event.Event{Kind: event.KindEnd, Nodes: r.moments, Spec: d.spec, From: d.from})
 }
 
 // shortOp returns the name of an operation of a line of MLIR, like %1 = "ttnn.add"(%0), or the text itself.

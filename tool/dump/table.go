@@ -90,7 +90,7 @@ func (t *table) read() error {
 			if err = t.endBank(); err != nil || t.moment == nil {
 				return err
 			}
-			return t.tellMoment(t.moment)
+			return t.emitMoment(t.moment)
 		case err != nil:
 			return err
 		}
@@ -112,7 +112,7 @@ func (t *table) section(program, name string, perCore bool) error {
 	}
 	if t.moment == nil || program != "" || t.seen[name] && !perCore || perCore && name == "DRAM" && t.seen["L1"] {
 		if t.moment != nil {
-			if err := t.tellMoment(t.moment); err != nil {
+			if err := t.emitMoment(t.moment); err != nil {
 				return err
 			}
 		}

@@ -82,7 +82,7 @@ func (v *view) operation() error {
 		return v.fail(at, e.Path, string(e.Value), e.Reason, e.Err)
 	}
 	maps.DeleteFunc(m.devices, func(_ device.ID, b *[2]bank) bool { return !b[bankL1].stated && !b[bankSmall].stated })
-	return v.tellMoment(m)
+	return v.emitMoment(m)
 }
 
 // devices calls do with the members that are devices.

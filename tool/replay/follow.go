@@ -180,12 +180,12 @@ func (r *replay) before(e *event.Event) {
 	switch e.Kind {
 	case event.KindRun:
 		for _, on := range e.On {
-			r.marker.settle(r.rows.Get(on.Device))
+			r.marker.keep(r.rows.Get(on.Device))
 		}
 		return
 	case event.KindReplay:
 		for _, d := range r.rows.All() {
-			r.marker.settle(d)
+			r.marker.keep(d)
 		}
 		return
 	case event.KindAllocate, event.KindFree, event.KindEnqueue, event.KindDispatch, event.KindEvict, event.KindRemove, event.KindResetPeaks:
@@ -200,7 +200,7 @@ func (r *replay) before(e *event.Event) {
 		if e.Kind == event.KindRemove {
 			r.books.keep(d)
 		}
-		r.marker.settle(d)
+		r.marker.keep(d)
 	}
 }
 

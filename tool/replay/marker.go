@@ -41,7 +41,7 @@ func (k *marker) rise(d *row, bytes uint64, now source.When, by *buffer) *mark {
 func (k *marker) laid(d *row, b *buffer) {
 	if rise := d.marks.rise; rise != nil && k.most(d.dev) <= rise.bytes {
 		// It lies where there is less: the mark is to be kept without it.
-		k.settle(d, b.id)
+		k.keep(d, b.id)
 	}
 	k.grown(d, source.When{At: b.info.At, T: b.info.T, Op: b.info.Op}, b)
 }
@@ -74,8 +74,8 @@ func (k *marker) usable(d *row, now source.When) {
 	}
 }
 
-// settle keeps the new mark of a device, if there is one. Buffers that came since are left out.
-func (k *marker) settle(d *row, since ...fit.BufferID) {
+// keep keeps the new mark of a device, if there is one. Buffers that came since are left out.
+func (k *marker) keep(d *row, since ...fit.BufferID) {
 	if d == nil || d.marks.rise == nil {
 		return
 	}
@@ -88,7 +88,7 @@ func (k *marker) settle(d *row, since ...fit.BufferID) {
 
 // end keeps the last marks of a device, and composes them now or, with Options.OnePeak, later.
 func (k *marker) end(d *row) {
-	k.settle(d)
+	k.keep(d)
 	d.marks.leave(&d.memory, d.dev)
 	d.inL1.After = d.marks.after.forResult()
 	if d.marks.top != nil {
@@ -105,5 +105,5 @@ func (k *marker) reset(d *row, now source.When) {
 	d.marks.top, d.marks.usable = nil, nil
 	d.marks.rise = k.rise(d, k.most(d.dev), now, nil)
 	k.usable(d, now)
-	k.settle(d)
+	k.keep(d)
 }

@@ -104,8 +104,8 @@ func (b *buffer) claims() bool { return len(b.parts) > 0 || b.hides }
 // measured reports whether it is known how many bytes the buffer takes on which cores.
 func (b *buffer) measured() bool { return len(b.parts) > 0 && !b.unsized }
 
-// lay adds a buffer. Another one under its id is not there any more.
-func (m *memory) lay(b *buffer) {
+// add adds a buffer. Another one under its id is not there any more.
+func (m *memory) add(b *buffer) {
 	if was := m.live.Of(b.id); was != nil {
 		m.names = m.names.minus(was.name)
 	}

@@ -132,8 +132,8 @@ func (d *row) resetMemory() {
 	d.measure()
 }
 
-// lay adds a buffer that is allocated. Backed ones are only counted.
-func (d *row) lay(b *buffer, backing bool) {
+// addBuffer adds a buffer that is allocated. Backed ones are only counted.
+func (d *row) addBuffer(b *buffer, backing bool) {
 	d.touched = true
 	if b.earlier {
 		d.memory.countEarlier(b, 1)
@@ -143,7 +143,7 @@ func (d *row) lay(b *buffer, backing bool) {
 		d.inL1.Backings++
 		return
 	}
-	d.memory.lay(b)
+	d.memory.add(b)
 	need(&d.inL1.Needs, b, d.dev)
 }
 

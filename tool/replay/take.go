@@ -160,7 +160,7 @@ func (r *replay) allocate(e *event.Event, notice device.Notice) {
 	b.hash, b.name = r.naming.place(b, given), nameOf(&r.naming, b)
 	r.outside.compareEnd(e, b, rows, r.notes)
 	for _, d := range rows {
-		if d.lay(b, given.Backing); given.Backing {
+		if d.addBuffer(b, given.Backing); given.Backing {
 			continue
 		}
 		for _, laid := range r.subscribers.laid {

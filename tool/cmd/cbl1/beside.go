@@ -79,12 +79,12 @@ const batch = 64
 // source uses the memory of an event again. It ends where its caller stops, or stop is
 // closed.
 func beside(events iter.Seq2[*event.Event, error], stop <-chan struct{}) iter.Seq2[*event.Event, error] {
-	type told struct {
+	type portion struct {
 		events []event.Event
 		err    error
 	}
 	return func(yield func(*event.Event, error) bool) {
-		full, empty, enough := make(chan told), make(chan []event.Event, 3), make(chan struct{})
+		full, empty, enough := make(chan portion), make(chan []event.Event, 3), make(chan struct{})
 		defer close(enough)
 		for range cap(empty) {
 			empty <- make([]event.Event, 0, batch)
@@ -94,7 +94,7 @@ func beside(events iter.Seq2[*event.Event, error], stop <-chan struct{}) iter.Se
 			to := <-empty
 			give := func(err error) bool {
 				select {
-				case full <- told{to, err}:
+				case full <- portion{to, err}:
 					to = <-empty
 					return true
 				case <-enough:

@@ -71,9 +71,9 @@ func (p *past) goneBy(start uint64) uint64 {
 	if !p.time.sliced {
 		return start
 	}
-	i, _ := slices.BinarySearch(p.blind, p.time.endOf(start)+1)
-	if i > 0 && p.blind[i-1] >= start {
-		return p.blind[i-1]
+	i, _ := slices.BinarySearch(p.nameless, p.time.endOf(start)+1)
+	if i > 0 && p.nameless[i-1] >= start {
+		return p.nameless[i-1]
 	}
 	return start
 }

@@ -16,16 +16,16 @@ import (
 // Knowledge has the facts that hold for a whole capture and show at one of its nodes. The survey gathers them. A
 // reading for events starts with them.
 type Knowledge struct {
-	Members *Members
-	IDs     map[device.ID]bool // ids under which a buffer lies or a program ran
-	Placed  map[device.ID]bool // ids under which programs ran
-	Runs    map[device.ID]bool // units on which they ran
-	Rows    []graph.Device     // of devices
-	BadRows graph.UnreadRows   // rows of lists of buffers that cannot be read
-	Sizes   KnownSizes         // of L1_SMALL
-	banks   saidBanks          // sizes of banks by messages of the allocator
-	Shards  map[uint64]*Shards // of sharded buffers, by the counters of their allocations
-	blind   hiddenTensors      // with no buffer of the capture that is known to be theirs
+	Members         *Members
+	IDs             map[device.ID]bool // ids under which a buffer lies or a program ran
+	Placed          map[device.ID]bool // ids under which programs ran
+	Runs            map[device.ID]bool // units on which they ran
+	Rows            []graph.Device     // of devices
+	BadRows         graph.UnreadRows   // rows of lists of buffers that cannot be read
+	Sizes           KnownSizes         // of L1_SMALL
+	banks           saidBanks          // sizes of banks by messages of the allocator
+	Shards          map[uint64]*Shards // of sharded buffers, by the counters of their allocations
+	unplacedTensors hiddenTensors      // with no buffer of the capture that is known to be theirs
 	// recorded begins where the lowest local circular buffer with an address starts, and ends at the highest end of any
 	// recorded range in L1.
 	recorded l1.Range
@@ -71,7 +71,7 @@ type KnownBefore struct {
 func NewKnowledge(m *Members) *Knowledge {
 	return &Knowledge{
 		Members: m, IDs: map[device.ID]bool{}, Placed: map[device.ID]bool{}, Runs: map[device.ID]bool{}, Shards: map[uint64]*Shards{}, Aborted: map[uint64]bool{},
-		Sizes: KnownSizes{Contradicted: map[uint64]bool{}}, blind: hiddenTensors{},
+		Sizes: KnownSizes{Contradicted: map[uint64]bool{}}, unplacedTensors: hiddenTensors{},
 		behind: graph.Counters{}, Unshown: graph.Counters{}, Partly: map[uint64][]device.ID{}, Settled: map[uint64]bool{}, Bottom: Bottom{map[Owner]uint64{}, map[device.ID]uint64{}, map[Owner]bool{}},
 	}
 }
@@ -114,7 +114,7 @@ func (t hiddenTensors) add(n *graph.Node) {
 
 // MayDescribe reports whether a buffer, which no other tensor describes, may belong to a blind tensor.
 func (k *Knowledge) MayDescribe(named device.ID, address uint64) bool {
-	blind := func(at uint64) bool { return AnySharing(k.Members, k.blind[at], named) }
+	blind := func(at uint64) bool { return AnySharing(k.Members, k.unplacedTensors[at], named) }
 	return slices.ContainsFunc([]uint64{0, address}, blind)
 }
 

@@ -17,7 +17,7 @@ type past struct {
 	lives    map[uint64]*byDevice[history] // by address
 	frees    map[uint64]*byDevice[frees]   // by address
 	byNode   map[uint64]lostFree           // the first one that names a buffer node, with the largest address
-	blind    []uint64                      // frees of L1 buffers without an address or node, in a database
+	nameless []uint64                      // frees of L1 buffers without an address or node, in a database
 	bare     map[device.ID]bool            // ids of allocations in L1 without an address
 	// placeless are tensors in L1 without an address. No allocation that lacks one too may be theirs.
 	placeless graph.Counters
@@ -98,7 +98,7 @@ func (p *past) lost(n *graph.Node) {
 		return
 	}
 	if p.time.sliced && n.Address.V == 0 {
-		p.blind = append(p.blind, n.Counter)
+		p.nameless = append(p.nameless, n.Counter)
 	}
 	f := &lostFree{
 		named: graph.DeviceOf(n.DeviceID), kind: kind, address: n.Address.V, perCore: n.Buffer.MaxSizePerBank, at: n.Counter,

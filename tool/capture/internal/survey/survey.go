@@ -383,7 +383,7 @@ func (s *Survey) tensor(n *graph.Node) {
 	switch {
 	case named && len(list) > 0:
 	case of.Unknown:
-		s.Known.blind.add(n)
+		s.Known.unplacedTensors.add(n)
 		return
 	default:
 		list = s.live.of(n)
