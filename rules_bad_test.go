@@ -148,6 +148,10 @@ func TestRulesCanFail(t *testing.T) {
 		{"names", "l1/a.go", library + "func (t T) isTold() {}", "the word told"},
 		{"names", "l1/a_test.go", test + "func TestL1Untold(t *testing.T) {}", "the word untold"},
 		{"names", "l1/a.go", library + "func wakes() {}", "the word wake"},
+		{"names", "l1/a.go", library + "func waking() {}", "the word wake"},
+		{"names", "l1/a.go", library + "func HTTPSeat2() {}", "the word seat"},
+		{"names", "l1/a.go", library + "func f() { type muted int }", "the word mute"},
+		{"names", "l1/a.go", library + "type T interface{ crowd() }", "the word crowd"},
 		{"names", "l1/a.go", library + "func Background() { told := 1; _ = told }", ""},
 
 		{"gofmt", "l1/a.go", "package p\n\nfunc  f() {}\n", "not formatted"},

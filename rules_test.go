@@ -595,12 +595,14 @@ func checkMeasurements(s *source) []string {
 // privateWords say nothing to a stranger: no type, function or method has one of them in its name, also with an s.
 const privateWords = " herald crowd seat wake guest absentee clue sighting ground attend mute deaf blind untold told teller scarce leftover "
 
-// checkNames finds declared names with a private word, between its capitals.
+// checkNames finds declared names of types, functions and methods with a private word, between their capitals.
 func checkNames(s *source) (out []string) {
 	check := func(id *ast.Ident) {
-		for _, word := range nameWords.FindAllString(id.Name, -1) {
+		words := acronym.ReplaceAllString(capital.ReplaceAllString(id.Name, "$1 $2"), "$1 $2")
+		for _, word := range strings.FieldsFunc(words, func(r rune) bool { return !unicode.IsLetter(r) }) {
 			word = strings.ToLower(word)
-			for _, one := range []string{word, strings.TrimSuffix(word, "s"), strings.TrimSuffix(word, "ed"), strings.TrimSuffix(word, "ing")} {
+			stem := strings.TrimSuffix(word, "ing")
+			for _, one := range []string{word, strings.TrimSuffix(word, "s"), strings.TrimSuffix(word, "d"), strings.TrimSuffix(word, "ed"), stem, stem + "e"} {
 				if strings.Contains(privateWords, " "+one+" ") {
 					out = append(out, s.complain(id.Pos(), "%s: a stranger does not know the word %s", id.Name, one))
 					break
@@ -608,23 +610,26 @@ func checkNames(s *source) (out []string) {
 			}
 		}
 	}
-	for _, d := range s.tree.Decls {
-		switch d := d.(type) {
+	ast.Inspect(s.tree, func(n ast.Node) bool {
+		switch n := n.(type) {
 		case *ast.FuncDecl:
-			check(d.Name)
-		case *ast.GenDecl:
-			for _, spec := range d.Specs {
-				if t, ok := spec.(*ast.TypeSpec); ok {
-					check(t.Name)
+			check(n.Name)
+		case *ast.TypeSpec:
+			check(n.Name)
+		case *ast.InterfaceType:
+			for _, method := range n.Methods.List {
+				for _, name := range method.Names {
+					check(name)
 				}
 			}
 		}
-	}
+		return true
+	})
 	return out
 }
 
-// nameWords are the words of a name.
-var nameWords = regexp.MustCompile(`[A-Z]?[a-z0-9]+|[A-Z]+`)
+// capital and acronym are where a word of a name begins.
+var capital, acronym = regexp.MustCompile(`([a-z0-9])([A-Z])`), regexp.MustCompile(`([A-Z]+)([A-Z][a-z])`)
 
 func checkFormat(s *source) []string {
 	formatted, err := format.Source(s.text)

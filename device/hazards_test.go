@@ -322,7 +322,7 @@ func TestHazards(t *testing.T) {
 				require.Zero(w, w.f.UnregisterAll(w.p.ID()).Len())
 				require.Zero(w, w.m.Registered())
 				register(w, w.f, w.p, of(w, w.f, 0, 1))
-			} // planted: TestCheckInvariantsFindsEachCorruption
+			} // planted: TestCheckInvariantsFindsEachFigure
 		}},
 	} {
 		t.Run(hazard.name, func(t *testing.T) {

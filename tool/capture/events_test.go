@@ -30,7 +30,7 @@ func TestEvents(t *testing.T) {
 	require.ErrorIs(t, one.err, graph.ErrStop)
 }
 
-// TestEventsNotes counts facts that are hidden only in a run. Hidden facts come before anomalies.
+// TestEventNotes counts facts that are hidden only in a run. Hidden facts come before anomalies.
 func TestEventNotes(t *testing.T) {
 	for _, plan := range []bool{false, true} {
 		one, codes := newEvents(), []string(nil)

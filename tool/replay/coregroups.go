@@ -27,8 +27,8 @@ type lastKey struct {
 
 func (l *ledger) lastState() *lastState {
 	s := &lastState{known: map[lastKey][]answer.CoreGroup{}}
-	s.registered = l.fleet.Snapshot()
-	if s.alive = s.registered; l.alive[program.CircularBuffer] != l.fleet {
+	s.registered = l.state.Fleet.Snapshot()
+	if s.alive = s.registered; l.alive[program.CircularBuffer] != &l.state.Fleet {
 		s.alive = l.alive[program.CircularBuffer].Snapshot()
 	}
 	return s

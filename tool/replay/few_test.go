@@ -3,7 +3,6 @@ package replay_test
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"iter"
@@ -78,13 +77,7 @@ func askedOf(t *testing.T, given []string) string {
 		r, err := replay.Run("few", events(strings.NewReader(log.String()), "few"), replay.Options{})
 		require.NoError(t, err, log.String())
 		require.NoError(t, replay.FindStale(r, events(strings.NewReader(log.String()), "few"), replay.Options{}))
-		var out strings.Builder
-		for _, row := range r.Stale {
-			text, err := json.Marshal(row)
-			require.NoError(t, err)
-			out.Write(append(text, '\n'))
-		}
-		return out.String()
+		return strings.Join(testkit.Brief(t, r.Stale), "\n")
 	case "moment":
 		var out bytes.Buffer
 		require.NoError(t, fed(t, log.String()).WriteMoment(&out))
@@ -93,7 +86,7 @@ func askedOf(t *testing.T, given []string) string {
 	var shared session.Shared
 	var answers bytes.Buffer
 	require.NoError(t, session.Feed(events(strings.NewReader(log.String()), "few"), func(*event.Event) (*session.Shared, error) { return &shared, nil }, &answers))
-	return answers.String()
+	return strings.Join(testkit.Short(answers.String()), "\n")
 }
 
 // roomOf reads a size, and words like "at=3", "op=p*" and "cores=0-0".

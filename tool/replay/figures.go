@@ -138,7 +138,7 @@ func (b *books) counts(d *row, c *source.Content, first int64, op answer.Name) {
 	if c.Detail.Overlapping {
 		b.notes.noteAll(answer.CodeOverlap, first, string(op), d.members.Len())
 	}
-	if c.Mixed() && b.ledger.captured {
+	if c.Mixed() && b.ledger.state.Captured {
 		b.notes.noteAll(answer.CodeMixedAddresses, first, string(op), d.members.Len())
 	}
 	b.addresses = b.addresses.With(c.From.Recorded, c.From.Synthesised)
@@ -183,7 +183,7 @@ func (b *books) run(d *row, c *source.Content, on event.RunDevice, e *event.Even
 // its live programs are registered.
 func (b *books) lone(d *row) *openRun {
 	p := &d.programs
-	if b.ledger.captured && len(p.open) == 1 && p.held.Len() == 0 && !p.open[0].counted {
+	if b.ledger.state.Captured && len(p.open) == 1 && p.held.Len() == 0 && !p.open[0].counted {
 		return p.open[0]
 	}
 	return nil

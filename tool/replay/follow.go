@@ -62,8 +62,7 @@ func (r *replay) happens(e *event.Event) error {
 	}
 	if e.Kind == event.KindHeader && !r.seen.begun {
 		_, _ = r.state.Apply(e) // the first one
-		r.books.ledger.begin(r.state.Captured)
-		r.result.Log = !r.state.Captured
+		r.books.ledger.begin()
 		return nil
 	}
 	r.seen.begun = true

@@ -9,24 +9,24 @@ import (
 // A ledger has the fleets that count programs by kind of buffer. In a log a program is registered and alive until
 // it is unregistered. In a capture a program that ran stays registered, and is alive until its free.
 type ledger struct {
-	fleet             *device.Fleet // of the session, which has circular buffers as registered
+	state             *source.State // its fleet has circular buffers as registered
 	registered, alive [source.NumKinds]*device.Fleet
-	captured          bool // the source saw what ran, and not how it was planned
 }
 
-// newLedger returns a ledger beside the fleet of a session.
-func newLedger(fleet *device.Fleet) ledger {
-	return ledger{fleet: fleet, registered: [source.NumKinds]*device.Fleet{program.CircularBuffer: fleet}}
+// newLedger returns a ledger beside the fleet of a source, which is a log until its header says otherwise.
+func newLedger(state *source.State) ledger {
+	l := ledger{state: state, registered: [source.NumKinds]*device.Fleet{program.CircularBuffer: &state.Fleet}}
+	l.begin()
+	return l
 }
 
 // begin makes the fleets when the source is known.
-func (l *ledger) begin(captured bool) {
-	l.captured = captured
+func (l *ledger) begin() {
 	for kind := range source.NumKinds {
 		if l.registered[kind] == nil {
 			l.registered[kind] = device.NewFleet()
 		}
-		if l.alive[kind] = l.registered[kind]; captured {
+		if l.alive[kind] = l.registered[kind]; l.state.Captured {
 			l.alive[kind] = device.NewFleet()
 		}
 	}
@@ -41,7 +41,7 @@ func (l *ledger) live(d *row, c *source.Content) error { return l.count(d, c, &l
 // count counts a program on a device in fleets.
 func (l *ledger) count(d *row, c *source.Content, in *[source.NumKinds]*device.Fleet) error {
 	for kind, counted := range c.Counted {
-		if f := in[kind]; counted != nil && f != l.fleet {
+		if f := in[kind]; counted != nil && f != &l.state.Fleet {
 			set, err := d.in(f, counted.Spec)
 			if err != nil {
 				return err
@@ -57,7 +57,7 @@ func (l *ledger) count(d *row, c *source.Content, in *[source.NumKinds]*device.F
 // end records that a program is not alive any more.
 func (l *ledger) end(d *row, c *source.Content) error {
 	for kind, counted := range c.Counted {
-		if counted == nil || l.alive[kind] == l.fleet {
+		if counted == nil || l.alive[kind] == &l.state.Fleet {
 			continue
 		}
 		set, err := d.in(l.alive[kind], nil)
@@ -74,7 +74,7 @@ func (l *ledger) end(d *row, c *source.Content) error {
 // remove removes the devices of a row.
 func (l *ledger) remove(d *row) error {
 	for _, f := range l.registered {
-		if f == l.fleet {
+		if f == &l.state.Fleet {
 			continue
 		}
 		set, err := d.in(f, nil)
@@ -105,7 +105,7 @@ func (l *ledger) keep(d *row) {
 func (l *ledger) reset(d *row) {
 	for _, f := range l.alive {
 		for _, id := range d.members.List() {
-			if dev, err := f.Device(id); err == nil && f != l.fleet {
+			if dev, err := f.Device(id); err == nil && f != &l.state.Fleet {
 				dev.ResetPeaks()
 			}
 		}
@@ -127,7 +127,7 @@ func (l *ledger) finish(d *row) {
 	for _, of := range f.Others() {
 		if t, ok := totalsOf(l.registered[of.Kind], d.slot); ok {
 			of.Registered, of.RegisteredCorePeak = t.Registered, max(t.Core, of.CorePeak)
-			if !l.captured {
+			if !l.state.Captured {
 				of.RegisteredLogical = t.Logical
 			}
 		}
@@ -135,7 +135,7 @@ func (l *ledger) finish(d *row) {
 	t := d.dev.Totals()
 	f.Registered, f.RegisteredCoreFinal, f.RegisteredRangeGranular = t.Registered, t.Core, t.Reserved
 	f.RegisteredCorePeak = max(t.Core, f.CorePeak) // in a log, alive is registered; in a capture, no program is unregistered
-	if !l.captured {
+	if !l.state.Captured {
 		f.RegisteredLogical = t.Logical
 	}
 }

@@ -86,7 +86,7 @@ func newReplay(file string, opt Options) *replay {
 	}
 	fleet := &r.state.Fleet
 	r.books = books{
-		ledger: newLedger(fleet), notes: r.notes, buffers: opt.Buffers, addresses: answer.AddressesNone,
+		ledger: newLedger(&r.state), notes: r.notes, buffers: opt.Buffers, addresses: answer.AddressesNone,
 	}
 	r.rows = newRows(fleet, r.checks.part)
 	r.result.File, r.result.Only, r.tensors = file, opt.Only, opt.Tensors
@@ -135,6 +135,7 @@ func (r *replay) finish() (*answer.Result, error) {
 		return nil, r.failed(end, err)
 	}
 	out := r.result
+	out.Log = !r.state.Captured
 	out.Spec, out.Uneven = r.specs.of, r.specs.uneven
 	if out.Spec == (answer.Spec{}) { // nothing was declared
 		out.Spec = specFrom(l1.ArchSpec(l1.Blackhole), event.FromAssumed)

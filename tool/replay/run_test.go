@@ -141,6 +141,25 @@ func TestRunsOfTwoDevices(t *testing.T) {
 	require.EqualValues(t, 1024, r.Devices[1].CoreGroups[0].AlivePeak)
 }
 
+// A source without a header is a log.
+func TestRunWithoutHeader(t *testing.T) {
+	events := []*event.Event{
+		{Kind: event.KindDevice, Device: 3, Spec: l1.N150()}, defines(1, "{[0-0 - 0-0]}", 1024),
+		{Kind: event.KindEnqueue, Program: 1, Node: 4},
+	}
+	r, err := replay.Run("x", func(yield func(*event.Event, error) bool) {
+		for i, e := range events {
+			if e.Pos.Node = int64(i + 1); !yield(e, nil) {
+				return
+			}
+		}
+	}, replay.Options{})
+	require.NoError(t, err)
+	require.True(t, r.Log)
+	require.EqualValues(t, 1, r.Checks.Runs)
+	require.EqualValues(t, 1024, r.Devices[0].Registered)
+}
+
 // What a source hides, or a source that is cut, is never green.
 func TestRunsHidden(t *testing.T) {
 	run := []*event.Event{defines(1, "{[0-0 - 0-0]}", 1024), ran(1, 5)}

@@ -175,7 +175,7 @@ func newOpIndex(budgets []OpBudget) *opIndex {
 	return x
 }
 
-// of returns the positions of the budgets that opMatches an operation. Cost: O(len(op) x
+// of returns the positions of the budgets that match an operation. Cost: O(len(op) x
 // patterns with a *) for an operation that is new, O(1) for one that is known.
 func (x *opIndex) of(op string) []int {
 	if out, ok := x.known[op]; ok || len(x.budgets) == 0 {

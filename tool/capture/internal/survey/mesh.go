@@ -23,11 +23,11 @@ import (
 //	buffers, tensors, lists     the mesh, if the number is one: they lie on its chips, and on no other chip with the number
 //	circular buffers            a chip. Without an address (NO_DISPATCH) the mesh, if the number is one
 //	frees of circular buffers   the mesh: the free announces a program. Of a number that is a chip alone: the end of a
-//	                            program. Of one that is both: see freeKind
+//	                            program. Of one that is both: see FreeKind
 //	executions                  both
 //
 // Releases before PR 37218 name the mesh in circular buffers with addresses too. Where a number is both, the nodes
-// around it decide (members.places). Where they do not, id-collision says so.
+// around it decide (Members.Places). Where they do not, id-collision says so.
 //
 // If a file lists one device, and no node names another chip, there is only one L1: all numbers that no pair explains
 // are meshes of this chip, and its own number may be. If nodes name several chips, the listed device may be their mesh.

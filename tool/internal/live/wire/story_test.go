@@ -84,8 +84,9 @@ func (s *story) events(t *testing.T, events ...event.Event) {
 		w := event.NewWriter(&log)
 		require.NoError(t, w.Write(&event.Event{Kind: event.KindHeader}))
 		require.NoError(t, w.Write(&e))
-		_, line, _ := strings.Cut(log.String(), "\n")
-		fmt.Fprintf(&s.out, "  %s", line)
+		for _, line := range testkit.Short(log.String()) {
+			fmt.Fprintf(&s.out, "  %s\n", line)
+		}
 	}
 }
 

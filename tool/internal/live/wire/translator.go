@@ -22,7 +22,7 @@ type DeclaredDevice struct {
 	DRAM  uint64  // bytes; 0: the size of its board, by DRAMOf
 }
 
-// A Translator turns effects of records into events. The zero Teller knows no device. An undeclared
+// A Translator turns effects of records into events. The zero Translator knows no device. An undeclared
 // device has one core, which stands for all.
 type Translator struct {
 	T string // the time of the events, a number as a log has it; "" = none
