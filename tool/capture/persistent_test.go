@@ -53,7 +53,7 @@ func TestPersistentPages(t *testing.T) {
 		{"the other program is global", func(_, _, zero params) { zero["globally_allocated"] = "1" }, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got := replayFile(t, lowL1(t, test.change), Options{})
+			got := replayFile(t, lowL1(t, test.change))
 			count := int64(0)
 			for _, a := range got.Anomalies {
 				if a.Code == answer.CodePersistentL1 {
@@ -77,7 +77,7 @@ func TestPersistentPagesBelowAMixedProgram(t *testing.T) {
 		s.cb(0, "{[0-0 - 1-1]}", 114688, 64)
 		s.cb(0, "{[0-0 - 1-1]}", 0, 64)
 	})
-	got := replayFile(t, s.text(t), Options{})
+	got := replayFile(t, s.text(t))
 	require.NotContains(t, fmt.Sprint(got.Anomalies), answer.CodePersistentL1)
 	require.EqualValues(t, 1, got.Checks.Failed, "the buffer is an ordinary one")
 }
@@ -94,7 +94,7 @@ func TestPersistentPagesOfALateMesh(t *testing.T) {
 		})
 	}
 	s.member(1, 0)
-	got := replayFile(t, s.text(t), Options{})
+	got := replayFile(t, s.text(t))
 	require.Contains(t, fmt.Sprint(got.Undecided()), answer.CodePersistentL1)
 	require.Zero(t, got.Checks.Failed)
 }

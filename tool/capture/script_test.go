@@ -86,14 +86,14 @@ func (s *script) text(t require.TestingT) string {
 // replay reads the script as a file, and as a pipe.
 func (s *script) replay(t *testing.T) *answer.Result {
 	t.Helper()
-	return replayFile(t, s.text(t), Options{})
+	return replayFile(t, s.text(t))
 }
 
-func replayFile(t *testing.T, text string, opt Options) *answer.Result {
+func replayFile(t *testing.T, text string) *answer.Result {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "capture.json")
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-	return bothWays(t, path, opt)
+	return bothWays(t, path, Options{})
 }
 
 func l1Row(t *testing.T, r *answer.Result, id uint64) answer.DeviceL1 {

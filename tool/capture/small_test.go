@@ -149,7 +149,7 @@ func TestSmallOfLateChip(t *testing.T) {
 		s.free(1)
 		s.cb(0, "{[0-0 - 0-0]}", 111616, 64)
 		text := `{"devices":[` + row(1, c.mesh) + "," + row(0, c.chip) + `],"graph":` + s.text(t) + "}"
-		got := replayFile(t, text, Options{})
+		got := replayFile(t, text)
 		want, err := oracle.L1([]byte(text), oracle.Options{})
 		require.NoError(t, err)
 		requireMemory(t, want, got)
