@@ -231,11 +231,11 @@ func see(t require.TestingT, f *Fleet) everything {
 		Where:      map[program.ID][]uint64{},
 		Charge:     f.charge,
 	}
-	seenAs := func(d Device) pose {
+	seenAs := func(d Device) partKey {
 		c := f.at(d.c.slot)
-		return pose{c.state, c.cores, c.peak}
+		return partKey{c.state, c.cores, c.peak}
 	}
-	detailed := map[pose]map[l1.Core]CoreTotals{} // devices with the same are alike
+	detailed := map[partKey]map[l1.Core]CoreTotals{} // devices with the same are alike
 	for d := range f.Devices() {
 		all.Registered[d.ID()] = d.Registered()
 		as := seenAs(d)
