@@ -95,7 +95,7 @@ func (v BufferVerdict) Fits() bool {
 	return v.Outside == 0 && len(v.Overlaps) == 0 && len(v.Refused) == 0
 }
 
-// String describes the verdict in one line: "fits", or what is in the way.
+// String describes the verdict in one line: "fits", or the obstacle.
 func (v BufferVerdict) String() string {
 	var parts []string
 	if v.Outside > 0 {

@@ -93,7 +93,7 @@ func (r *Reader) events(opt Options, rank event.Opt[uint64], yield func(*event.E
 	return r.read(known, opt, rank, yield)
 }
 
-// survey reads all nodes for what is known. yield takes the events of an input that is an event log or a dump.
+// survey reads all nodes, and keeps the facts in them. yield takes the events of an input that is an event log or a dump.
 func (r *Reader) survey(s *survey.Survey, opt Options, yield func(*event.Event, error) bool) (isLog bool, err error) {
 	r.dump = dump.Options{Arch: opt.Arch, Base: opt.Base, MaxL1: opt.MaxL1, L1Small: opt.L1Small}
 	r.log = func(events iter.Seq2[*event.Event, error]) error {

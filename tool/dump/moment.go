@@ -14,7 +14,7 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// maxBank is above the bytes of L1 of any chip, and far below those of a bank of DRAM.
+// maxBank is larger than the L1 of any chip, and far smaller than a bank of DRAM.
 const maxBank = 16 << 20
 
 // maxBanks is how many cores a row of a grid may have.
@@ -38,7 +38,7 @@ type bank struct {
 	coarse           bool   // they are rounded
 }
 
-// A moment is what a file says of a state: for each device the banks of L1 and L1_SMALL.
+// A moment has the banks of L1 and L1_SMALL of each device in one state of a file.
 type moment struct {
 	at      place
 	op      string
@@ -59,7 +59,7 @@ func (m *moment) bank(id device.ID, kind int) *bank {
 	return &m.devices[id][kind]
 }
 
-// A layout is what holds for a device at all moments, and the blocks that live.
+// A layout has the facts of a device that hold at all moments, and its live blocks.
 type layout struct {
 	bank, small l1.Range // as the file has them
 	banks       uint64

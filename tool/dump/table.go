@@ -135,7 +135,7 @@ func (t *table) section(program, name string, perCore bool) error {
 	return nil
 }
 
-// endBank compares the blocks of a bank or core with those of the ones before it.
+// endBank compares the blocks of a bank or core with the ones before it.
 func (t *table) endBank() error {
 	switch {
 	case t.blocks == nil:

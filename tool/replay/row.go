@@ -173,7 +173,7 @@ func (d *row) allocated(e *event.Event) {
 	}
 }
 
-// in returns the devices of a row in one of the fleets beside that of the source. The fleet gets them with the first
+// in returns the devices of a row in a fleet of the ledger. The fleet gets them with the first
 // call.
 func (d *row) in(f *device.Fleet, spec func() l1.Spec) (device.Set, error) {
 	if set, ok := d.sets[f]; ok {

@@ -13,7 +13,7 @@ import (
 )
 
 // subscribers answer questions of Options while events go by. One is there only for a question in Options. It adds
-// the calls that it needs. What it knows of a row is in the row.
+// the calls that it needs. Its facts of a row are in the row.
 type subscribers struct {
 	before     []func(next *event.Event, rows *rows, marker *marker)       // an event is next; nil: there is none
 	met        []func(d *row)                                              // a row has new devices, or another mode

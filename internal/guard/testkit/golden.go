@@ -96,7 +96,7 @@ func brief(v any, without []string, indent, name string) (lines []string, value 
 }
 
 // Short returns the lines of an event log for people, without its header: the node, the event, its id and kind, and the
-// other members in their order. A name that is that of the operation is left out, and so are the named members.
+// other members in their order. The named members are left out, and a name that repeats the operation.
 //
 //	17 allocate 1 l1 op=ttnn.add on [2 0 1] [1497088,1499136) 0-0..1-0
 func Short(log string, without ...string) (out []string) {
@@ -112,7 +112,7 @@ func Short(log string, without ...string) (out []string) {
 	return out
 }
 
-// short returns members as words: those that need no name, and then the others.
+// short returns members as words: first the values that need no name.
 func short(all []member, without []string) string {
 	var first, rest []string
 	size, err := strconv.ParseUint(text(all, "size"), 10, 64)

@@ -153,7 +153,7 @@ func (c *Comparison) sameSize(says, end, base uint64) bool {
 }
 
 // Advise sets the advice about the runs of a capture that match a message exactly, or but for the lowest address.
-// advice gives what is known of the run at an event; "" is nothing.
+// advice describes the run at an event; "" if it is not known.
 func (c *Comparison) Advise(capture string, advice func(event uint64) string) {
 	for i := range c.matches {
 		if m := &c.matches[i]; (m.Level == MatchExact || m.Level == MatchLowest) && m.Capture == capture && m.Advice == "" {

@@ -1,4 +1,4 @@
-// Package answer has the results of a replay, and what is said of them. It follows no events.
+// Package answer has the results of a replay, their documents and their texts. It follows no events.
 //
 // A [Result] has the figures of each device: registered and live programs, the contents of the whole L1, checks of
 // enqueued programs, anomalies, and answers to the questions of replay.Options. [Result.Judge] judges it on [Terms]: a

@@ -80,7 +80,7 @@ type DeviceL1 struct {
 	Groups []LaidGroup `json:"-"`
 	After  *Past       `json:"-" csv:"-"` // of LaidGroups; nil if the Groups are there
 
-	// Needs are what its buffers need of the sizes with which it is opened.
+	// Needs are the sizes that its buffers need when it is opened.
 	Needs Needs `json:"-"`
 
 	// Scarce are the moments of Options.Scarce that came, each once, in their order.
@@ -327,7 +327,7 @@ func (r *Result) hidden() (out []Reason) {
 	return out
 }
 
-// Untracked returns the reasons why a core may hold more than is tracked. What was free of it is then at most as large.
+// Untracked returns the reasons why a core may hold more than is tracked. Free bytes are then an upper bound.
 func (r *Result) Untracked() []Reason {
 	out := append(r.hidden(), r.Unseen()...)
 	for _, a := range r.Anomalies {
@@ -370,7 +370,7 @@ func (h *Hits) Count(e *event.Event) {
 	}
 }
 
-// Needs are what the buffers of a device need of the sizes with which it is opened.
+// Needs are the sizes that the buffers of a device need when it is opened.
 type Needs struct {
 	// Small is the lowest address at which an L1_SMALL buffer ever lay; 0 = none did. They are placed from the top, and
 	// all above it is needed: holes count.

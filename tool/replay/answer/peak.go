@@ -43,7 +43,7 @@ func (w *Past) laid(core l1.Core) Composition {
 	return of
 }
 
-// NewComposition returns the name of what lies on all cores of a device at a moment. names are the same where those are that
+// NewComposition returns the name of the contents of a device at a moment. names are the same where those are that
 // have a part in it.
 func NewComposition(m device.Moment, names [2]uint64, spec l1.Spec) Composition {
 	return Composition{moment: m.Name(), names: names, spec: spec}
@@ -244,7 +244,7 @@ func freeRuns(regions []l1.Range, spec l1.Spec) (top, largest l1.Range) {
 	return top, largest
 }
 
-// KindsOf returns the bytes of a core by kind, of those that have any.
+// KindsOf returns the bytes of a core by kind, without kinds of no byte.
 func KindsOf(u device.Usage) map[fit.Kind]uint64 {
 	kinds := map[fit.Kind]uint64{}
 	for k := fit.KindCB; k.InL1(); k++ {

@@ -2,7 +2,7 @@
 //
 // [Survey.Next] takes each node, [Survey.List] each row of a list, and [Survey.End] draws the conclusions: they
 // are [Knowledge]. [Members] has the ids of meshes, a [Resident] is a buffer from before the capture, and a [FreeKind] the
-// meaning of a free. [Chips] say what each device is, by options, file or architecture. Package capture begins its
+// meaning of a free. [Chips] have the Spec of each device, by options, file or architecture. Package capture begins its
 // second reading with these facts, and shares [Buffers] with it, which pair allocations with their frees.
 //
 //	ids .......... mesh.go, groups.go

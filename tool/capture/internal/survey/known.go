@@ -67,7 +67,7 @@ type KnownBefore struct {
 	Listed map[device.ID]*ListedSpans
 }
 
-// NewKnowledge returns what is known before the first node.
+// NewKnowledge returns the knowledge before the first node.
 func NewKnowledge(m *Members) *Knowledge {
 	return &Knowledge{
 		Members: m, IDs: map[device.ID]bool{}, Placed: map[device.ID]bool{}, Runs: map[device.ID]bool{}, Shards: map[uint64]*Shards{}, Aborted: map[uint64]bool{},
